@@ -15,7 +15,7 @@ test: deps
 build: deps
 	cargo build --release
 
-# Virtual routers for devices that need kernel modules, such as Jool: two minutes, once.
+# Virtual routers for devices that need kernel modules, such as Jool: one to two minutes, once.
 lab: build
 	$(SUDO) ./target/release/sixbench lab build
 

@@ -11,6 +11,7 @@ import re
 DECLARED = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?mod (\w+);", re.M)
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.M)
 NO_CODE = re.compile(r"""r(#+)".*?"\1|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|//[^\n]*""", re.S)  # literals and comments
+VISIBILITY = re.compile(r"\bpub\(in [\w:]+\)")  # names a module and imports nothing
 OF_TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))? )?(?:mod|use)[^;{]*;")
 
 
@@ -18,7 +19,7 @@ class Module:
     """A file of a crate: its place in the tree of modules, its imports by the names they have here, and its text without them."""
 
     def __init__(self, path, place, text):
-        text = OF_TESTS.sub("", NO_CODE.sub("", text))
+        text = VISIBILITY.sub("pub", OF_TESTS.sub("", NO_CODE.sub("", text)))
         self.path, self.place = path, place
         self.children = set(DECLARED.findall(text))
         uses = [(bool(public), *each) for public, tree in USE.findall(text) for each in leaves(re.sub(r"\s+", " ", tree))]
@@ -138,6 +139,10 @@ def edges_of(code, root):
     """Returns the files that each file of a crate imports; `code` is the production text by path, `root` the crate's folder of sources."""
     files = [Module(path, place_of(path, root), text) for path, text in code.items() if path.startswith(root + "/")]
     modules = {module.place: module for module in files}
+    # A macro may declare modules, too, and `mod` stands in no text then: every file below is a child.
+    for place in modules:
+        if place:
+            modules[place[:-1]].children.add(place[-1])
     return {module.path: imported_files(module, modules) for module in files}
 
 

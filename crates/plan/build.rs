@@ -3,7 +3,7 @@
 use std::path::Path;
 
 fn main() {
-    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let plans = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../plans");
     let out = std::env::var_os("OUT_DIR").expect("set by cargo");
     for (folder, file) in [(plans.clone(), "plans.rs"), (plans.join("devices"), "devices.rs")] {
         println!("cargo::rerun-if-changed={}", folder.display());

@@ -3,9 +3,10 @@
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
-use sixbench_method::plan::{Names, Payload, Profile};
+use sixbench_io::Backend;
+use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
-use sixbench_plan::units;
+use sixbench_method::units;
 use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
@@ -26,7 +27,7 @@ pub(crate) enum Command {
     Quickstart(Quickstart),
     /// Run a plan
     Run(RunArgs),
-    /// Show what a plan would do: trials, hours, clauses met and bent
+    /// Show what a plan would do: trials, hours, and which clauses are met, bent or broken
     Plan(PlanArgs),
     /// Check a plan file and do nothing
     Check {
@@ -36,19 +37,19 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         recipes: Vec<PathBuf>,
     },
-    /// Is this host fit to measure? Each finding comes with its cure
+    /// Check whether this host is fit to measure, with a fix for each problem
     Doctor,
-    /// Measure the tester's own ceiling, without a DUT
+    /// Measure the tester's own limit, without a DUT
     Selftest(Selftest),
     /// Perform one trial
     Trial(TrialArgs),
     /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
-    /// Ask a DNS64 server at an exact rate and check every answer; or search for the highest rate it stands
+    /// Query a DNS64 server at an exact rate and check every answer, or search for the highest rate that it can sustain
     Dns64(Dns64),
-    /// The authoritative name server of DNS tests on its own, or its zone as a file
+    /// Run the authoritative name server of DNS tests on its own, or write its zone as a file
     Authority(AuthorityArgs),
-    /// Turn the configuration file of siitperf into a plan
+    /// Convert a configuration file of siitperf into a plan
     Import(Import),
     /// Write the report of one or more results directories again
     Report {
@@ -56,7 +57,7 @@ pub(crate) enum Command {
         #[arg(required = true)]
         results: Vec<PathBuf>,
     },
-    /// List what is known
+    /// List the known devices, measures or plans
     List {
         /// Which list
         #[arg(value_name = "duts|measures|plans")]
@@ -64,10 +65,10 @@ pub(crate) enum Command {
     },
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
     Explain {
-        /// The term or the heading of a report, in as many words as it has; without one, all terms are listed
+        /// The term, or the heading of a report, in one or more words; without it, all terms are listed
         term: Vec<String>,
     },
-    /// The kernel lab: virtual routers for devices that need kernel modules, such as Jool
+    /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
     Lab {
         /// What to do with it
         #[command(subcommand)]
@@ -79,12 +80,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Install what is missing, then build what no package has (about 2 minutes, once; needs 1 GB for that time)
+    /// Install missing packages, then build what no package provides (1 to 2 minutes, once; needs 1 GB during that time)
     Build {
         /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
-        /// A source of Jool instead of Debian's package: MAP-T needs Jool 4.2
+        /// Source code of Jool to use instead of Debian's package; MAP-T needs Jool 4.2
         #[arg(long, value_name = "DIR|ARCHIVE")]
         jool: Option<PathBuf>,
     },
@@ -118,13 +119,13 @@ pub(crate) struct Output {
     /// Results directory [default: results/<plan>-<time>]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// One JSON object for each event on stdout instead of progress on stderr
+    /// Print one JSON object per event to stdout instead of progress to stderr
     #[arg(long)]
     pub(crate) json: bool,
     /// A label of the run, shown in every report; may be given several times
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = sixbench_runner::label)]
     pub(crate) labels: Vec<(String, String)>,
-    /// Of DNS tests a file for each trial in queries/, with a line for each query: when it was due and sent, the delay, the verdict
+    /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
     #[arg(long)]
     pub(crate) queries: bool,
 }
@@ -136,7 +137,7 @@ pub(crate) struct Quickstart {
     /// Only the tests whose name matches (`*` stands for anything)
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Option<String>,
-    /// Go on with an interrupted run
+    /// Continue an interrupted run
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -151,10 +152,10 @@ pub(crate) struct RunArgs {
     /// Only the tests whose name matches (`*` stands for anything)
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Option<String>,
-    /// Durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
+    /// Use the durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Go on with an interrupted run: its directory
+    /// Continue an interrupted run: its directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan"])]
     pub(crate) resume: Option<PathBuf>,
     /// Further recipes: a directory of TOML files
@@ -169,10 +170,10 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     /// The plan file, or the name of a plan that comes with sixbench
     pub(crate) plan: PathBuf,
-    /// As if run with this profile
+    /// Show the plan as if it were run with this profile
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Also the clauses that are met, not only those bent or broken
+    /// Also show the clauses that are met, not only those bent or broken
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the commands that would build the testbed
@@ -228,34 +229,34 @@ pub(crate) struct Dns64 {
     /// Queries per second; with --search the highest that is tried
     #[arg(long, default_value = "1k", value_parser = units::rate)]
     pub(crate) rate: FrameRate,
-    /// How long to ask
+    /// How long to send queries
     #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = units::duration_ns)]
     pub(crate) duration_ns: u64,
-    /// Search for the highest rate at which every answer is right and in time, with trials of that length
+    /// Search for the highest rate at which every answer is correct and in time, with trials as long as --for says
     #[arg(long)]
     pub(crate) search: bool,
-    /// Names to ask for, one for each address of a network [default: 0.0.0.0/0; 10.0.0.0/16 with --authoritative]
+    /// Names to query, one for each address of a network [default: 0.0.0.0/0; 10.0.0.0/16 with --authoritative]
     #[arg(long, value_name = "NETWORK")]
     pub(crate) names: Option<Names>,
     /// The domain they are in
-    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
     /// The server's DNS64 prefix (RFC 6052)
     #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
     pub(crate) prefix: Prefix6052,
-    /// The server is an authority: AAAA records of its own are right, and no data where a name has none
+    /// The server is authoritative: correct answers are its own AAAA records, and an empty answer for a name that has none
     #[arg(long, conflicts_with_all = ["prefix", "authority", "cached"])]
     pub(crate) authoritative: bool,
     /// Names that have an AAAA record of their own, per cent [default: 0%; 100% with --authoritative]
-    #[arg(long, value_name = "PERCENT", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", value_parser = units::whole_percent)]
     pub(crate) with_aaaa: Option<u8>,
     /// Queries for names that were resolved before the trial, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
     pub(crate) cached: u8,
-    /// An answer after this time is late, at most 1s (RFC 8219 section 9.2)
+    /// An answer after this time is late; at most 1s (RFC 8219 section 9.2)
     #[arg(long = "timeout", value_name = "TIME", default_value = "1s", value_parser = units::dns_timeout)]
     pub(crate) timeout_ns: u64,
-    /// No answer may be kept for longer: the authority's time to live
+    /// The authority's time to live; an answer with a longer one is wrong
     #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
     pub(crate) ttl_s: u32,
     /// Source ports of each thread
@@ -264,16 +265,16 @@ pub(crate) struct Dns64 {
     /// Threads, each on a core of its own
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: NonZeroUsize,
-    /// The address to ask from [default: the system's choice]
+    /// Source address of the queries [default: the system's choice]
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) from: Option<IpAddr>,
-    /// Be the authority that the server forwards the domain to, too, and pass the self-test first
+    /// Also act as the authority to which the server forwards the domain, after a self-test that must pass
     #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
     pub(crate) authority: Option<SocketAddr>,
-    /// Write a line for each query: when it was due and sent, the delay, the verdict
+    /// Write one line per query: due time, time sent, delay and verdict
     #[arg(long, value_name = "FILE", conflicts_with = "search")]
     pub(crate) csv: Option<PathBuf>,
-    /// Everything that was counted as JSON
+    /// Print all counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Send to any destination. RFC 6815: only in an isolated test environment
@@ -287,28 +288,28 @@ pub(crate) struct AuthorityArgs {
     #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300", value_parser = socket_address)]
     pub(crate) listen: Vec<SocketAddr>,
     /// The domain: names are those of dns64perf++, 010-000-000-001.DOMAIN for 10.0.0.1
-    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
     /// Names that have an AAAA record of their own, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
     pub(crate) with_aaaa: u8,
-    /// Time to live of the records, also of what does not exist
+    /// Time to live of the records and of negative answers
     #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
     pub(crate) ttl_s: u32,
-    /// Threads for each address; clients are shared out among them [default: one for each core]
+    /// Threads for each address; clients are distributed among them [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Do not listen: write a zone file with these names to stdout, e.g. 10.0.0.0/16
     #[arg(long, value_name = "NAMES", conflicts_with_all = ["listen", "threads"])]
     pub(crate) zone_file: Option<Names>,
-    /// Listen at any address. RFC 6815: only in an isolated test environment
+    /// Listen on any address. RFC 6815: only in an isolated test environment
     #[arg(long, conflicts_with = "zone_file")]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file: siitperf.conf
+    /// The configuration file of siitperf (siitperf.conf)
     pub(crate) file: PathBuf,
     /// Where plan.toml and recipes/siitperf.toml are written
     #[arg(short, long, value_name = "DIR", default_value = "imported")]
@@ -332,7 +333,7 @@ pub(crate) struct Siitperf {
     /// siitperf's m and n: m of every n frames are foreground, e.g. 9/10 [default: all of them]
     #[arg(long, value_name = "M/N", value_parser = import::foreground)]
     pub(crate) foreground: Option<Share>,
-    /// siitperf-pdv's frame timeout, e.g. 10ms: adds a throughput test in which a later frame is lost
+    /// siitperf-pdv's frame timeout, e.g. 10ms: adds a throughput test in which later frames count as lost
     #[arg(long = "frame-timeout", value_name = "TIME", value_parser = units::duration_ns)]
     pub(crate) frame_timeout_ns: Option<u64>,
     /// siitperf's parameters of phase 1 of stateful tests
@@ -354,6 +355,13 @@ impl Siitperf {
     }
 }
 
+/// Returns the help of `--io`.
+fn io_help() -> String {
+    let mut words: Vec<&str> = Backend::words().map(|(word, _)| word).collect();
+    let last = words.pop().unwrap_or_default();
+    format!("Backend: {} or {last}", words.join(", "))
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
     /// Only frame generation in memory; needs no root
@@ -365,9 +373,8 @@ pub(crate) struct Selftest {
     /// Only the accuracy of delays, on a reference device of known delay
     #[arg(long, conflicts_with_all = ["generate", "receive"])]
     pub(crate) accuracy: bool,
-    /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: sixbench_plan::Backend,
+    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
+    pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
@@ -395,31 +402,30 @@ pub(crate) struct TrialArgs {
     /// Native IPv6 background traffic, per cent of all frames
     #[arg(long, default_value = "0%", value_parser = units::background)]
     pub(crate) background: Share,
-    /// What the datagrams are: udp or echo (ICMPv6)
+    /// Payload of the datagrams: udp or echo (ICMPv6)
     #[arg(long, default_value = "udp", value_parser = sixbench_plan::payload)]
     pub(crate) payload: Payload,
-    /// Of a device with [subscribers]: how many send [default: as many as its recipe says, with --response one]
+    /// For a device with [subscribers]: how many of them send [default: the number in its recipe, or one with --response]
     #[arg(long, value_name = "N")]
     pub(crate) subscribers: Option<NonZeroU32>,
-    /// Frames from left to right are requests: the right end answers each, and the response time is measured
+    /// Treat frames from left to right as requests: the right end answers each of them, and the response time is measured
     #[arg(long, conflicts_with_all = ["directions", "connections"])]
     pub(crate) response: bool,
-    /// Of a stateful device: connections that phase 1 opens, each by one frame (RFC 9693): 1000, 100k, 4M
-    #[arg(long, value_name = "N", value_parser = sixbench_plan::connections)]
+    /// For a stateful device: connections that phase 1 opens, each with one frame (RFC 9693): 1000, 100k, 4M
+    #[arg(long, value_name = "N", value_parser = units::connections)]
     pub(crate) connections: Option<u64>,
     /// Connections opened per second
     #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
     pub(crate) phase_1_rate: FrameRate,
-    /// Phase 1 alone: open the connections at --rate, then try each of them
+    /// Only phase 1: open the connections at --rate, then validate each of them
     #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
     pub(crate) establish: bool,
-    /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: sixbench_plan::Backend,
-    /// The tester's interfaces, if not namespaces: LEFT,RIGHT
+    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
+    pub(crate) io: Backend,
+    /// Interfaces of the tester, instead of namespaces: LEFT,RIGHT
     #[arg(long, value_name = "LEFT,RIGHT")]
     pub(crate) interfaces: Option<String>,
-    /// Keep the first frames of both ports in DIR/left.pcap and DIR/right.pcap
+    /// Save the first frames of both ports to DIR/left.pcap and DIR/right.pcap
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
     /// Further recipes: a directory of TOML files
@@ -428,13 +434,13 @@ pub(crate) struct TrialArgs {
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
-    /// The result as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1, since names are not resolved".to_owned())
+    text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1 (names are not resolved)".to_owned())
 }
 
 fn socket_address(text: &str) -> Result<SocketAddr, String> {

@@ -34,10 +34,11 @@ pub(crate) enum Exit {
 }
 
 /// The list, for the help text.
-pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built; \
-4 tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, or B worse than A; 6 comparison inconclusive (too few \
-or dependent repetitions, a drift, or results cut off by the tester, the plan or other work); 7 something to be judged has no result; 130 interrupted, results kept. \
-Of 4 to 7 the first of 5, 7, 4, 6 that applies.";
+pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built; 4 \
+tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, or B worse than A; 6 \
+comparison inconclusive (too few or dependent repetitions, a drift, or results cut off by the tester, the plan or other work); \
+7 a result that is needed is missing; 130 interrupted, results kept. If several of 4 to 7 apply, it is the first of 5, 7, 4, 6 \
+that applies.";
 
 impl Exit {
     /// Returns the exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
@@ -119,6 +120,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::UnknownRecipe(_)
         | RunError::SetUpByHand(_)
         | RunError::NeedsMachine { .. }
+        | RunError::NeedsInterfaces
         | RunError::Memory(_)
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)
@@ -164,17 +166,17 @@ pub(crate) fn advice(error: &RunError) -> String {
     match error.root() {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
-        RunError::NeedsRoot => " (sixbench doctor tells more)".to_owned(),
+        RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
-            " (sixbench trial --pcap DIR keeps the frames of both ports)".to_owned()
+            " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()
         }
-        RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if it cannot".to_owned(),
+        RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if the environment is isolated".to_owned(),
         RunError::Store(StoreError::HoldsResults(directory)) => {
-            format!("; choose another directory, or go on with --resume {}", directory.display())
+            format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
         RunError::Store(StoreError::NotCreated { .. }) => "; choose another with -o".to_owned(),
         RunError::Store(StoreError::NoTrial(directory)) => {
-            format!("; go on with: sixbench run --resume {}", directory.display())
+            format!("; continue with: sixbench run --resume {}", directory.display())
         }
         _ => String::new(),
     }
@@ -217,7 +219,7 @@ mod tests {
             (Exit::Testbed, "exit 3: testbed could not be built"),
             (Exit::TesterUnfit, "exit 4: tester not fit, or disturbed by other work (invalid trials)"),
             (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
-            (Exit::Missing, "exit 7: something to be judged has no result"),
+            (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
         ];
         told.into_iter().for_each(|(exit, words)| assert_eq!(exit.in_words(), words));

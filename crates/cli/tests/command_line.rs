@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::plans::{self, KERNEL_TWO_SIZES};
 use common::{
     ONE_AT_A_TIME, SIITPERF, Scratch, assert_ran, facts, namespaces_of, output, records, router, signal, sixbench, start, text,
     wait_until,
@@ -11,29 +12,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A plan of a few short trials on kernel forwarding.
-const SHORT: &str = r#"
-name = "short"
-[trial]
-duration = "100ms"
-residual = "50ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "8k"
-width = "30%"
-[[test]]
-name = "kernel"
-dut = "linux-ipv4"
-frame-sizes = [84, 128]
-repetitions = 3
-"#;
-
 #[test]
 fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
     let scratch = Scratch::new("mistakes");
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga-sit\"\nframe-sizes = [64]\n");
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"tayga-sit\"\nframe-sizes = [64]"));
     let output = output(&["check", &plan]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
@@ -44,8 +26,8 @@ fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
 #[test]
 fn a_plan_whose_traffic_its_device_does_not_understand_is_not_called_good() {
     let scratch = Scratch::new("misfit");
-    let test = "[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nleft-addresses = { range = \"4-9\" }\n";
-    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n{test}"));
+    let test = "dut = \"tayga-siit\"\nleft-addresses = { range = \"4-9\" }";
+    let plan = scratch.write("plan.toml", &plans::of_test(test));
     let output = output(&["check", &plan]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("among the addresses that vary on the left"), "{}", text(&output.stderr));
@@ -54,11 +36,10 @@ fn a_plan_whose_traffic_its_device_does_not_understand_is_not_called_good() {
 #[test]
 fn a_device_that_has_not_so_many_cores_is_refused_before_anything_is_touched() {
     let scratch = Scratch::new("cores");
-    let test = "[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\ncores = [1, 1000]\n";
-    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n{test}"));
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"linux-ipv4\"\ncores = [1, 1000]"));
     let output = output(&["run", &plan, "-o", &scratch.0.join("out").display().to_string()]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("test t.cores1000: the plan wants 1000 cores"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("test t.cores1000: the plan requires 1000 cores"), "{}", text(&output.stderr));
     assert!(!scratch.0.join("out").exists());
 }
 
@@ -69,7 +50,7 @@ fn a_device_set_up_by_hand_is_refused_without_interfaces() {
     scratch.write("openbsd.toml", recipe);
     let output = output(&["trial", "openbsd-ipv4", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("set up by hand: say to which interfaces"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("set up by hand: name the interfaces"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -102,13 +83,13 @@ fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
 fn a_recipe_that_does_not_exist_is_answered_by_the_nearest_and_a_path_by_the_rule_for_names() {
     let told = |name: &str| text(&output(&["trial", name, "--rate", "1k"]).stderr);
     assert!(told("tayga").contains("no recipe is named `tayga`; did you mean `tayga-"), "{}", told("tayga"));
-    assert!(told("xyzxyzxyz").contains("`sixbench list duts` names all"), "{}", told("xyzxyzxyz"));
+    assert!(told("xyzxyzxyz").contains("`sixbench list duts` lists all"), "{}", told("xyzxyzxyz"));
     for name in ["../../x", "/abs/x", "..", "", "a\nb"] {
-        assert!(told(name).contains("a recipe's name is made of"), "{}", told(name));
+        assert!(told(name).contains("a recipe's name consists of"), "{}", told(name));
         let scratch = Scratch::new("names");
-        let plan = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = {name:?}\n");
+        let plan = plans::of_test(&format!("dut = {name:?}"));
         let error = text(&output(&["check", &scratch.write("plan.toml", &plan)]).stderr);
-        assert!(error.contains("plan.toml:4:7") && error.contains("a recipe's name is made of"), "{error}");
+        assert!(error.contains("plan.toml:4:7") && error.contains("a recipe's name consists of"), "{error}");
     }
 }
 
@@ -119,7 +100,7 @@ fn an_import_that_is_refused_writes_nothing() {
     scratch.write("imported/plan.toml", "an earlier one");
     let output = output(&["import", &file, "-o", &folder]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("plan.toml is there already"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("plan.toml already exists"), "{}", text(&output.stderr));
     assert!(!scratch.0.join("imported/recipes").exists());
 }
 
@@ -136,7 +117,7 @@ fn an_import_whose_plan_would_be_refused_writes_nothing() {
 #[test]
 fn plan_shows_trials_hours_and_clauses() {
     let scratch = Scratch::new("plan");
-    let output = output(&["plan", &scratch.write("plan.toml", SHORT)]);
+    let output = output(&["plan", &scratch.write("plan.toml", KERNEL_TWO_SIZES)]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     insta::assert_snapshot!(text(&output.stdout));
 }
@@ -144,7 +125,7 @@ fn plan_shows_trials_hours_and_clauses() {
 #[test]
 fn plan_shell_prints_the_commands_and_does_nothing() {
     let scratch = Scratch::new("shell");
-    let output = output(&["plan", "--shell", &scratch.write("plan.toml", SHORT)]);
+    let output = output(&["plan", "--shell", &scratch.write("plan.toml", KERNEL_TWO_SIZES)]);
     let script = text(&output.stdout);
     assert!(script.contains("ip netns add sb-") && script.contains("rps_cpus"), "{script}");
     assert!(script.contains("198.18.0.1/30 dev left"), "{script}");
@@ -163,7 +144,7 @@ fn a_trial_tells_its_counts_as_json() {
 fn a_run_leaves_its_results_and_nothing_else() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("run");
-    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let (plan, results) = (scratch.write("plan.toml", KERNEL_TWO_SIZES), scratch.path("results"));
     let child = start(&["run", &plan, "-o", &results, "--json", "--label", "rack=b4", "--label", "note=a b"]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
@@ -174,6 +155,10 @@ fn a_run_leaves_its_results_and_nothing_else() {
     assert_eq!(events.last().expect("events")["event"], "run-ended");
     let ended = events.iter().filter(|e| e["event"] == "trial-ended").count();
     assert_eq!(ended, records(&results).len());
+    assert!(events[0]["estimate_s"].as_u64().is_some_and(|seconds| seconds > 0), "{}", events[0]);
+    for (event, next) in events.iter().zip(&events[1..]).filter(|(event, _)| event["event"] == "trial-ended") {
+        assert!(next["event"] == "progress" && next["remaining_s"].is_u64(), "{event}: {next}");
+    }
     for file in
         ["plan.toml", "resolved.toml", "facts.json", "commands.sh", "report.html", "results.csv", "results.md", "results.json"]
     {
@@ -200,7 +185,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
     scratch.write("recipes/broken.toml", &router("broken", "cannot be set up", setup));
     let needs = "needs = [{ program = \"sb-no-such-program\", package = \"none\" }]\n";
     scratch.write("recipes/absent.toml", &(needs.to_owned() + &router("absent", "not installed", "")));
-    let broken = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"broken\"");
+    let broken = KERNEL_TWO_SIZES.replace("dut = \"linux-ipv4\"", "dut = \"broken\"");
     let absent = "[[test]]\nname = \"gone\"\ndut = \"absent\"\noptional = true\nframe-sizes = [84]\n";
     let later = "[[test]]\nname = \"later\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\n";
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{broken}{absent}{later}"));
@@ -242,7 +227,8 @@ fn a_label_without_a_plain_key_is_a_mistake_of_the_command_line() {
 fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("expect");
-    let plan = scratch.write("plan.toml", &SHORT.replace("repetitions = 3", "repetitions = 1\nexpect = { at-most = \"1k\" }"));
+    let plan = scratch
+        .write("plan.toml", &KERNEL_TWO_SIZES.replace("repetitions = 3", "repetitions = 1\nexpect = { at-most = \"1k\" }"));
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
     // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
     assert!(matches!(output.status.code(), Some(5 | 4)), "{}", text(&output.stderr));
@@ -255,7 +241,7 @@ fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
 fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("kill");
-    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let (plan, results) = (scratch.write("plan.toml", KERNEL_TWO_SIZES), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
     wait_until(&mut child, "fourth trial", || records(&results).len() >= 4);
     signal(&child, "KILL");
@@ -280,7 +266,7 @@ fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
 fn an_interrupted_run_undoes_its_testbed_keeps_its_results_and_says_how_to_go_on() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("interrupt");
-    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let (plan, results) = (scratch.write("plan.toml", KERNEL_TWO_SIZES), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
     let pid = child.id();
     wait_until(&mut child, "second trial", || records(&results).len() >= 2);
@@ -297,7 +283,7 @@ fn an_interrupted_run_undoes_its_testbed_keeps_its_results_and_says_how_to_go_on
 fn results_are_not_overwritten() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("twice");
-    let plan = scratch.write("plan.toml", SHORT);
+    let plan = scratch.write("plan.toml", KERNEL_TWO_SIZES);
     scratch.write("results/trials.jsonl", "");
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
     assert!(!output.status.success());
@@ -329,7 +315,8 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
     let scratch = Scratch::new("mortal");
     // Kernel forwarding, with a process as its daemon that ends while it is measured.
     scratch.write("recipes/mortal.toml", &router("mortal", "a device that dies", "[daemon]\nrun = \"sleep 3\"\n"));
-    let mortal = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
+    let mortal =
+        KERNEL_TWO_SIZES.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{mortal}"));
     let results = scratch.path("results");
     let child = start(&["run", &plan, "-o", &results]);
@@ -366,13 +353,13 @@ fn a_disk_that_fills_ends_the_run_with_whole_lines_and_an_undone_testbed() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("full");
     let disk = SmallDisk::new(scratch.path("small"), "64k");
-    let plan = scratch.write("plan.toml", &SHORT.replace("repetitions = 3", "repetitions = 1000"));
+    let plan = scratch.write("plan.toml", &KERNEL_TWO_SIZES.replace("repetitions = 3", "repetitions = 1000"));
     let results = format!("{}/results", disk.0);
     let child = start(&["run", &plan, "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("make room on that disk"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("free some space on that disk"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("the report could not be written; write it with: sixbench report"));
     assert!(!text(&output.stdout).contains("report.html"), "{}", text(&output.stdout));

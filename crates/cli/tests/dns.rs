@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::plans::{self, DNS64};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, output, records, sixbench, start, text, wait_until};
 use serde_json::Value;
 use std::fs;
@@ -87,7 +88,7 @@ fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
     let output = ask(&port, &[]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains(&format!("[::1]:{port}: asked for AAAA 000-000-000-000.dns64perf.test")), "{error}");
+    assert!(error.contains(&format!("[::1]:{port}: query for AAAA 000-000-000-000.dns64perf.test")), "{error}");
     assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
     assert!(output.stdout.is_empty());
 }
@@ -107,7 +108,7 @@ fn a_zone_that_is_not_there_is_told() {
     let output = ask(&authority.port, &["--authoritative", "--domain", "elsewhere.test"]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("is the zone loaded, with all names the plan asks for?"), "{error}");
+    assert!(error.contains("is the zone loaded, with all names of the plan?"), "{error}");
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn a_search_that_nothing_stops_ends_at_its_highest_rate_or_more() {
     assert_ran(&output);
     assert!(error.contains("200/s"), "each trial is told: {error}");
     if output.status.code() == Some(0) && said.starts_with("200 ") {
-        assert_eq!(said, "200 queries/s, every one answered rightly within 1s or more: --rate is the highest that was tried\n");
+        assert_eq!(said, "200 queries/s, all answered correctly within 1s or more: --rate is the highest that was tried\n");
     }
 }
 
@@ -144,7 +145,7 @@ fn what_cannot_be_asked_is_a_mistake_of_usage() {
         assert!(error.contains(what), "{arguments:?}: {error}");
     };
     told(&["--timeout", "2s"], "expected a timeout of up to 1s (RFC 8219 section 9.2)");
-    told(&["--from", "127.0.0.1"], "--from is of another family than the server ::1");
+    told(&["--from", "127.0.0.1"], "--from and the server ::1 have addresses of different IP versions");
     told(&["--rate", "1", "--for", "1ms"], "no query would be sent: raise --rate or --for");
     told(&["--threads", "1000"], "--threads 1000: this process may use");
     told(&["--authoritative", "--cached", "20%"], "cannot be used with");
@@ -158,39 +159,6 @@ fn the_help_of_the_commands_of_dns_stays_as_it_was_reviewed() {
     insta::assert_snapshot!("authority_help", text(&output(&["authority", "--help"]).stdout));
 }
 
-/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone. Stalls of this machine are tolerated.
-const PLAN: &str = r#"
-name = "dns"
-[trial]
-duration = "200ms"
-residual = "100ms"
-rest = "0s"
-stall = "2s"
-[search]
-method = "binary"
-minimum = "50"
-maximum = "400"
-width = "40%"
-[[test]]
-name = "unbound"
-dut = "unbound-dns64"
-measure = "dns64"
-repetitions = 2
-[[test]]
-name = "real"
-dut = "unbound-dns64"
-measure = "dns64"
-authority = "nsd-authority"
-names = "10.0.0.0/20"
-repetitions = 1
-[[test]]
-name = "nsd"
-dut = "nsd-authority"
-measure = "dns-authority"
-names = "10.0.0.0/20"
-repetitions = 1
-"#;
-
 fn certificates(results: &str, dut: &str) -> usize {
     facts(results)["duts"][dut]["certificates"].as_array().map_or(0, Vec::len)
 }
@@ -198,7 +166,7 @@ fn certificates(results: &str, dut: &str) -> usize {
 #[test]
 fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("run"));
-    let (plan, results) = (scratch.write("plan.toml", PLAN), scratch.path("results"));
+    let (plan, results) = (scratch.write("plan.toml", DNS64), scratch.path("results"));
     let child = start(&["run", &plan, "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
@@ -222,7 +190,7 @@ fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
 #[test]
 fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("kill"));
-    let only_ours = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let only_ours = plans::dns64_alone();
     let (plan, results) = (scratch.write("plan.toml", only_ours), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
     wait_until(&mut child, "first trial", || !records(&results).is_empty());
@@ -242,7 +210,7 @@ fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
 #[test]
 fn an_expectation_of_a_dns_server_is_missed_in_queries() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("expect"));
-    let one = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let one = plans::dns64_alone();
     let plan = scratch.write("plan.toml", &one.replace("repetitions = 2", "repetitions = 1\nexpect = { at-most = 50 }"));
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
     // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
@@ -250,7 +218,7 @@ fn an_expectation_of_a_dns_server_is_missed_in_queries() {
     if output.status.code() == Some(5) {
         let said = text(&output.stdout);
         assert!(
-            said.contains("missed: unbound: Rate of queries answered rightly and in time: a median of ")
+            said.contains("missed: unbound: Rate of queries answered correctly and in time: a median of ")
                 && said.contains("expected at most 50 queries/s"),
             "{said}"
         );
@@ -261,7 +229,7 @@ fn an_expectation_of_a_dns_server_is_missed_in_queries() {
 fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_touched() {
     let scratch = Scratch::new("technology");
     let told = |test: &str, what: &str| {
-        let plan = scratch.write("plan.toml", &format!("name = \"p\"\n[[test]]\nname = \"t\"\n{test}\n"));
+        let plan = scratch.write("plan.toml", &plans::of_test(test));
         let output = output(&["check", &plan]);
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{test}: {error}");
@@ -279,14 +247,14 @@ fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_
         "`ttl` must be longer than two trials",
     );
     let real = "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\nnames = \"10.0.0.0/20\"\nauthority = \"linux-ipv4\"";
-    told(real, "authority = \"linux-ipv4\": that is no authoritative server");
+    told(real, "authority = \"linux-ipv4\": that is not an authoritative server");
 }
 
-/// As [`PLAN`], with what only a rehearsal could get wrong.
+/// As [`DNS64`], with what only a rehearsal could get wrong.
 #[test]
 fn the_commands_of_a_dns_plan_are_those_of_its_domain() {
     let scratch = Scratch::new("shell");
-    let plan = scratch.write("plan.toml", &PLAN.replace("names =", "domain = \"example.test\"\nnames ="));
+    let plan = scratch.write("plan.toml", &DNS64.replace("names =", "domain = \"example.test\"\nnames ="));
     let output = output(&["plan", "--shell", &plan]);
     let script = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));

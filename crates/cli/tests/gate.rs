@@ -49,7 +49,7 @@ fn fewer_than_four_repetitions_are_inconclusive() {
     let few = plan(&[Test { repetitions: Repetition::Fixed(3), ..test("t") }]);
     let output = compare(&Scratch::new("gate-few"), [(&few, dut(100_000)), (&few, dut(50_000))], &[]);
     ended(&output, 6, "1 of 1 row inconclusive");
-    assert!(text(&output.stdout).contains("too few repetitions (4 of each are the fewest"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("too few repetitions (at least 4 of each are needed"), "{}", text(&output.stdout));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn tests_that_b_lacks_are_named() {
     let names = |names: &[&str]| plan(&names.iter().map(|name| test(name)).collect::<Vec<_>>());
     let (all, one) = (names(&["one", "two", "three"]), names(&["one"]));
     let output = compare(&Scratch::new("gate-lacks"), [(&all, dut(100_000)), (&one, dut(100_000))], &[]);
-    ended(&output, 7, "2 results missing, named above");
+    ended(&output, 7, "2 results missing, listed above");
     let said = text(&output.stdout);
     assert!(said.contains("missing: B has no test two\nmissing: B has no test three\n"), "{said}");
 }
@@ -90,7 +90,7 @@ fn a_run_that_was_interrupted_does_not_pass() {
 fn a_tester_that_was_unfit_is_neither_a_pass_nor_a_difference() {
     let plan = plan(&[test("t")]);
     let output = compare(&Scratch::new("gate-unfit"), [(&plan, dut(100_000)), (&plan, beyond_the_tester(500))], &[]);
-    ended(&output, 4, "the tester was not fit at 1 point (sixbench doctor tells why)");
+    ended(&output, 4, "the tester was not fit at 1 point (sixbench doctor shows the cause)");
     assert!(text(&output.stdout).contains("the tester of B was not fit in 7 of 7 repetitions of t/84"));
 }
 
@@ -146,7 +146,7 @@ fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
     let a = write(&scratch, "a", &a, &records, &Facts::default());
     let output = output(&["compare", &a, &a]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("which this plan does not ask for there"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("which is not what this plan does there"), "{}", text(&output.stderr));
 }
 
 /// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.
@@ -182,7 +182,11 @@ fn a_result_at_least_above_an_expectation_passes_and_below_it_is_the_testers() {
     let at = |name, rate| expecting(name, test("t"), vec![Expectation::at_least(rate)], beyond_the_tester(100_000));
     ended(&at("expect-open", 80_000.0), 0, "the plan's expectation met at 1 point");
     let output = at("expect-cut-off", 150_000.0);
-    ended(&output, 4, "the tester, the plan's maximum or other work ended the search before 1 of 1 expectation could be told");
+    ended(
+        &output,
+        4,
+        "1 of 1 expectation could not be decided, because the tester, the plan's maximum or other work ended the search",
+    );
     let said = text(&output.stdout);
     assert!(said.contains("not known: t/84: Throughput: a median of ") && said.contains(" frames/s or more, where"), "{said}");
 }
@@ -212,7 +216,7 @@ fn an_expectation_without_a_result_ends_with_7() {
 #[test]
 fn a_run_whose_tester_was_unfit_names_the_points() {
     let output = expecting("expect-unfit", test("t"), vec![], beyond_the_tester(500));
-    let reason = "the tester was not fit: it had no valid trial, or only disturbed ones, at t/84 (7 of 7 repetitions); sixbench doctor tells what disturbs it";
+    let reason = "the tester was not fit: it had no valid trial, or only disturbed ones, at t/84 (7 of 7 repetitions); sixbench doctor shows what disturbs it";
     ended(&output, 4, reason);
 }
 

@@ -4,23 +4,17 @@
 
 mod common;
 
-use common::{Scratch, text};
+use common::plans::{self, MAXIMUM};
+use common::{ONE_AT_A_TIME, Scratch, text};
 use serde_json::Value;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Runs use the cores of this machine; one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 const LINKS: [&str; 2] = ["nic0", "nic1"];
-
-/// The highest rate a search tries; the lowest is half of it. Every device here can do both.
-const MAXIMUM: u64 = 100;
 
 /// The exit code of a run whose tester was not fit.
 const TESTER_UNFIT: i32 = 4;
@@ -57,7 +51,7 @@ impl Cabled {
 
     /// Waits until the device may use its address on the left link, whose other end is up.
     fn wait_for_addresses(&self) {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(60);
         let tentative = ["ip", "-6", "address", "show", "dev", LINKS[0], "tentative"];
         while !self.device.shell().look(&tentative).expect("it is there").trim().is_empty() {
             assert!(Instant::now() < end, "duplicate address detection takes a second or two");
@@ -108,23 +102,13 @@ impl Drop for Cabled {
     }
 }
 
-fn plan(scratch: &Scratch, test: &str) -> String {
-    let [left, right] = LINKS;
-    let trial = "[trial]\nduration = \"200ms\"\nresidual = \"500ms\"\nrest = \"0s\"\nstall = \"2s\"\n";
-    let search =
-        format!("[search]\nmethod = \"binary\"\nminimum = \"{}\"\nmaximum = \"{MAXIMUM}\"\nwidth = \"50%\"\n", MAXIMUM / 2);
-    let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
-    let test = format!("[[test]]\nname = \"t\"\nrepetitions = 1\n{test}");
-    scratch.write("plan.toml", &format!("name = \"cabled\"\n{trial}{search}{testbed}{test}"))
-}
-
 /// Runs the test on the device's links: it ends well, with a rate that passed, and the interfaces are given back as they were.
 fn assert_measured(cabled: &Cabled, name: &str, test: &str) {
     let scratch = Scratch::new(&format!("cabled-{name}"));
-    let before = cabled.interfaces();
+    let (before, plan) = (cabled.interfaces(), scratch.write("plan.toml", &plans::through(LINKS, test)));
     let run = |attempt| {
         let results = scratch.path(&format!("results-{attempt}"));
-        (cabled.run(&plan(&scratch, test), &results), results)
+        (cabled.run(&plan, &results), results)
     };
     // A tester that this machine has no time for says so, and measures again.
     let is_fit = |(output, _): &(Output, String)| output.status.code() != Some(TESTER_UNFIT);

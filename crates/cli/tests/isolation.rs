@@ -3,11 +3,10 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, output, records, start_in, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, output, plans, records, start_in, text, wait_until};
 use serde_json::Value;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
-use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -66,14 +65,7 @@ impl Deceptive {
 }
 
 fn plan(scratch: &Scratch, test: &str) -> String {
-    let [left, right] = LINKS;
-    let trial = "[trial]\nduration = \"100ms\"\nresidual = \"50ms\"\nrest = \"0s\"\nstall = \"1s\"\n";
-    let search = "[search]\nmethod = \"binary\"\nminimum = \"100\"\nmaximum = \"200\"\nwidth = \"50%\"\n";
-    let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
-    scratch.write(
-        "plan.toml",
-        &format!("name = \"deceived\"\n{trial}{search}{testbed}[[test]]\nname = \"t\"\nrepetitions = 1\n{test}"),
-    )
+    scratch.write("plan.toml", &plans::through(LINKS, test))
 }
 
 /// The trials in which anything at all was received.
@@ -109,7 +101,7 @@ fn a_machine_with_the_addresses_on_lo_and_a_device_that_forwards_nothing_has_no_
     let asked =
         deceptive.output(&["dns64", "2001:2::1", "--authoritative", "--with-aaaa", "100%", "--rate", "100", "--for", "100ms"]);
     assert!(text(&asked.stdout).contains("received 10"), "{}", text(&asked.stderr));
-    assert!(text(&asked.stderr).contains("nothing crosses a link"), "{}", text(&asked.stderr));
+    assert!(text(&asked.stderr).contains("the queries cross no link"), "{}", text(&asked.stderr));
     let _ = authority.kill();
     let _ = authority.wait();
 }
@@ -125,7 +117,7 @@ fn two_ends_of_one_cable_are_no_device() {
         let plan = plan(&scratch, &format!("dut = \"{test}\"\nframe-sizes = [84]\n"));
         let output = deceptive.output(&["run", &plan, "-o", &results]);
         assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("nobody answers for"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("no answer from"), "{}", text(&output.stderr));
     }
 }
 
@@ -174,12 +166,9 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
     let cabled = Cabled::build();
     assert_eq!(cabled.is_up(), [Some(true), Some(false)]);
     let [left, right] = &cabled.links;
-    let plan = fs::read_to_string(plan(&scratch, "dut = \"linux-ipv4\"\nframe-sizes = [84]\nrepetitions = 2\n").as_str())
-        .expect("a plan")
-        .replace("repetitions = 1\n", "")
-        .replace(LINKS[0], left)
-        .replace(LINKS[1], right);
-    let (plan, results) = (scratch.write("cabled.toml", &plan), scratch.path("results"));
+    let plan = plans::through([left, right], "dut = \"linux-ipv4\"\nframe-sizes = [84]\n");
+    let plan = scratch.write("plan.toml", &plan.replace("repetitions = 1", "repetitions = 2"));
+    let results = scratch.path("results");
     let mut child = Command::new(env!("CARGO_BIN_EXE_sixbench"))
         .args(["run", &plan, "-o", &results])
         .stdout(Stdio::null())
@@ -206,11 +195,10 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
     let server = include_str!("../../../recipes/unbound-dns64.toml").replace("198.18.0.", "240.0.0.");
     scratch.write("recipes/wild-server.toml", &server.replace("unbound-dns64", "wild-server"));
     let recipes = scratch.path("recipes");
-    let test = "[[test]]\nname = \"t\"\ndut = \"wild-server\"\nmeasure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/16\"\n";
-    let dns = scratch.write("dns.toml", &format!("name = \"p\"\n{test}"));
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\n");
-    let tcp = scratch
-        .write("tcp.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\nmeasure = \"tcp-establishment-rate\"\n");
+    let test = "dut = \"wild-server\"\nmeasure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/16\"";
+    let dns = scratch.write("dns.toml", &plans::of_test(test));
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"wild\""));
+    let tcp = scratch.write("tcp.toml", &plans::of_test("dut = \"wild\"\nmeasure = \"tcp-establishment-rate\""));
     let results = scratch.path("results");
     for arguments in [
         &["dns64", "240.0.0.1"][..],

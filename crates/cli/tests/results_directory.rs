@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, PLAN, Scratch, assert_ran, namespaces_of, output, router, sixbench, start, text};
+use common::plans::KERNEL;
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, output, router, sixbench, start, text};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -18,7 +19,7 @@ fn refused(arguments: &[&str], reason: &str) {
 #[test]
 fn what_is_no_results_directory_is_a_usage_error() {
     let scratch = Scratch::new("usage");
-    let (plan, file) = (scratch.write("plan.toml", PLAN), scratch.write("file", "x"));
+    let (plan, file) = (scratch.write("plan.toml", KERNEL), scratch.write("file", "x"));
     scratch.write("results/trials.jsonl", "");
     refused(&["run", &plan, "-o", &scratch.path("results")], "already holds results; choose another directory");
     refused(&["run", &plan, "-o", &file], "cannot create the results directory");
@@ -59,7 +60,7 @@ fn what_the_machines_of_the_lab_may_do_is_told_before_it_is_built() {
     let output = output(&["lab", "build", "--dir", &below_a_file]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.starts_with("note: the lab's machines are root on this machine's files"), "{said}");
+    assert!(said.starts_with("note: the lab's machines have root access to this machine's files"), "{said}");
     assert!(said.contains("\nerror: "), "{said}");
 }
 
@@ -90,14 +91,14 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
     for name in ["quickstart", "plans/quickstart.toml", "plans/siitperf-paper-table9-10"] {
         let checked = run(&["check", name]);
         assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
-        assert!(text(&checked.stderr).contains(&format!("note: there is no file {name}: this is plans/")));
+        assert!(text(&checked.stderr).contains(&format!("note: there is no file {name}; using plans/")));
         assert!(text(&run(&["plan", name]).stdout).contains(" measurements, "));
     }
     let typo = run(&["run", "quickstrat.toml"]);
     assert_eq!(typo.status.code(), Some(2));
     assert!(text(&typo.stderr).contains("did you mean `quickstart`? (sixbench list plans)"), "{}", text(&typo.stderr));
     // A file of that name comes first.
-    scratch.write("quickstart", PLAN);
+    scratch.write("quickstart", KERNEL);
     let own = run(&["check", "quickstart"]);
     assert_eq!((text(&own.stdout), text(&own.stderr)), ("quickstart: good (1 tests, 1 points)\n".to_owned(), String::new()));
 }
@@ -105,7 +106,7 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
 #[test]
 fn a_resolved_plan_can_be_checked_shown_and_run() {
     let scratch = Scratch::new("resolved");
-    let plan = scratch.write("plan.toml", PLAN);
+    let plan = scratch.write("plan.toml", KERNEL);
     assert_ran(&output(&["run", &plan, "-o", &scratch.path("first")]));
     let resolved = scratch.path("first/resolved.toml");
     assert!(text(&output(&["check", &resolved]).stdout).ends_with("resolved.toml: good (1 tests, 1 points)\n"));
@@ -121,33 +122,33 @@ fn a_resolved_plan_can_be_checked_shown_and_run() {
 #[test]
 fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     let scratch = Scratch::new("resume");
-    let plan = scratch.write("plan.toml", PLAN);
+    let plan = scratch.write("plan.toml", KERNEL);
     let results = scratch.path("results");
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let trials = fs::read(scratch.path("results/trials.jsonl")).expect("trials");
     // A torn line is cut off when the run is resumed.
     let torn = &trials[..trials.len() - 9];
     fs::write(scratch.path("results/trials.jsonl"), torn).expect("a torn line");
-    let other = PLAN.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
+    let other = KERNEL.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
     for changed in ["", &other] {
         scratch.write("results/plan.toml", changed);
-        refused(&["run", "--resume", &results], "plan.toml is not what it was when the run began");
+        refused(&["run", "--resume", &results], "plan.toml has changed since the run began");
     }
     fs::remove_file(scratch.path("results/plan.toml")).expect("removed");
     refused(&["run", "--resume", &results], "plan.toml, which says where the run took place");
     assert_eq!(fs::read(scratch.path("results/trials.jsonl")).expect("trials"), torn, "nothing was touched");
-    scratch.write("results/plan.toml", PLAN);
+    scratch.write("results/plan.toml", KERNEL);
     assert_ran(&output(&["run", "--resume", &results]));
 }
 
 #[test]
 fn a_run_on_interfaces_that_are_gone_is_not_resumed() {
     let scratch = Scratch::new("gone");
-    let plan = scratch.write("plan.toml", PLAN);
+    let plan = scratch.write("plan.toml", KERNEL);
     let results = scratch.path("results");
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let links = "[testbed]\nleft = \"sb-gone0\"\nright = \"sb-gone1\"\n";
-    scratch.write("results/plan.toml", &format!("{PLAN}{links}"));
+    scratch.write("results/plan.toml", &format!("{KERNEL}{links}"));
     // As an earlier version left it: without a digest.
     let resolved = fs::read_to_string(scratch.path("results/resolved.toml")).expect("a plan");
     let earlier: String =
@@ -173,7 +174,7 @@ fn not_of(user: u32, directory: &Path) -> Vec<String> {
 #[test]
 fn with_sudo_everything_a_run_leaves_belongs_to_the_user() {
     let scratch = Scratch::new("sudo");
-    let plan = scratch.write("plan.toml", PLAN);
+    let plan = scratch.write("plan.toml", KERNEL);
     let results = scratch.path("new/results");
     let run = |arguments: &[&str]| {
         let mut command = sixbench(arguments);
@@ -195,7 +196,7 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     let scratch = Scratch::new("setup");
     let setup = "[[setup]]\nrun = \"false\"\n";
     scratch.write("recipes/broken.toml", &router("broken", "a device that cannot be set up", setup));
-    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", PLAN.replace("linux-ipv4", "broken")));
+    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", KERNEL.replace("linux-ipv4", "broken")));
     let run = output(&["run", &plan, "-o", &scratch.path("results")]);
     let error = text(&run.stderr);
     let told = "exit 3: testbed could not be built\n".to_owned();

@@ -5,6 +5,7 @@ mod common;
 #[path = "../../testbed/tests/common/room.rs"]
 mod room;
 
+use common::plans::{self, REMOTE_TESTS};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, records, signal, start_in, text, wait_until};
 use room::{FAR, Room};
 use serde_json::Value;
@@ -13,40 +14,6 @@ use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-
-/// Slow trials by a tester that may stall, on a router, a translator and a gateway.
-const TESTS: &str = r#"
-[trial]
-duration = "300ms"
-residual = "500ms"
-rest = "20ms"
-stall = "200ms"
-
-[search]
-minimum = "400"
-maximum = "1000"
-width = "20%"
-
-[[test]]
-name = "router"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1
-
-[[test]]
-name = "siit"
-dut = "tayga-siit"
-frame-sizes = [84]
-repetitions = 1
-
-[[test]]
-name = "nat"
-dut = "nft-nat44"
-frame-sizes = [84]
-connections = 100
-phase-1-rate = 500
-repetitions = 1
-"#;
 
 fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
     let config = room.config_within().display().to_string();
@@ -93,7 +60,7 @@ fn a_plan_runs_on_another_machine_and_leaves_it_as_it_was() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh"), Room::build("run"));
     let before = room.state();
     let results = scratch.path("results");
-    let output = run(&room, &plan(&room, &scratch, "dut", TESTS), &results);
+    let output = run(&room, &plan(&room, &scratch, "dut", REMOTE_TESTS), &results);
     assert_ran(&output);
     let error = text(&output.stderr);
     let records = records(&results);
@@ -118,7 +85,7 @@ fn a_machine_that_cannot_be_reached_is_told_before_anything_is_touched() {
         ("refusing", "refusing refused our key"),
         ("unknown", "its host key is not known here"),
     ] {
-        let output = run(&room, &plan(&room, &scratch, host, TESTS), &scratch.path("results"));
+        let output = run(&room, &plan(&room, &scratch, host, REMOTE_TESTS), &scratch.path("results"));
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{host}: {error}");
         assert!(error.contains(what), "{host}: {error}");
@@ -134,7 +101,10 @@ fn cores_that_the_machine_has_not_got_are_told_with_their_test() {
     let output = run(&room, &plan(&room, &scratch, "dut", test), &scratch.path("results"));
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("test many") && error.contains("wants 9 cores for the DUT, and dut has 4 online"), "{error}");
+    assert!(
+        error.contains("test many") && error.contains("requires 9 cores for the DUT, but dut has only 4 online"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -142,7 +112,7 @@ fn ctrl_c_undoes_the_machine_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-stop"), Room::build("stop"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
     until_the_first_trial(&mut child, &results);
     signal(&child, "INT");
     let output = child.wait_with_output().expect("ended");
@@ -157,7 +127,7 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-kill"), Room::build("kill"));
     let before = room.state();
     let results = scratch.path("results");
-    let siit = TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
+    let siit = REMOTE_TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
     let plan = plan(&room, &scratch, "dut", &siit);
     // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
     let mut child = Command::new("nsenter")
@@ -192,7 +162,7 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-break"), Room::build("break"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
     until_the_first_trial(&mut child, &results);
     // Of sshd the sessions alone: who listens goes on, so that the machine could be reached again.
     let pids = room.far.shell().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
@@ -214,8 +184,8 @@ fn a_recipe_that_nobody_has_tried_says_so_and_needs_its_machine() {
     let line = listed.lines().find(|line| line.starts_with("openbsd-pf-nat64")).expect("a recipe");
     assert!(line.contains("(untested recipe)") && line.contains("runs on OpenBSD, over ssh"), "{line}");
     let scratch = Scratch::new("ssh-system");
-    let test = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"openbsd-pf-nat64\"\nconnections = \"1k\"\n";
-    let output = output(&["run", &scratch.write("plan.toml", test), "-o", &scratch.path("results")]);
+    let test = plans::of_test("dut = \"openbsd-pf-nat64\"\nconnections = \"1k\"");
+    let output = output(&["run", &scratch.write("plan.toml", &test), "-o", &scratch.path("results")]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("openbsd-pf-nat64 needs a machine of its own that runs OpenBSD"), "{error}");
@@ -224,7 +194,7 @@ fn a_recipe_that_nobody_has_tried_says_so_and_needs_its_machine() {
 #[test]
 fn the_commands_for_another_machine_are_shown_without_reaching_it() {
     let (scratch, room) = (Scratch::new("ssh-shell"), Room::build("shell"));
-    let output = output(&["plan", "--shell", &plan(&room, &scratch, "dut", TESTS)]);
+    let output = output(&["plan", "--shell", &plan(&room, &scratch, "dut", REMOTE_TESTS)]);
     let script = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(script.contains("dut 'ip link del nat64'") && script.contains("dut 'nft delete table ip sixbench'"), "{script}");

@@ -2,14 +2,15 @@
 
 mod common;
 
-use common::{PLAN, SIITPERF, Scratch, sixbench, text};
+use common::plans::KERNEL;
+use common::{SIITPERF, Scratch, sixbench, text};
 use std::fs::OpenOptions;
 use std::process::{Output, Stdio};
 
 /// Files that the commands need.
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
-    scratch.write("plan.toml", PLAN);
+    scratch.write("plan.toml", KERNEL);
     scratch.write("siitperf.conf", SIITPERF);
     scratch
 }

@@ -1,11 +1,13 @@
-//! A request to stop while the testbed waits for something that never comes: the run ends soon, and undoes what it has set up. These tests
-//! need root; without it they fail, they do not skip.
+//! A request to stop while the testbed waits for something that never comes, or while a trial goes on over a link that is down: the run ends
+//! soon, and undoes what it has set up. These tests need root; without it they fail, they do not skip.
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, namespaces_of, signal, start, text};
+use common::{ONE_AT_A_TIME, Scratch, facts, namespaces_of, plans, records, signal, start, text, wait_until};
+use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A stateful gateway that does nothing.
@@ -37,32 +39,12 @@ flush = [{ run = "true" }]
 run = "uname -sr"
 "#;
 
-const PLAN: &str = r#"
-name = "short"
-[trial]
-duration = "100ms"
-residual = "50ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "8k"
-width = "30%"
-[[test]]
-name = "rigged"
-dut = "rigged"
-frame-sizes = [84]
-repetitions = 1
-connections = "100"
-phase-1-rate = "1k"
-"#;
-
 /// Runs the plan with `recipe`, requests a stop by `name` as soon as a wait that contains `waiting` is told, and looks at how the run ends.
 fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("stop-{name}"));
     scratch.write("recipes/rigged.toml", recipe);
-    let plan = scratch.write("plan.toml", PLAN);
+    let plan = scratch.write("plan.toml", plans::STATEFUL);
     let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
     let arguments = ["run", &plan, "--recipes", &recipes, "-o", &results];
     let mut child = start(&arguments);
@@ -79,8 +61,8 @@ fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let rest: Vec<String> = lines.collect();
     let (status, took) = (child.wait().expect("ended"), asked.elapsed());
     assert_eq!(status.code(), Some(130), "{told}{rest:?}");
-    // Far less than any of the waits would have lasted, and enough for a busy machine.
-    assert!(took < Duration::from_secs(15), "{took:?}");
+    // The shortest of the waits would have lasted 30 s.
+    assert!(took < Duration::from_secs(25), "{took:?}");
     assert!(namespaces_of(child.id()).is_empty(), "{rest:?}");
     assert!(rest.iter().any(|line| line.contains("sixbench run --resume")), "{rest:?}");
     let commands = std::fs::read(Path::new(&results).join("commands.sh")).expect("the commands are kept");
@@ -96,4 +78,91 @@ fn a_run_that_waits_for_a_table_that_never_gets_empty_ends_on_ctrl_c() {
 fn a_run_that_waits_for_a_command_that_does_not_end_ends_on_sigterm() {
     let recipe = RECIPE.replace("[version]", "[[setup]]\nrun = \"sleep 29\"\n[version]");
     stopped_while("sleep 29`", &recipe, "TERM");
+}
+
+/// A short test, whose results are to be kept, and a trial that goes on for long.
+const LONG: &str = r#"
+name = "long"
+[testbed]
+io = "BACKEND"
+[trial]
+duration = "100ms"
+residual = "50ms"
+rest = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "2k"
+width = "50%"
+[[test]]
+name = "short"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+[[test]]
+name = "long"
+dut = "linux-ipv4"
+measure = "pdv"
+rate = "1k"
+duration = "60s"
+frame-sizes = [84]
+repetitions = 1
+"#;
+
+const LONG_NS: u64 = 60_000_000_000;
+
+/// Runs `ip` in a namespace of the run of this process; returns what it prints.
+fn ip(run: u32, role: &str, arguments: &str) -> String {
+    let namespaces = namespaces_of(run);
+    let namespace = namespaces.iter().find(|name| name.ends_with(role)).expect("a namespace (these tests need root)");
+    let output = Command::new("ip").args(["-n", namespace]).args(arguments.split_whitespace()).output().expect("ip");
+    assert!(output.status.success(), "ip -n {namespace} {arguments}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Returns the frames that the device has received on its left link.
+fn received(run: u32) -> u64 {
+    let links: Value = serde_json::from_str(&ip(run, "-dut", "-s -j link show dev left")).expect("JSON");
+    links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
+}
+
+/// Takes down the device's end of a link in the middle of a trial, and requests a stop by `name` while the trial goes on.
+fn stopped_over_a_dead_link(backend: &str, name: &str) {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new(&format!("dead-{name}"));
+    let (plan, results) = (scratch.write("plan.toml", &LONG.replace("BACKEND", backend)), scratch.path("results"));
+    let mut child = start(&["run", &plan, "-o", &results, "--json"]);
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut events = lines.map(|line| serde_json::from_str::<Value>(&line).expect("an event"));
+    let is_long = |event: &Value| event["event"] == "trial-started" && event["spec"]["duration_ns"] == LONG_NS;
+    assert!(events.any(|event| is_long(&event)), "no long trial (this test needs root)");
+    let run = child.id();
+    // The trial's own frames, not those by which it finds its neighbours.
+    let before = received(run);
+    wait_until(&mut child, "load", || received(run) > before + 100);
+    ip(run, "-dut", "link set left down");
+    assert!(ip(run, "-tester", "link show dev left").contains("NO-CARRIER"));
+    let asked = Instant::now();
+    signal(&child, name);
+    let rest: Vec<Value> = events.collect();
+    let (output, took) = (child.wait_with_output().expect("ended"), asked.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    // Far less than the trial would have lasted, and enough for a busy machine.
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    let last = rest.last().expect("an end");
+    assert_eq!((&last["event"], &last["interrupted"]), (&"run-ended".into(), &true.into()));
+    let kept: Vec<Value> = records(&results).iter().map(|record| record["point"]["test"].clone()).collect();
+    assert!(!kept.is_empty() && kept.iter().all(|test| test == "short"), "{kept:?}");
+    assert_eq!(facts(&results)["runs"][0]["ending"]["kind"], "interrupted");
+    assert!(Path::new(&results).join("report.html").exists());
+}
+
+#[test]
+fn a_trial_of_the_packet_backend_over_a_dead_link_ends_on_ctrl_c() {
+    stopped_over_a_dead_link("packet", "INT");
+}
+
+#[test]
+fn a_trial_of_the_xdp_backend_over_a_dead_link_ends_on_sigterm() {
+    stopped_over_a_dead_link("xdp", "TERM");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, output, text};
+use common::{Scratch, output, plans, text};
 
 /// The BR of the papers' MAP-T domain. Nothing of it is run here.
 const RECIPE: &str = r#"
@@ -50,7 +50,7 @@ fn checked(name: &str, recipe: &str, line: &str) -> (Option<i32>, String) {
     let scratch = Scratch::new(name);
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     scratch.write("recipes/br.toml", recipe);
-    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\n{line}\n"));
+    let plan = scratch.write("plan.toml", &plans::of_test(&format!("dut = \"br\"\n{line}")));
     let output = output(&["check", &plan, "--recipes", &scratch.path("recipes")]);
     (output.status.code(), text(&output.stdout) + &text(&output.stderr))
 }
@@ -184,26 +184,26 @@ fn more_subscribers_than_the_rules_have_are_refused_with_both_numbers() {
     let wanted = |name, rules: &str, count: u32| checked(name, &format!("{RECIPE}{rules}"), &format!("subscribers = {count}"));
     let (code, said) = wanted("beyond", RULE, 8193);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("8193 subscribers are wanted, and recipe br has room for 8192"), "{said}");
+    assert!(said.contains("8193 subscribers are configured, but recipe br only has room for 8192"), "{said}");
     let both = format!("{RULE}{SECOND}");
     assert_eq!(wanted("all", &both, 8320).0, Some(0));
     let (code, said) = wanted("beyond-both", &both, 8321);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("recipe br has room for 8320"), "{said}");
+    assert!(said.contains("recipe br only has room for 8320"), "{said}");
 }
 
 #[test]
 fn a_list_of_subscribers_is_checked_to_its_last_number() {
     let (code, said) = checked("list-of-counts", &format!("{RECIPE}{RULE}"), "subscribers = [1, 8192, 10000]");
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("10000 subscribers are wanted"), "{said}");
+    assert!(said.contains("10000 subscribers are configured"), "{said}");
 }
 
 #[test]
 fn a_count_beyond_what_the_device_is_set_up_for_is_refused_with_the_recipe() {
     let (code, said) = checked("most", &format!("{RECIPE}[subscribers]\ncount = 20\nmost = 10\n{RULE}"), "");
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("`count` is 20, and the device is set up for `most` = 10"), "{said}");
+    assert!(said.contains("`count` is 20, but the device is set up for `most` = 10"), "{said}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn the_commands_of_a_domain_speak_of_every_rule() {
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     let step = "[[setup]]\nrun = \"echo {ipv6-prefix} {ea-bits} {ipv6-prefix-2} {ipv4-prefix-2} {psid-offset-2}\"\n";
     scratch.write("recipes/br.toml", &format!("{RECIPE}{step}{RULE}{SECOND}"));
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\nsubscribers = 10\n");
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"br\"\nsubscribers = 10"));
     let output = output(&["plan", "--shell", &plan, "--recipes", &scratch.path("recipes")]);
     let script = text(&output.stdout);
     assert!(
@@ -228,7 +228,7 @@ fn lines_about_subscribers_take_them_from_both_rules_in_turns() {
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     let file = "[[file]]\npath = \"ces\"\ncontent = \"\"\"\nce {subscriber} {subscriber-ipv6} {subscriber-ipv4}\n\"\"\"\n";
     scratch.write("recipes/br.toml", &format!("{RECIPE}{file}{RULE}{SECOND}"));
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\nsubscribers = 3\n");
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"br\"\nsubscribers = 3"));
     let output = output(&["plan", "--shell", &plan, "--recipes", &scratch.path("recipes")]);
     let script = text(&output.stdout);
     for line in ["ce 0 2001:db8:ce::c000:200:0 192.0.2.0", "ce 1 2001:db8:ce:1:", "ce 2 2001:db8:cf::cb00:7180:0 203.0.113.128"]

@@ -28,8 +28,8 @@ struct DelayQueue {
 
 impl DelayLine {
     /// Frames from either port leave by the other `delay_ns` after they were seen.
-    pub fn new(left: Box<dyn Port>, right: Box<dyn Port>, delay_ns: u64, clock: Clock) -> Self {
-        Self { left: left.split(), right: right.split(), delay_ns, clock }
+    pub fn new(left: Port, right: Port, delay_ns: u64, clock: Clock) -> Self {
+        Self { left: left.into_single_queue(), right: right.into_single_queue(), delay_ns, clock }
     }
 
     /// Works until `stop` is set: busy, as a device should be, on the calling thread.

@@ -4,8 +4,8 @@
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use std::io;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Time between choosing the moment of the first frame, query or connection and that moment: threads have only to be told.
 pub(crate) const HEAD_START_NS: u64 = 2_000_000;
@@ -28,7 +28,7 @@ impl Layout {
 fn try_layout(cores: &[u32]) -> Vec<String> {
     let unpinned = cores.iter().filter_map(|&core| {
         let error = thread::pin_to(core).err()?;
-        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"))
+        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses"))
     });
     let unraised = thread::raise_priority().err().map(|error| {
         format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
@@ -54,23 +54,63 @@ pub(crate) fn pin_and_prioritise(core: Option<u32>) {
 /// many. Only then is the moment of the first frame chosen, and nothing that takes time comes between.
 pub(crate) struct TrialStart<'a> {
     clock: &'a Clock,
-    placed: Barrier,
-    start_ns: AtomicU64,
+    state: Mutex<StartState>,
+    decided: Condvar,
+}
+
+/// The threads of a trial that are not on their cores yet, and what was decided.
+enum StartState {
+    Waiting { missing: usize },
+    At { start_ns: u64 },
+    CalledOff,
 }
 
 impl<'a> TrialStart<'a> {
     /// The start of a trial of so many threads, each of which has to [wait](Self::wait) for it.
     pub(crate) fn new(clock: &'a Clock, threads: usize) -> Self {
-        Self { clock, placed: Barrier::new(threads), start_ns: AtomicU64::new(0) }
+        Self { clock, state: Mutex::new(StartState::Waiting { missing: threads }), decided: Condvar::new() }
     }
 
     /// Waits until all threads are on their cores, as the calling one is; returns the moment of the first frame, in nanoseconds.
-    pub(crate) fn wait(&self) -> u64 {
-        if self.placed.wait().is_leader() {
-            self.start_ns.store(self.clock.now_ns() + HEAD_START_NS, Ordering::Release);
+    /// `None` if the trial was called off.
+    pub(crate) fn wait(&self) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let StartState::Waiting { missing } = &mut *state {
+            *missing -= 1;
+            if *missing == 0 {
+                *state = StartState::At { start_ns: self.clock.now_ns() + HEAD_START_NS };
+                self.decided.notify_all();
+            }
         }
-        self.placed.wait();
-        self.start_ns.load(Ordering::Acquire)
+        let is_waiting = |state: &mut StartState| matches!(state, StartState::Waiting { .. });
+        match *self.decided.wait_while(state, is_waiting).unwrap_or_else(PoisonError::into_inner) {
+            StartState::At { start_ns } => Some(start_ns),
+            StartState::Waiting { .. } | StartState::CalledOff => None,
+        }
+    }
+}
+
+/// Calls the trial off if the calling thread panics, as it does where the system gives it no further thread: those that were started would
+/// wait for that one without end.
+pub(crate) struct CallsOff<'s, 'a>(pub(crate) &'s TrialStart<'a>);
+
+impl Drop for CallsOff<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            *self.0.state.lock().unwrap_or_else(PoisonError::into_inner) = StartState::CalledOff;
+            self.0.decided.notify_all();
+        }
+    }
+}
+
+/// Ends the other threads of a trial if its own panics: they would wait without end for what no thread does any more.
+pub(crate) struct EndsOthers<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for EndsOthers<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -85,6 +125,11 @@ pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T 
     }
 }
 
+/// Returns the words for a namespace, or for the place where the tester runs.
+pub(crate) fn place(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
+}
+
 /// Returns the outcome of a thread that was joined.
 ///
 /// # Panics
@@ -96,19 +141,46 @@ pub(crate) fn joined<T>(outcome: std::thread::Result<T>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
 
     #[test]
     fn all_threads_begin_at_one_moment_after_the_last_has_taken_its_place() {
         let clock = Clock::new();
         let start = TrialStart::new(&clock, 3);
+        let arrived = AtomicU64::new(0);
+        let wait = || {
+            arrived.fetch_add(1, Ordering::Relaxed);
+            start.wait()
+        };
         let begun: Vec<_> = std::thread::scope(|scope| {
-            let early: Vec<_> = (0..2).map(|_| scope.spawn(|| start.wait())).collect();
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            let early: Vec<_> = (0..2).map(|_| scope.spawn(wait)).collect();
+            while arrived.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
             let placed_ns = clock.now_ns();
             let last = start.wait();
-            assert!(last >= placed_ns + HEAD_START_NS);
+            assert!(last >= Some(placed_ns + HEAD_START_NS));
             early.into_iter().map(|thread| joined(thread.join())).chain([last]).collect()
         });
         assert!(begun.iter().all(|start_ns| *start_ns == begun[0]));
+    }
+
+    #[test]
+    fn threads_do_not_wait_for_one_that_cannot_be_started() {
+        let clock = Clock::new();
+        let start = TrialStart::new(&clock, 3);
+        let (told, begun) = std::sync::mpsc::channel();
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            std::thread::scope(|scope| {
+                let _calls_off = CallsOff(&start);
+                for _ in 0..2 {
+                    let (start, told) = (&start, told.clone());
+                    scope.spawn(move || told.send(start.wait()));
+                }
+                panic!("no further thread");
+            });
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(begun.try_iter().collect::<Vec<_>>(), [None, None]);
     }
 }

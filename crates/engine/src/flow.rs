@@ -1,7 +1,6 @@
 //! Which ports and addresses a frame carries: a pure function of the seed, the stream and the frame's number. So the receiver knows
 //! what to expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
-use crate::subscriber::Draw;
 use sixbench_method::plan::{Ports, ValueOrder, ValueRange};
 
 /// The values of one field in the order of the frames.
@@ -48,6 +47,13 @@ pub(crate) struct Flow {
     /// The counters of source and destination address; `None` where both stay.
     addresses: Option<(Counter, Counter)>,
     key: u64,
+}
+
+/// 32 uniform bits each for the subscriber and for one of its ports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    pub(crate) subscriber: u32,
+    pub(crate) port: u32,
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): equidistributed, two multiplications.

@@ -60,7 +60,7 @@ impl PacedSending {
     pub(crate) fn finish(&self) -> Sending {
         Sending {
             nominal_ns: self.pacer.nominal_ns(),
-            took_ns: self.last_ns.saturating_sub(self.pacer.due_time(self.pacer.share.number(0))),
+            took_ns: self.last_ns.saturating_sub(self.pacer.first_due_time()),
             worst_lateness_ns: self.worst_lateness_ns,
             late_frames: self.late_frames,
         }

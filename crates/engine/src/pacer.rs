@@ -138,6 +138,11 @@ impl Pacer {
         self.due_time(self.next)
     }
 
+    /// Returns the time at which the first frame is due, nanoseconds.
+    pub(crate) fn first_due_time(&self) -> u64 {
+        self.due_time(self.share.number(0))
+    }
+
     /// Returns the time at which the last frame is due, nanoseconds.
     #[inline]
     pub(crate) fn last_due_time(&self) -> u64 {
@@ -163,8 +168,7 @@ impl Pacer {
 
     /// Returns the time from the first to the last frame by the schedule, nanoseconds.
     pub(crate) fn nominal_ns(&self) -> u64 {
-        // Where no frame is due in the first stretch it counts too.
-        self.last_due_time() - self.start_ns - self.stretches[0].due_time(self.share.index)
+        self.last_due_time() - self.first_due_time()
     }
 }
 
@@ -232,6 +236,14 @@ mod tests {
     fn a_share_of_fewer_frames_than_threads_may_be_empty() {
         let shares = [0, 1, 2].map(|index| Pacer::share(&Schedule::constant(FrameRate(10), 2), ThreadShare { index, of: 3 }));
         assert_eq!(shares.map(|pacer| (pacer.frames(), pacer.nominal_ns())), [(1, 0), (1, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn the_nominal_time_begins_with_the_first_frame_even_if_that_is_in_a_later_stretch() {
+        let kind = TrialKind::Ramp { flows: 1000, step_ns: 1_000_000 };
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 1_499_000_000) };
+        let nominal_ns = |index| Pacer::share(&spec.schedule(), ThreadShare { index, of: 4 }).nominal_ns();
+        assert_eq!([0, 3].map(nominal_ns), [496_000_000; 2]);
     }
 
     #[test]

@@ -30,6 +30,12 @@ impl Encapsulation {
     pub fn plain(ends: AddressPair) -> Self {
         Self { ends, tunnel: None }
     }
+
+    /// Returns the datagram that goes the other way: the ends swapped, those of the tunnel, too.
+    pub fn swapped(self) -> Self {
+        let swap = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
+        Self { ends: swap(self.ends), tunnel: self.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
+    }
 }
 
 /// The outer header of an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.

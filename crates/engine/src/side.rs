@@ -2,7 +2,6 @@
 
 use crate::flow::Counter;
 use crate::profile::{AddressVariation, TrafficProfile};
-use crate::stateful::Viewpoint;
 use sixbench_method::terms::{Direction, IpVersion};
 
 /// The addresses of a pool differ in their last 16 bits, which begin here.
@@ -31,6 +30,22 @@ impl AddressField {
     #[inline]
     pub(crate) fn at(self, place: u16) -> u16 {
         self.first.wrapping_add(place.wrapping_mul(self.step))
+    }
+}
+
+/// The side from which a frame is seen, and the side that sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Viewpoint {
+    /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
+    pub(crate) at_initiator: bool,
+    /// True if the Initiator sent it.
+    pub(crate) of_initiator: bool,
+}
+
+impl Viewpoint {
+    /// Returns whether the frame bears a source that the DUT has translated, which is to be learned here rather than known.
+    pub(crate) fn is_translated(self) -> bool {
+        self.of_initiator && !self.at_initiator
     }
 }
 

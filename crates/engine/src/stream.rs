@@ -2,8 +2,8 @@
 
 use crate::flow::Flow;
 use crate::profile::{AddressPair, AddressVariation, Encapsulation, Path, TrafficProfile};
-use crate::side::{AddressField, counters, sides};
-use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
+use crate::side::{AddressField, Viewpoint, counters, sides};
+use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::subscriber::SubscriberPopulation;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};

@@ -1,7 +1,7 @@
 //! Which subscriber a frame is of, and what its addresses and ports are then: a function of the frame's number, so that the receiver
 //! computes them again.
 
-use crate::flow::Counter;
+use crate::flow::{Counter, Draw};
 use crate::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::ValueOrder;
 use sixbench_wire::rules::{AddressRule, PortRule};
@@ -32,13 +32,6 @@ pub(crate) struct Member<'a> {
     group: &'a SeenGroup,
     /// Its number within the group.
     number: u64,
-}
-
-/// 32 uniform bits each for the subscriber and for one of its ports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Draw {
-    pub(crate) subscriber: u32,
-    pub(crate) port: u32,
 }
 
 impl SubscriberPopulation {

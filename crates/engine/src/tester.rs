@@ -3,7 +3,7 @@
 use crate::delay::Delays;
 use crate::driver::{self, Layout};
 use crate::fault;
-use crate::memory::{self, OutOfMemory, TrafficKind};
+use crate::memory::{self, OutOfMemory};
 use crate::neighbour::{self, NeighbourAnswerer};
 use crate::profile::TrafficProfile;
 use crate::reach::reach;
@@ -17,9 +17,8 @@ use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_method::isolation::Admitted;
-use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialKind, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialKind, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -48,8 +47,9 @@ pub enum MeasureError {
     Stateless,
     /// The Responder saw nothing in phase 1.
     #[error(
-        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the Initiator's side to \
-         the other, has it routes to both, and are the addresses of [foreground] in its recipe those it is set up for?"
+        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the \
+         Initiator's side to the other, does it have routes to both, and is it set up for the addresses of [foreground] in its \
+         recipe?"
     )]
     NothingArrived {
         /// Frames sent.
@@ -62,7 +62,7 @@ pub enum MeasureError {
     #[error("cannot build the test frames: {0}")]
     Frame(#[from] WireError),
     /// The DUT does not answer.
-    #[error("{port}: nobody answers for {address} (asked {tries} times); is the DUT up, and is that its address on this link?")]
+    #[error("{port}: no answer from {address} after {tries} requests; is the DUT up, and is that its address on this link?")]
     Silent {
         /// The tester's port.
         port: String,
@@ -73,7 +73,7 @@ pub enum MeasureError {
     },
     /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
     #[error(
-        "the trial is one of requests and replies, and connections are opened before it: replies are for devices without [state]"
+        "the trial consists of requests and replies, but connections are opened before it; replies are only for devices without [state]"
     )]
     StatefulResponse,
     /// The trial's tables do not fit into memory.
@@ -98,8 +98,8 @@ struct TesterPort {
 }
 
 impl TesterPort {
-    fn new(port: Box<dyn Port>) -> Self {
-        Self { name: port.name(), mac: MacAddress(port.mac()), halves: port.split() }
+    fn new(port: Port) -> Self {
+        Self { name: port.name.clone(), mac: MacAddress(port.mac), halves: port.into_single_queue() }
     }
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
@@ -136,7 +136,7 @@ pub type ConnectionCounter = Box<dyn FnMut() -> Result<Option<u64>, String> + Se
 impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
     pub fn new(
-        ports: (Box<dyn Port>, Box<dyn Port>),
+        ports: (Port, Port),
         profile: Admitted<TrafficProfile>,
         settings: TrialSettings,
         layout: Layout,
@@ -260,7 +260,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        memory::ensure(spec, TrafficKind::Frames(&self.profile))?;
+        memory::ensure(spec, &self.profile)?;
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
             Some(phase_one) => self.converse(spec, phase_one),

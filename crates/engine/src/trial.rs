@@ -1,7 +1,7 @@
 //! One trial under way: senders and receivers as tasks that are polled in turn, on as many threads as there are cores for them.
 //! On one core everything runs to completion in one loop, so that the DUT can have the other.
 
-use crate::driver::{Layout, TrialStart, joined, pin_and_prioritise};
+use crate::driver::{CallsOff, EndsOthers, Layout, TrialStart, joined, pin_and_prioritise};
 use crate::receiver::{LINGER_NS, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
@@ -78,12 +78,13 @@ impl<'a> FrameRun<'a> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         let start = TrialStart::new(self.clock, threads);
         std::thread::scope(|scope| {
+            let _calls_off = CallsOff(&start);
             let begin = |(index, tasks): (usize, Vec<Task<'a>>)| {
                 let (core, start) = (layout.cores.get(index).copied(), &start);
                 scope.spawn(move || {
                     let _ends_others = EndsOthers(&self.failed);
                     pin_and_prioritise(core);
-                    self.work(tasks, start.wait())
+                    start.wait().map_or(Ok(Vec::new()), |start_ns| self.work(tasks, start_ns))
                 })
             };
             let workers: Vec<_> = spread(tasks, threads).into_iter().enumerate().map(begin).collect();
@@ -111,17 +112,6 @@ impl<'a> FrameRun<'a> {
             }
         }
         Ok(tasks)
-    }
-}
-
-/// Ends the other threads of a trial if its own panics: they would wait without end for frames that no thread counts any more.
-struct EndsOthers<'a>(&'a AtomicBool);
-
-impl Drop for EndsOthers<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Ordering::Relaxed);
-        }
     }
 }
 

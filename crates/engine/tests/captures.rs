@@ -11,9 +11,8 @@ use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, PUBLIC, b4};
 use reference::{Reference, map, profiles};
 use serde::Deserialize;
 use sixbench_engine::profile::TrafficProfile;
-use sixbench_io::Port;
 use sixbench_io::loopback::{self, LoopbackDevice};
-use sixbench_io::pcap::Tee;
+use sixbench_io::pcap::tee;
 use sixbench_method::plan::{Payload, Stateful};
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
 use sixbench_method::trial::TrialSpec;
@@ -119,8 +118,8 @@ fn captured(name: &str, profile: TrafficProfile, device: LoopbackDevice) -> Vec<
     let scratch = Scratch::new(name);
     let [left, right] = ["left.pcap", "right.pcap"].map(|file| scratch.0.join(file));
     let ends = loopback::pair_with(device);
-    let tee = |end, path: &Path| Box::new(Tee::new(end, path, 1000).expect("a capture")) as _;
-    let ports = (tee(ends.0, &left), tee(ends.1, &right));
+    let kept = |end, path: &Path| tee(end, path, 1000).expect("a capture");
+    let ports = (kept(ends.0, &left), kept(ends.1, &right));
     let spec = match &profile.gateway {
         Some(gateway) => gateway.settings.establishing(EACH as u64, FrameRate(1000)),
         None => TrialSpec::constant(FrameRate(1000), EACH as u64 * 1_000_000),
@@ -342,10 +341,10 @@ fn a_frame_with_a_wrong_checksum_or_length_is_not_what_scapy_builds() {
         let mut frame = encapsulated();
         let whole = frame.clone();
         frame[at] ^= 1;
-        let mut halves = Box::new(Tee::new(left, &path, 2).expect("a capture")).split();
-        halves.receive.answer(&whole).expect("a frame");
-        halves.receive.answer(&frame).expect("a frame");
-        drop(halves);
+        let mut port = tee(left, &path, 2).expect("a capture");
+        port.queues[0].receive.answer(&whole).expect("a frame");
+        port.queues[0].receive.answer(&frame).expect("a frame");
+        drop(port);
         assert_eq!(decoded(&path).iter().map(|frame| frame.is_rebuilt).collect::<Vec<_>>(), [true, false], "octet {at}");
     }
 }

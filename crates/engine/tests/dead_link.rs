@@ -5,12 +5,11 @@ mod common;
 use common::*;
 use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
-use sixbench_io::loopback::{Loopback, pair};
+use sixbench_io::loopback::pair;
 use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
 use sixbench_method::isolation::{Admitted, Isolation};
-use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{Measurer, TrialSpec};
+use sixbench_method::trial::{Measurer, TrialSettings, TrialSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,24 +26,12 @@ enum Dead {
     Panics,
 }
 
-/// A port whose link is down for the frames of trials: neighbours still answer.
-struct DeadLink(Loopback, Dead);
-
 struct DeadTransmit(Box<dyn Transmit>, Dead);
 
-impl Port for DeadLink {
-    fn name(&self) -> String {
-        "dead".to_owned()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        self.0.mac()
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        let Halves { transmit, receive } = Box::new(self.0).split();
-        Halves { transmit: Box::new(DeadTransmit(transmit, self.1)), receive }
-    }
+/// Returns the port with its link down for the frames of trials: neighbours still answer.
+fn dead_link(port: Port, dead: Dead) -> Port {
+    let dying = |Halves { transmit, receive }| Halves { transmit: Box::new(DeadTransmit(transmit, dead)), receive };
+    Port { name: "dead".to_owned(), queues: port.queues.into_iter().map(dying).collect(), ..port }
 }
 
 impl Transmit for DeadTransmit {
@@ -87,7 +74,7 @@ fn tester(dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
 
 fn tester_on(layout: Layout, dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
     let (left, right) = pair();
-    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), admitted(ipv4()), SETTINGS, layout, stop)
+    FrameTester::new((dead_link(left, dead), right), admitted(ipv4()), SETTINGS, layout, stop)
 }
 
 #[test]

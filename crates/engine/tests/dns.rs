@@ -43,6 +43,7 @@ impl Server {
         let serve = move || {
             raise();
             while !seen.load(Ordering::Relaxed) {
+                // The client may need the core.
                 if authority.turn(None) == 0 {
                     std::thread::sleep(Duration::from_micros(50));
                 }

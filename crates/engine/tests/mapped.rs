@@ -189,7 +189,7 @@ fn a_ce_of_map_t_opens_every_connection_out_of_its_port_set() {
     let (device, log) = reference::device(ce());
     let result = establish(profiles::map_t_ce(), device);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{result:?}");
-    let connections = result.phase_1().expect("phase 1");
+    let connections = result.phase_one_result().expect("phase 1");
     assert_eq!((connections.established, connections.mapping.seen, connections.mapping.ports_preserved), (600, 600, 0));
     assert_eq!(log.lock().expect("a log").dropped, 0);
     let (device, log) = reference::device(ce());
@@ -208,7 +208,7 @@ fn a_ce_that_leaves_its_port_set_is_caught_when_it_opens_a_connection() {
     let forward = &result.directions[0];
     assert_eq!((forward.received, forward.mistranslated), (594, 6), "{forward:?}");
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Lost);
-    assert_eq!(result.phase_1().expect("phase 1").examples[..5], log.lock().expect("a log").complaints[..5]);
+    assert_eq!(result.phase_one_result().expect("phase 1").examples[..5], log.lock().expect("a log").complaints[..5]);
 }
 
 #[test]

@@ -11,9 +11,9 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{AddressPart, Flows, Payload, TrialSettings, ValueOrder, ValueRange};
+use sixbench_method::plan::{AddressPart, Flows, Payload, ValueOrder, ValueRange};
 use sixbench_method::terms::{FrameRate, Share};
-use sixbench_method::trial::{DirectionResult, Measurer, PhaseOne, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Measurer, PhaseOne, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::rules::{PortRule, SixRd};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
@@ -80,8 +80,7 @@ fn asked_on(threads: u32, profile: TrafficProfile, device: LoopbackDevice) -> Tr
     // Longer than this machine keeps a thread from its core.
     let (duration_ns, residual_ns, stall_ns) = (spec().duration_ns, 3_000_000_000, 1_000_000_000);
     let settings = TrialSettings { duration_ns, residual_ns, rest_ns: 0, frame_timeout_ns: 0, stall_ns };
-    let (left, right) = pair_with(device);
-    let ports = (Box::new(left) as _, Box::new(right) as _);
+    let ports = pair_with(device);
     let profile = Isolation::Unknown.admit(profile).expect("test addresses");
     let mut tester = FrameTester::new(ports, profile, settings, layout, Arc::new(AtomicBool::new(false)));
     tester.measure(&spec()).expect("a trial")

@@ -243,7 +243,7 @@ fn a_dead_device_loses_everything_and_the_trial_still_ends() {
 
 #[test]
 fn a_tester_that_cannot_keep_up_says_so() {
-    // The device takes 2 ms for each frame, on the tester's own time: 5000 frames/s cannot be offered.
+    // The delay is what is tested: the device takes 2 ms for each frame, on the tester's own time, and 5000 frames/s cannot be offered.
     let device = each(|_, frame| {
         std::thread::sleep(std::time::Duration::from_millis(2));
         vec![frame]

@@ -63,7 +63,7 @@ fn on_time(result: TrialResult) -> TrialResult {
 }
 
 fn connections(result: &TrialResult) -> &Connections {
-    result.phase_1().expect("phase 1")
+    result.phase_one_result().expect("phase 1")
 }
 
 #[test]

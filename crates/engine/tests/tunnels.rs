@@ -357,7 +357,7 @@ fn an_aftr_of_ds_lite_opens_every_connection_of_b4s_with_equal_inner_addresses()
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{result:?}");
     let ways: Vec<_> = result.directions.iter().map(|d| (d.direction, d.received)).collect();
     assert_eq!(ways, [(Forward, 600), (Reverse, 600)]);
-    assert_eq!(result.phase_1().expect("phase 1").mapping.collisions, 0);
+    assert_eq!(result.phase_one_result().expect("phase 1").mapping.collisions, 0);
     let b4s: Vec<IpAddr> = log.lock().expect("a log").sources.iter().copied().collect();
     assert_eq!(b4s, (0..10).map(|number| b4(number).into()).collect::<Vec<IpAddr>>());
     let (result, log) = use_them(reference::device(Aftr::default()));
@@ -368,7 +368,7 @@ fn an_aftr_of_ds_lite_opens_every_connection_of_b4s_with_equal_inner_addresses()
 fn an_aftr_that_knows_connections_by_their_inner_addresses_alone_is_caught_in_phase_1() {
     let (result, _) = establish(Aftr::without_softwires());
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Lost);
-    let connections = result.phase_1().expect("phase 1");
+    let connections = result.phase_one_result().expect("phase 1");
     // 10 B4s with 60 connections each: of ten with the same inner addresses and ports nine come second.
     assert_eq!((connections.mapping.collisions, connections.established), (540, 60));
     assert!(connections.examples[0].ends_with("have the same four-tuple behind the DUT"), "{:?}", connections.examples);

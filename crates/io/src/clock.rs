@@ -34,6 +34,7 @@ mod tests {
         // The system's clock is read on both sides of each reading: this thread may lose its core between two of them.
         let read = || (Instant::now(), clock.now_ns(), Instant::now());
         let begin = read();
+        // The time that both clocks measure.
         std::thread::sleep(Duration::from_millis(50));
         let end = read();
         let own = Duration::from_nanos(end.1 - begin.1);

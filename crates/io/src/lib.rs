@@ -1,19 +1,19 @@
 //! Frames to and from the kernel or the NIC, and time. The only crate with `unsafe`; it knows neither protocols nor methods.
 //!
-//! A [`Port`] is one end of a link. It splits into a transmitting and a receiving half, so that a paced sender can own its core.
+//! A [`Port`] is one end of a link. It has a transmitting and a receiving half, so that a paced sender can own its core.
 //! No half allocates, locks or logs once it is open.
 
+mod backend;
 pub mod clock;
 pub mod limit;
 pub mod loopback;
-pub mod packet;
 pub mod pcap;
 pub mod thread;
 pub mod udp;
-pub mod xdp;
 
 mod sys;
 
+pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use sys::interface::Interface;
 
 use std::io;
@@ -21,19 +21,71 @@ use std::io;
 /// Most frames taken or given in one call: the time stamp a batch shares stays true.
 pub const BATCH: usize = 64;
 
-/// One end of a link.
-pub trait Port: Send {
-    /// The interface, as people call it.
-    fn name(&self) -> String;
-
+/// One end of a link, open.
+pub struct Port {
+    /// Its name, as people call it: that of the interface, where it is one.
+    pub name: String,
     /// The hardware address frames are sent from.
-    fn mac(&self) -> [u8; 6];
-
-    /// The halves, each fit for a thread of its own.
-    fn split(self: Box<Self>) -> Halves;
+    pub mac: [u8; 6],
+    /// A description of how frames are sent and received, for the facts of a run.
+    pub how: String,
+    /// The halves of each of its queues, of which there is at least one.
+    pub queues: Vec<Halves>,
 }
 
-/// The two halves of a port.
+impl Port {
+    /// Returns the halves of the only queue.
+    ///
+    /// # Panics
+    /// The port has several: frames of the others would be taken for lost.
+    pub fn into_single_queue(mut self) -> Halves {
+        assert!(self.queues.len() == 1, "{} has {} queues, and one is served", self.name, self.queues.len());
+        self.queues.remove(0)
+    }
+}
+
+/// The entry of a backend.
+#[derive(Debug)]
+pub struct BackendInfo {
+    /// The word for it: a value of `io`, or what stands before the colon in the name of a port.
+    pub word: &'static str,
+    /// Its name in the facts of a run.
+    pub title: &'static str,
+    /// One sentence that says what it is and where it works.
+    pub definition: &'static str,
+    /// True if it opens interfaces of the kernel; otherwise its ports are named by its word, a colon, and an address that it alone understands.
+    pub opens_interfaces: bool,
+    /// Returns what this machine lacks for it, apart from the rights of the user.
+    pub obstacle: fn() -> Option<Obstacle>,
+    /// Opens a port.
+    pub open: fn(&PortRequest<'_>) -> Result<Port, PortError>,
+}
+
+impl PartialEq for BackendInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for BackendInfo {}
+
+/// Something that this machine lacks, and what to do about it.
+pub struct Obstacle {
+    /// A description of what is missing.
+    pub what: String,
+    /// The action that helps.
+    pub cure: String,
+}
+
+/// The port that a backend is asked to open.
+pub struct PortRequest<'a> {
+    /// The name of an interface in the calling thread's network namespace, or the address.
+    pub address: &'a str,
+    /// Octets of the longest frame to be sent, without FCS. An interface has room for as many as its MTU says.
+    pub longest_frame: u32,
+}
+
+/// The two halves of a port, or of one of its queues, each fit for a thread of its own.
 pub struct Halves {
     /// Sends.
     pub transmit: Box<dyn Transmit>,
@@ -108,7 +160,7 @@ pub enum PortError {
         interface: String,
     },
     /// Opening a socket takes rights that this process has not.
-    #[error("{interface}: cannot {what}: {source}; it takes root")]
+    #[error("{interface}: cannot {what}: {source}; root is needed")]
     Denied {
         /// Name of the interface.
         interface: String,
@@ -119,8 +171,8 @@ pub enum PortError {
     },
     /// Another program or socket has the interface's XDP hook, or its queue.
     #[error(
-        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); \
-         `ip link show dev {interface}` names a program after `prog/xdp`: end the process it belongs to, take it off \
+        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); `ip \
+         link show dev {interface}` names a program after `prog/xdp`: stop the process to which it belongs, remove the program \
          (ip link set dev {interface} xdp off), or use `io = \"packet\"`"
     )]
     Busy {

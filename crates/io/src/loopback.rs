@@ -15,7 +15,8 @@ type FrameQueue = Arc<Mutex<VecDeque<Vec<u8>>>>;
 pub type LoopbackDevice = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
 
 /// One end of a link in memory.
-pub struct Loopback {
+#[derive(Clone)]
+struct Loopback {
     is_left: bool,
     to_left: FrameQueue,
     to_right: FrameQueue,
@@ -23,16 +24,16 @@ pub struct Loopback {
 }
 
 /// The two ends of a link that hands every frame over as it is.
-pub fn pair() -> (Loopback, Loopback) {
+pub fn pair() -> (Port, Port) {
     pair_with(Box::new(|frame, from_left, out| out.push((from_left, frame.to_vec()))))
 }
 
 /// The two ends of a link with a device in the middle.
-pub fn pair_with(device: LoopbackDevice) -> (Loopback, Loopback) {
+pub fn pair_with(device: LoopbackDevice) -> (Port, Port) {
     let (to_left, to_right) = (FrameQueue::default(), FrameQueue::default());
-    let device = Arc::new(Mutex::new(device));
-    let end = |is_left| Loopback { is_left, to_left: to_left.clone(), to_right: to_right.clone(), device: device.clone() };
-    (end(true), end(false))
+    let left = Loopback { is_left: true, to_left, to_right, device: Arc::new(Mutex::new(device)) };
+    let right = Loopback { is_left: false, ..left.clone() };
+    (left.into_port("loopback-left"), right.into_port("loopback-right"))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -40,13 +41,11 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Loopback {
-    fn clone_end(&self) -> Self {
-        Self {
-            is_left: self.is_left,
-            to_left: self.to_left.clone(),
-            to_right: self.to_right.clone(),
-            device: self.device.clone(),
-        }
+    fn into_port(self, name: &str) -> Port {
+        let mac = [2, 0, 0, 0, 0, if self.is_left { 1 } else { 2 }];
+        let transmit = Box::new(LoopbackTransmit { end: self.clone(), buffers: vec![0; BUFFER * BATCH] });
+        let queues = vec![Halves { transmit, receive: Box::new(LoopbackReceive { end: self }) }];
+        Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), queues }
     }
 
     /// Passes one frame through the device; says whether all that came out found room.
@@ -61,21 +60,6 @@ impl Loopback {
             }
             has_room
         })
-    }
-}
-
-impl Port for Loopback {
-    fn name(&self) -> String {
-        if self.is_left { "loopback-left" } else { "loopback-right" }.to_owned()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        [2, 0, 0, 0, 0, if self.is_left { 1 } else { 2 }]
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        let transmit = LoopbackTransmit { end: self.clone_end(), buffers: vec![0; BUFFER * BATCH] };
-        Halves { transmit: Box::new(transmit), receive: Box::new(LoopbackReceive { end: *self }) }
     }
 }
 
@@ -234,8 +218,8 @@ mod tests {
 
     #[test]
     fn a_frame_sent_on_the_left_arrives_on_the_right_and_only_there() {
-        let (left, right) = pair();
-        let (mut left, mut right) = (Box::new(left).split(), Box::new(right).split());
+        let (mut left, mut right) = pair();
+        let (left, right) = (&mut left.queues[0], &mut right.queues[0]);
         let mut fill = |_: usize, buffer: &mut [u8]| {
             buffer[..3].copy_from_slice(b"abc");
             3
@@ -264,11 +248,11 @@ mod tests {
 
     #[test]
     fn the_device_in_the_middle_decides_what_arrives_where() {
-        let (left, right) = pair_with(Box::new(|frame, _, out| {
+        let (mut left, mut right) = pair_with(Box::new(|frame, _, out| {
             out.push((false, frame.to_vec()));
             out.push((true, vec![0]));
         }));
-        let (mut left, mut right) = (Box::new(left).split(), Box::new(right).split());
+        let (left, right) = (&mut left.queues[0], &mut right.queues[0]);
         left.receive.answer(b"q").expect("send");
         assert_eq!(received(&mut left.receive), vec![b"q".to_vec()]);
         assert_eq!(received(&mut right.receive), vec![vec![0]]);

@@ -1,4 +1,4 @@
-//! A tee: a port whose frames are also kept, and written as a pcap file (nanosecond format) when the port is dropped.
+//! A tee: the frames of a port are also kept, and written as a pcap file (nanosecond format) when the port is dropped.
 //!
 //! Meant for looking closely at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
 
@@ -13,19 +13,17 @@ const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const LINKTYPE_ETHERNET: u32 = 1;
 const SNAPLEN: u32 = 65_535;
 
-/// A port that keeps what passes.
-pub struct Tee<P> {
-    inner: P,
-    capture: Arc<Mutex<Capture>>,
-}
-
-impl<P: Port> Tee<P> {
-    /// Keeps the first `limit` frames of `inner`, both ways, for `path`. The file is created at once, so that a bad path is told early.
-    pub fn new(inner: P, path: &Path, limit: usize) -> io::Result<Self> {
-        File::create(path)?;
-        let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };
-        Ok(Self { inner, capture: Arc::new(Mutex::new(capture)) })
-    }
+/// Returns the port with its first `limit` frames, both ways and of all queues, kept for `path`. The file is created at once, so that a bad path
+/// is told early.
+pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
+    File::create(path)?;
+    let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };
+    let capture = Arc::new(Mutex::new(capture));
+    let keeping = |Halves { transmit, receive }| Halves {
+        transmit: Box::new(TeeTransmit { inner: transmit, capture: capture.clone() }),
+        receive: Box::new(TeeReceive { inner: receive, capture: capture.clone() }),
+    };
+    Ok(Port { queues: port.queues.into_iter().map(keeping).collect(), ..port })
 }
 
 struct Capture {
@@ -68,38 +66,6 @@ impl Drop for Capture {
     fn drop(&mut self) {
         // A drop cannot return an error. The file was created with the tee, so an error here means that the disk is full.
         let _ = self.write();
-    }
-}
-
-impl<P: Port> Port for Tee<P> {
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        self.inner.mac()
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        let Self { inner, capture } = *self;
-        let Halves { transmit, receive } = Box::new(inner).split();
-        let transmit = TeeTransmit { inner: transmit, capture: capture.clone() };
-        Halves { transmit: Box::new(transmit), receive: Box::new(TeeReceive { inner: receive, capture }) }
-    }
-}
-
-/// A boxed port is a port, so that a tee can wrap whatever was opened.
-impl Port for Box<dyn Port> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        (**self).mac()
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        (*self).split()
     }
 }
 
@@ -164,11 +130,11 @@ mod tests {
     fn what_passed_the_tee_is_in_the_file_up_to_its_limit() {
         let path = std::env::temp_dir().join(format!("sixbench-tee-{}.pcap", std::process::id()));
         let (left, _right) = loopback::pair();
-        let mut halves = Box::new(Tee::new(left, &path, 2).expect("tee")).split();
+        let mut port = tee(left, &path, 2).expect("tee");
         for _ in 0..3 {
-            halves.receive.answer(&[7; 60]).expect("send");
+            port.queues[0].receive.answer(&[7; 60]).expect("send");
         }
-        drop(halves);
+        drop(port);
         let octets = std::fs::read(&path).expect("capture");
         std::fs::remove_file(&path).expect("remove");
         assert_eq!(&octets[..4], &[0x4d, 0x3c, 0xb2, 0xa1]);

@@ -1,13 +1,13 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::{Plan, RepetitionStart, SearchSettings, Test, TrialSettings};
+use crate::plan::{Plan, Test};
 use crate::repeat::Repetition;
-use crate::search::{Start, new_search};
+use crate::search::{RepetitionStart, SearchSettings, Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::FrameRate;
 use crate::throughput::is_shared;
-use crate::trial::Measurer;
+use crate::trial::{Measurer, TrialSettings};
 
 /// The expected effort of a plan. The residual wait is counted in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,10 @@ pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
 /// putting the record on disk.
 pub(crate) const AROUND_NS: u64 = 50_000_000;
 
-/// The self-test of RFC 8219 section 9.2.1: so many trials, none longer than this.
+/// Trials of the self-test of RFC 8219 section 9.2.1.
 const SELF_TESTS: u64 = 8;
-const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
+/// The longest trial of the self-test, nanoseconds: only the tester is measured, which is steady.
+pub const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 /// The average cost of one measurement.
 #[derive(Clone, Copy, Debug, Default)]

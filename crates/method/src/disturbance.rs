@@ -1,15 +1,11 @@
 //! Whether it was the device that ended a search. Where the trials that decided show that something else had the device's processors, the
 //! rate that was found is a lower bound, and nothing may be said of what limits the device.
 
-use crate::bottleneck::{Cause, explain};
+use crate::bottleneck::{Bottleneck, Cause, explain};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
-use crate::trial::{Fault, Verdict};
-
-/// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
-/// device.
-const EXCUSABLE_SHARE: f64 = 0.1;
+use crate::trial::Verdict;
 
 /// The share of disturbed trials above which a repetition says nothing about the limit of the device.
 const DISTURBED_SHARE: f64 = 0.2;
@@ -28,18 +24,18 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 /// others at this load or in many of the repetition, or the loss stands in one moment while the processors had time to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
-    let is_excusable = lost.iter().any(|record| has_excusable_loss(record));
-    let all_disturbed = records.iter().filter(|record| is_disturbed(record)).count();
+    let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
+    let all_disturbed = records.iter().filter(|record| record.is_disturbed()).count();
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
         // Loss in one moment at every load is a property of the device, and no accident.
-        || (bracket.lower.is_some() && is_accident(records, bracket.goal))
+        || (bracket.lower.is_some() && accident(records, bracket.goal).is_some())
 }
 
-/// Returns whether the loss that limits these trials is explained by an accident on the machine.
-fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
-    explain(records, goal).is_some_and(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
+/// Returns the accident on the machine that may explain the loss which limits these trials; `None` if the loss is the device's.
+pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
+    explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
 /// Returns whether the tester could have offered the load of the upper bound if other work had not had the device's
@@ -54,39 +50,24 @@ fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
 fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
     let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
     let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
-    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| is_disturbed(record)).collect())
+    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| record.is_disturbed()).collect())
 }
 
 /// Returns whether a number found in these trials, for which higher is better, is only a lower bound: in many of the trials
 /// other work had the device's processors, or it was such a trial that lost.
 pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
-    let disturbed: Vec<_> = records.iter().filter(|record| is_disturbed(record)).collect();
+    let disturbed: Vec<_> = records.iter().filter(|record| record.is_disturbed()).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
-        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && has_excusable_loss(record))
-}
-
-/// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
-/// larger than what may be overlooked.
-pub(crate) fn has_excusable_loss(record: &TrialRecord) -> bool {
-    !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE)
-}
-
-/// Returns whether other work had the device's processors for long enough during a trial to matter: for a larger part of it
-/// than goes unnoticed anywhere, or for so long that more of the loss than may be overlooked can be due to it. A host that
-/// takes some milliseconds of a trial without loss casts no doubt on it.
-pub fn is_disturbed(record: &TrialRecord) -> bool {
-    let taken_ns = record.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0) * 1_000_000;
-    let unnoticed_ns = record.result.spec.duration_ns / 1000 * Fault::UNNOTICED_PER_MILLE;
-    taken_ns > unnoticed_ns || (taken_ns > 0 && has_excusable_loss(record))
+        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::Point;
-    use crate::record::{CoreWatch, CpuSample, FORMAT, Watch};
+    use crate::record::{CoreRole, CoreWatch, CpuSample, FORMAT, Watch};
     use crate::terms::{Direction, FrameRate, FrameSize};
-    use crate::trial::{DirectionResult, TrialResult, TrialSpec};
+    use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
     #[test]
     fn a_few_milliseconds_of_the_host_in_every_trial_are_no_disturbance() {
@@ -94,10 +75,10 @@ mod tests {
             (0..9).map(|_| trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 9 }])).collect();
         records.push(trial(20_000, 10_000, vec![Fault::CpuStolen { milliseconds: 9 }]));
         assert_eq!(limit(Limit::Dut, &records), Limit::Dut);
-        assert!(records.iter().all(|record| !is_disturbed(record)));
-        assert!(is_disturbed(&trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }])), "more than 5 % of it");
+        assert!(records.iter().all(|record| !record.is_disturbed()));
+        assert!(trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }]).is_disturbed(), "more than 5 % of it");
         assert!(
-            is_disturbed(&trial(10_000, 90, vec![Fault::CpuStolen { milliseconds: 9 }])),
+            trial(10_000, 90, vec![Fault::CpuStolen { milliseconds: 9 }]).is_disturbed(),
             "all of the loss may be its doing"
         );
     }
@@ -164,6 +145,26 @@ mod tests {
         assert_eq!(limit(Limit::Dut, &[lossy, again]), Limit::Dut, "what recurs at the same time is a habit of the device");
     }
 
+    /// A host that takes a core for 6 ms loses 120 frames at 20,000 frames/s. The counter of stolen time has ticks of 10 ms, so it may show
+    /// nothing, and the device's process waited for no core, as it had one all the time.
+    #[test]
+    fn a_core_that_the_host_took_for_less_than_a_tick_makes_a_lower_bound_and_no_fault() {
+        let mut lossy = trial(20_000, 120, vec![]);
+        lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 120, 0, 0, 0, 0, 0, 0];
+        let mut watch = Watch { waited_us: vec![150; 10], process_ms: Some(300), ..idle() };
+        assert_eq!((watch.stolen_ms(0), watch.taken_where_lost_ms(&lossy.result)), (0, None));
+        lossy.watch = Some(watch.clone());
+        assert_eq!(lossy.result.verdict(LossRatio::ZERO), Verdict::Lost, "nothing excuses it");
+        assert_eq!(accident(&[&lossy], LossRatio::ZERO).map(|found| found.cause), Some(Cause::Event));
+        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
+        let nothing_passed = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
+        assert_eq!(weighed(nothing_passed, &[&lossy]).limit, Limit::Dut, "nor is there anything that it would be a bound of");
+        // With the tick that is noted where the theft lies across the moment of counting, the trial is made again.
+        watch.cores[0].samples[3].steal = 100;
+        let faults = vec![Fault::CpuStolen { milliseconds: watch.stolen_ms(0) }];
+        assert_eq!(TrialResult { faults, ..lossy.result }.verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
     #[test]
     fn a_few_frames_lost_here_and_there_are_the_devices() {
         for bins in [vec![2], vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 1], vec![3, 0, 0, 0, 0, 2], vec![0, 0, 40, 0, 0, 0, 0, 45, 0, 0]]
@@ -198,7 +199,7 @@ mod tests {
     /// A core of the DUT that has time to spare.
     fn idle() -> Watch {
         let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
-        let cores = vec![CoreWatch { core: 1, role: "dut".to_owned(), samples }];
+        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
         toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").map(|watch| Watch { cores, ..watch }).expect("a watch")
     }
 

@@ -172,9 +172,10 @@ pub fn has_rate(measure: &Measure) -> bool {
 mod tests {
     use super::*;
     use crate::measures::Value;
-    use crate::plan::{Load, PdvStream, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
-    use crate::search::Bracket;
+    use crate::plan::{Load, PdvStream, Point, Profile};
+    use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::FrameRate;
+    use crate::trial::TrialSettings;
 
     fn plan(test: Test) -> Plan {
         let trial = TrialSettings { duration_ns: 1, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };

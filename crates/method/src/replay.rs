@@ -3,10 +3,10 @@
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
 use crate::disturbance::{makes_lower_bound, weighed};
-use crate::measures::{Findings, Outcome, Procedure, Value, procedure};
+use crate::measures::{Findings, LoadSource, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
-use crate::throughput::{LoadSource, recorded};
+use crate::throughput::{points, shared};
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ pub struct Replay {
 /// A recorded trial that the plan's search would not have asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "{point}, repetition {repetition}: trial {trial} was at {} for {} s, which this plan does not ask for there; \
-     was the plan changed since? (resume with the resolved.toml of these results)",
+    "{point}, repetition {repetition}: trial {trial} was at {} for {} s, which is not what this plan does there; has the plan \
+     been changed since? (resume with the resolved.toml of these results)",
     recorded.rate, recorded.duration_ns as f64 / 1e9
 )]
 pub struct ReplayMismatch {
@@ -139,6 +139,12 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
     }
 }
 
+/// The throughput that `point` is measured at, by the records of a run.
+fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
+    let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
+    shared(plan, point, &outcomes)
+}
+
 /// A procedure with the recorded trials taken in.
 struct Fed {
     procedure: Box<dyn Procedure>,
@@ -173,7 +179,10 @@ fn feed(
         }
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
-            Verdict::Passed | Verdict::Lost => fed.watched = test.measure.watched(record),
+            Verdict::Passed | Verdict::Lost => {
+                let watch = record.watch.as_ref();
+                fed.watched = watch.map_or_else(Vec::new, |watch| test.measure.watched(&record.result, watch));
+            }
         }
         fed.procedure.learn(&record.result);
     }

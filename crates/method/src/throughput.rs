@@ -1,37 +1,11 @@
 //! One throughput for each device, frame size, directions and traffic. The measurements that are made at the throughput share the searches
 //! for it: a search of its own for each would take most of the time of a run, and every one would find another rate.
 
-use crate::measures::Outcome;
+use crate::measures::{LoadSource, Outcome, SearchRef};
 use crate::plan::{Measure, Plan, Point, Test};
-use crate::record::TrialRecord;
-use crate::replay::outcomes_of;
 use crate::search::{Bracket, Limit};
 use crate::stats;
 use crate::terms::FrameRate;
-use serde::{Deserialize, Serialize};
-
-/// The origin of the load of a measurement that was made at the throughput, or at a share of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct LoadSource {
-    /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
-    pub throughput: FrameRate,
-    /// True if the throughput is only a lower bound: something other than the DUT ended a search.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_at_least: bool,
-    /// The searches, in the order of the plan.
-    pub searches: Vec<SearchRef>,
-}
-
-/// One search for a throughput: a repetition of a test, at the frame size of the point in question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct SearchRef {
-    /// Name of the test.
-    pub test: String,
-    /// The number of the repetition, from 1.
-    pub repetition: u32,
-}
 
 /// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
@@ -46,12 +20,6 @@ pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSo
     let is_at_least = found.iter().any(|(_, bracket)| bracket.limit != Limit::Dut);
     let searches = found.into_iter().map(|(search, _)| search).collect();
     Some(LoadSource { throughput: FrameRate(throughput as u64), is_at_least, searches })
-}
-
-/// The same by the records of a run.
-pub fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
-    let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
-    shared(plan, point, &outcomes)
 }
 
 /// Returns whether a measurement of `test` can take its load from the searches of another test of the plan.
@@ -89,7 +57,7 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
 
 /// The points whose searches tell the throughput of `point`, in the order in which they are measured: those of throughput tests, then
 /// those of measurements made at it, the first of which searches for all where there is no throughput test.
-fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
+pub(crate) fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
     let of = plan.test(&point.test);
     let is_source = move |test: &&Test| {
         of.is_some_and(|of| of.shares_throughput_with(test)) && test.frame_sizes.contains(&point.frame_size)

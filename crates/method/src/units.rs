@@ -145,7 +145,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Reads a whole number of per cent, 0 to 100.
-pub fn per_cent(text: &str) -> Result<u8, String> {
+pub fn whole_percent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
@@ -174,13 +174,21 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
     Ok(timeout_ns)
 }
 
+/// Reads a number from 1 to 1000M of `of`: `100k`, `1M`, `65536`.
+///
+/// # Errors
+/// No such number; the error says what was expected.
+pub fn count(text: &str, of: &str) -> Result<u64, String> {
+    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| (1.0..=1e9).contains(n));
+    number.map(|number| number as u64).ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
+}
+
 /// Reads a number of connections: `100k`, `1M`, `65536`.
 ///
 /// # Errors
 /// No such number, or one above 1000M.
 pub fn connections(text: &str) -> Result<u64, String> {
-    let number = rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
-    number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
+    count(text, "connections from 1 to 1000M such as 1000, 100k or 4M")
 }
 
 /// Reads a number of frames, above 0: `50_000`.
@@ -189,7 +197,7 @@ pub fn frames(text: &str) -> Result<u64, String> {
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
 }
 
-/// Reads a range of ports: `1024-65535`, or one value.
+/// Reads a range of 16-bit values, such as ports or parts of addresses: `1024-65535`, or one value.
 pub fn range(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -213,8 +221,8 @@ mod tests {
 
     #[test]
     fn shares_are_whole_per_cent() {
-        assert_eq!([per_cent("20%"), per_cent("0"), per_cent("100 %")], [Ok(20), Ok(0), Ok(100)]);
-        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| per_cent(text).is_err()));
+        assert_eq!([whole_percent("20%"), whole_percent("0"), whole_percent("100 %")], [Ok(20), Ok(0), Ok(100)]);
+        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| whole_percent(text).is_err()));
     }
 
     #[test]
@@ -241,6 +249,15 @@ mod tests {
         assert!(rate("fast").unwrap_err().contains("not `fast`"));
         assert!(rate("0").is_err());
         assert!(rate("-5").is_err());
+    }
+
+    #[test]
+    fn counts_are_no_rates() {
+        assert_eq!(
+            [connections("100k"), connections("1_000"), connections("1000M")],
+            [Ok(100_000), Ok(1000), Ok(1_000_000_000)]
+        );
+        assert!(["0", "1001M", "1kfps", "5fps", "many"].into_iter().all(|text| connections(text).is_err()));
     }
 
     #[test]

@@ -4,7 +4,8 @@ mod common;
 
 use common::plan;
 use sixbench_method::budget::{Budget, estimate, estimate_rfc};
-use sixbench_method::plan::{Load, Measure, PdvStream, SearchMethod};
+use sixbench_method::plan::{Load, Measure, PdvStream};
+use sixbench_method::search::SearchMethod;
 use sixbench_method::terms::FrameRate;
 
 #[test]

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{plan, repeat};
-use sixbench_method::plan::{Plan, SearchMethod};
+use sixbench_method::plan::Plan;
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::stats::median;
 use sixbench_method::terms::FrameRate;

@@ -8,7 +8,7 @@ use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{Resumed, outcomes, replay, resume};
-use sixbench_method::search::{Bracket, Start, start_for};
+use sixbench_method::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
 
@@ -124,7 +124,7 @@ fn records_of_another_plan_are_refused() {
     let replay = replay(&plan, &records);
     assert_eq!((replay.finished.len(), replay.mismatches.len()), (0, 6));
     let refused = resume(&plan, &records[0].point, 1, &records).map(|_| ()).unwrap_err();
-    insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which this plan does not ask for there; was the plan changed since? (resume with the resolved.toml of these results)");
+    insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which is not what this plan does there; has the plan been changed since? (resume with the resolved.toml of these results)");
 }
 
 #[test]
@@ -147,7 +147,8 @@ fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
     let median = found.iter().map(|outcome| outcome.brackets[0].lower.unwrap().0).sum::<u64>() / 2;
     let mut start = |start, found: &[Outcome]| {
         plan.search.start = start;
-        start_for(&plan, &point, found)
+        let found: Vec<_> = found.iter().map(Outcome::throughput).collect();
+        start_for(&plan.search, plan.seed, (&point.test, point.frame_size), &found)
     };
     assert_eq!(start(RepetitionStart::Dithered, &[]), Start::Cold);
     assert_eq!(start(RepetitionStart::Cold, &found), Start::Cold);

@@ -6,8 +6,10 @@ mod common;
 use common::{plan, repeat};
 use sixbench_method::comparison::{Compared, ComparisonFinding, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::{Plan, RepetitionStart, SearchMethod};
+use sixbench_method::plan::Plan;
+use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::stats::{median, median_interval_95};
 use sixbench_method::terms::FrameRate;
 use std::fmt::Write;
 
@@ -75,4 +77,113 @@ fn repetitions_that_start_at_the_median_itself_copy_each_other() {
     let plan = settings(RepetitionStart::Median, SearchMethod::Mlrsearch, 0.02);
     let different = called_different(&plan, 0.0005, 20);
     assert!(different > 50.0, "{different} %");
+}
+
+/// Repetitions of each run whose interval is looked at.
+const REPETITIONS: u32 = 20;
+
+/// Devices of each width and noise, and runs on each of them.
+const DEVICES: u64 = 10;
+const RUNS_OF_EACH: u64 = 30;
+
+/// Repetitions whose median is the truth.
+const MANY: u32 = 500;
+
+/// Returns the least count of `runs` that must hold the truth if each does with a probability of 95 %: fewer come by chance in one of 100,000.
+fn least_that_hold(runs: u64) -> u64 {
+    const CHANCE: f64 = 1e-5;
+    let (held, missed) = (0.95_f64.ln(), 0.05_f64.ln());
+    let (mut ln_term, mut tail, mut least) = (runs as f64 * missed, 0.0, 0);
+    for k in 0..runs {
+        tail += ln_term.exp();
+        if tail > CHANCE {
+            break;
+        }
+        least = k + 1;
+        ln_term += ((runs - k) as f64 / (k + 1) as f64).ln() + held - missed;
+    }
+    least
+}
+
+/// Returns the rates that repetitions of a plan found on a new device of this capacity.
+fn rates(plan: &Plan, capacity: u64, noise: f64, repetitions: u32, random: &mut SplitMix64) -> Vec<f64> {
+    let plan = Plan { seed: random.next_u64(), ..plan.clone() };
+    let outcomes = measured(&plan, TEST, capacity, noise, repetitions, random.next_u64());
+    outcomes.iter().map(|outcome| outcome.throughput().expect("a rate").0 as f64).collect()
+}
+
+fn any_capacity(random: &mut SplitMix64) -> u64 {
+    900_000 + random.next_u64() % 200_000
+}
+
+/// Returns the median of many repetitions of runs on devices of any capacity, as a share of the capacity.
+fn median_share(plan: &Plan, noise: f64, random: &mut SplitMix64) -> f64 {
+    let mut shares = Vec::new();
+    for _ in 0..MANY * 4 / REPETITIONS {
+        let capacity = any_capacity(random);
+        shares.extend(rates(plan, capacity, noise, REPETITIONS, random).into_iter().map(|rate| rate / capacity as f64));
+    }
+    median(&shares).expect("shares")
+}
+
+/// How many intervals hold what they should.
+struct IntervalsThatHold {
+    /// The median of all repetitions with such starts.
+    own: u64,
+    /// The median of cold searches of the device, where it lies within half a width of the interval.
+    cold: u64,
+}
+
+fn intervals_that_hold(start: RepetitionStart, method: SearchMethod, width: f64, noise: f64) -> IntervalsThatHold {
+    let (plan, cold) = (settings(start, method, width), settings(RepetitionStart::Cold, method, width));
+    let mut random = SplitMix64::new(7);
+    let share = median_share(&plan, noise, &mut random);
+    let mut hold = IntervalsThatHold { own: 0, cold: 0 };
+    for _ in 0..DEVICES {
+        let capacity = any_capacity(&mut random);
+        let of_cold = median(&rates(&cold, capacity, noise, MANY, &mut random)).expect("rates");
+        // All cold searches of a device try the loads of one grid; dithered ones have a grid each.
+        let own = if start == RepetitionStart::Cold { of_cold } else { share * capacity as f64 };
+        for _ in 0..RUNS_OF_EACH {
+            let found = rates(&plan, capacity, noise, REPETITIONS, &mut random);
+            let (low, high) = median_interval_95(&found).expect("an interval");
+            hold.own += u64::from((low..=high).contains(&own));
+            hold.cold += u64::from((low * (1.0 - width / 2.0)..=high * (1.0 + width / 2.0)).contains(&of_cold));
+        }
+    }
+    hold
+}
+
+/// A search ends with a lower bound up to a width below the rate of the device. Dithered ones end anywhere within that width, and their median lies
+/// in its middle; where cold ones end, and so their median, follows from the device's place on their grid. So the two medians differ by up to half
+/// a width, however little the device scatters.
+#[test]
+fn the_interval_holds_its_median_as_promised_and_that_of_cold_searches_to_half_a_width() {
+    let runs = DEVICES * RUNS_OF_EACH;
+    let least = least_that_hold(runs);
+    let mut table = format!("start     method     width  noise   own   cold   (of {runs}, at least {least})\n");
+    let mut all = Vec::new();
+    for (start, name) in [(RepetitionStart::Dithered, "dithered"), (RepetitionStart::Cold, "cold")] {
+        for (method, searched) in [(SearchMethod::Binary, "binary"), (SearchMethod::Mlrsearch, "mlrsearch")] {
+            for (width, noise) in WIDTHS.into_iter().flat_map(|width| NOISES.map(|noise| (width, noise))) {
+                let IntervalsThatHold { own, cold } = intervals_that_hold(start, method, width, noise);
+                let (width, noise) = (width * 100.0, noise * 100.0);
+                writeln!(table, "{name:<9} {searched:<9} {width:>5} % {noise:>4} % {own:>5} {cold:>6}").unwrap();
+                all.push((start, own, cold));
+            }
+        }
+    }
+    assert!(all.iter().all(|(_, own, cold)| *own >= least && *cold >= least), "{table}");
+    for start in [RepetitionStart::Dithered, RepetitionStart::Cold] {
+        let of_start: Vec<u64> = all.iter().filter(|row| row.0 == start).map(|row| row.1).collect();
+        let least = least_that_hold(runs * of_start.len() as u64);
+        assert!(of_start.iter().sum::<u64>() >= least, "{start:?}, all rows, at least {least}: {table}");
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn the_interval_of_repetitions_that_start_at_the_median_itself_holds_it_far_too_seldom() {
+    let hold = intervals_that_hold(RepetitionStart::Median, SearchMethod::Mlrsearch, 0.02, 0.0005);
+    assert!(2 * hold.own < DEVICES * RUNS_OF_EACH, "{}", hold.own);
 }

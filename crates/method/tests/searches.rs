@@ -5,8 +5,10 @@ mod common;
 use common::plan;
 use proptest::prelude::*;
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::{Plan, Point, SearchMethod, SearchSettings};
-use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, Start, new_search, run, start_for};
+use sixbench_method::plan::{Plan, Point};
+use sixbench_method::search::{
+    BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings, Start, new_search, run, start_for,
+};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -38,6 +40,13 @@ fn point() -> Point {
     binary().tests[0].points().next().unwrap()
 }
 
+/// The start of the search of the next repetition.
+fn dithered(earlier: &[Outcome]) -> Start {
+    let (plan, point) = (binary(), point());
+    let found: Vec<_> = earlier.iter().map(Outcome::throughput).collect();
+    start_for(&plan.search, plan.seed, (&point.test, point.frame_size), &found)
+}
+
 fn tst009() -> Box<dyn Search> {
     let goals = vec![Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND)];
     let SearchSettings { minimum, maximum, max_invalid, .. } = binary().search;
@@ -48,7 +57,7 @@ const CONTENDERS: [Contender; 5] = [
     Contender { name: "binary cold", build: |_| new_search(&binary().search, &binary().trial, Start::Cold), series: 1 },
     Contender {
         name: "binary dithered",
-        build: |earlier| new_search(&binary().search, &binary().trial, start_for(&binary(), &point(), earlier)),
+        build: |earlier| new_search(&binary().search, &binary().trial, dithered(earlier)),
         series: 20,
     },
     Contender {

@@ -4,14 +4,15 @@ mod common;
 
 use common::{live, plan};
 use sixbench_method::budget::estimate;
-use sixbench_method::measures::Outcome;
+use sixbench_method::measures::{Outcome, SearchRef};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::replay;
+use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::stats::median;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
-use sixbench_method::throughput::{Saved, SearchRef, saved};
+use sixbench_method::throughput::{Saved, saved};
 use sixbench_method::trial::TrialKind;
 
 const SECOND: u64 = 1_000_000_000;

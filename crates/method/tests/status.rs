@@ -6,6 +6,7 @@ use common::{live, plan};
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::replay::outcomes;
+use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::status::*;
 use sixbench_method::terms::*;

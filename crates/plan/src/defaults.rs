@@ -1,8 +1,19 @@
 //! What stands where a plan file says nothing, by profile.
 
-use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::TrialSettings;
+
+/// The settings of the rest of the file that matter to tests.
+pub(super) struct PlanDefaults<'a> {
+    pub(super) profile: Profile,
+    pub(super) trial: TrialSettings,
+    pub(super) search: &'a SearchSettings,
+    pub(super) link_rate: Option<u64>,
+    pub(super) duts: &'a [&'a str],
+}
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -81,15 +92,15 @@ pub fn apply_profile(plan: &mut Plan, profile: Profile) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::load;
     use sixbench_testbed::Library;
     use std::path::Path;
 
     #[test]
     fn repetitions_of_rfc_begin_cold_and_those_of_shorter_profiles_dithered() {
-        let text = "name = \"p\"\nprofile = \"PROFILE\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let plan = |profile| load(&text.replace("PROFILE", profile), &library).expect("a plan").plan;
+        let plan = |profile| load(&format!("profile = \"{profile}\"\n{SMALLEST}"), &library).expect("a plan").plan;
         let starts = [
             ("rfc", Profile::Rfc, RepetitionStart::Cold),
             ("draft", Profile::Draft, RepetitionStart::Dithered),

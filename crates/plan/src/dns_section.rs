@@ -1,10 +1,10 @@
 //! What a `[[test]]` of a DNS server has beside the settings of its measure (RFC 8219 section 9): lists, and what recipes have to do with.
 
 use super::reader::Section;
-use super::units;
 use super::words::known_dut;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
+use sixbench_method::units;
 
 /// The most names in a zone file: one with more takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
@@ -42,10 +42,10 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
     let Some(dns) = measure.dns() else { return DnsSection { cached: Vec::new(), with_aaaa: Vec::new() } };
     check_strays(section);
     let cached = match dns.role {
-        DnsRole::Dns64 => section.list("cached", units::per_cent).unwrap_or_default(),
+        DnsRole::Dns64 => section.list("cached", units::whole_percent).unwrap_or_default(),
         DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
-    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
+    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::whole_percent).unwrap_or_default() }
 }
 
 /// The keys that a DNS test does not have: those of forwarded traffic and of connections.
@@ -79,8 +79,8 @@ const STRAYS: [&str; 24] = [
 /// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.into_iter().filter(|key| section.is_given(key)) {
-        let help = "leave it out: queries have a form of their own, and names take the place of flows";
-        section.mistake_with_help(key, format!("`{key}` says nothing of a DNS server"), help);
+        let help = "leave it out: DNS queries have a fixed form, and names are used instead of flows";
+        section.mistake_with_help(key, format!("`{key}` does not apply to DNS tests"), help);
     }
     for key in ["cached", "with-aaaa"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, "at least one share is needed");
@@ -90,18 +90,14 @@ fn check_strays(section: &Section<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
     use sixbench_method::plan::{SeriesBy, Test};
 
     const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];
 
     /// A test for each set of lines.
     fn plan(tests: &[&str]) -> String {
-        let test = |(number, lines): (usize, &&str)| {
-            let dut = if lines.contains("dns-authority") { "nsd-authority" } else { "unbound-dns64" };
-            format!("[[test]]\nname = \"t{number}\"\ndut = \"{dut}\"\n{lines}\n")
-        };
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|lines| DUTS[usize::from(lines.contains("dns-authority"))], tests)
     }
 
     fn tests(tests: &[&str]) -> Vec<Test> {
@@ -109,8 +105,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = plan(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&plan(tests), &DUTS)
     }
 
     fn dns(test: &Test) -> &DnsTest {
@@ -190,6 +185,12 @@ mod tests {
             "measure = \"dns64\"\ncached = []\nwith-aaaa = []",
             "cached = \"20%\"\ntimeout = \"1s\"",
         ]));
+    }
+
+    #[test]
+    fn a_number_of_names_is_no_rate() {
+        let told = mistakes(&["measure = \"dns64\"\ncached-names = \"10kfps\""]);
+        assert!(told.contains("expected a number of names such as 100k, not `10kfps`"), "{told}");
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! What a `[[test]]` is expected to come to: a single rate, or tables with a quantity and its bounds.
 
+use super::defaults::PlanDefaults;
 use super::reader::{Section, nearest};
-use super::test_section::PlanDefaults;
-use super::units;
 use sixbench_method::expectation::has_rate;
 use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_method::units;
 
 /// The parts of a test, and of the rest of the file, that matter to its expectations.
 pub(super) struct ExpectContext<'a> {
-    pub(super) around: &'a PlanDefaults<'a>,
+    pub(super) defaults: &'a PlanDefaults<'a>,
     pub(super) measure: &'a Measure,
     pub(super) sizes: &'a [FrameSize],
 }
@@ -44,7 +44,7 @@ impl ExpectContext<'_> {
         let frame_size = table.value("size", |text| self.size(text));
         let rate = table.value("rate", |text| self.load(what, text));
         if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
-            table.mistake("rate", "a frame loss rate is of a load: `rate` is needed, one of the test's `rates`");
+            table.mistake("rate", "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`");
         }
         // Bounds of a quantity that was not understood have no unit.
         let bound = |key| what.map(|what| table.value(key, |text| self.bound(what, text)))?;
@@ -53,7 +53,7 @@ impl ExpectContext<'_> {
             table.mistake("at-least", "an expectation needs `at-least`, `at-most`, or both");
         }
         if at_least.zip(at_most).is_some_and(|(least, most)| least > most) {
-            table.mistake("at-most", "`at-most` is below `at-least`: nothing could be both");
+            table.mistake("at-most", "`at-most` is below `at-least`, so no value can meet both");
         }
         for (key, bound) in [("at-least", at_least), ("at-most", at_most)] {
             what.zip(bound).inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
@@ -75,7 +75,8 @@ impl ExpectContext<'_> {
         }
         let (measure, names) = (self.measure.name(), self.names().join(", "));
         Err(format!(
-            "{measure} searches for no rate: say what is expected, {{ quantity = ..., at-least = ... }} with one of {names}"
+            "{measure} does not search for a rate: name the expected quantity, {{ quantity = ..., at-least = ... }} with one \
+             of {names}"
         ))
     }
 
@@ -115,7 +116,7 @@ impl ExpectContext<'_> {
         is_known.then_some(size).ok_or_else(|| format!("the test has no frames of {size}; it has {}", known.join(", ")))
     }
 
-    fn load(&self, what: Option<What>, text: &str) -> Result<sixbench_method::terms::FrameRate, String> {
+    fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, String> {
         if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
             return Err("`rate` belongs to the quantity frame-loss-rate: leave it out".to_owned());
         }
@@ -142,7 +143,7 @@ impl ExpectContext<'_> {
     /// Returns the lowest and the highest value that the search can come to, and the keys that set them. `None` if the quantity
     /// has no such range.
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
-        let search = self.around.search;
+        let search = self.defaults.search;
         match what {
             What::Rate => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
             What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
@@ -153,7 +154,7 @@ impl ExpectContext<'_> {
     fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
         let Some((low, high, keys)) = self.range(what) else { return };
         if !(low..=high).contains(&bound) {
-            let title = format!("{bound} cannot be told: the search goes from {low} to {high}");
+            let title = format!("{bound} cannot be decided, because the search only covers {low} to {high}");
             section.mistake_with_help(key, title, format!("change the expectation, or {keys}"));
         }
     }
@@ -162,14 +163,12 @@ impl ExpectContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse, render};
-    use sixbench_method::terms::FrameRate;
+    use crate::{fixture_tests, parse, render};
 
     const DUTS: [&str; 1] = ["d"];
 
     fn source(tests: &[&str]) -> String {
-        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"d\"\n{keys}\n");
-        "name = \"p\"\n[search]\nmaximum = \"1M\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| DUTS[0], tests).replacen("[[test]]", "[search]\nmaximum = \"1M\"\n[[test]]", 1)
     }
 
     fn expected(keys: &str) -> Vec<Expectation> {
@@ -181,8 +180,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = source(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&source(tests), &DUTS)
     }
 
     #[test]

@@ -17,13 +17,14 @@ mod traffic_section;
 mod words;
 
 #[cfg(test)]
+mod fixture_tests;
+#[cfg(test)]
 mod types_tests;
 
 pub use defaults::{apply_profile, standard_search, standard_trial};
 pub use diagnostic::{Diagnostic, render};
-pub use plan_file::{Backend, Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, recipe_directories};
+pub use plan_file::{Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, recipe_directories};
 pub use reader::nearest;
-pub use sixbench_method::units::{self, connections};
 pub use stateful_section::MOST_COMBINATIONS;
 pub use traffic_section::payload;
 pub use words::{backend, directions, profile};

@@ -1,39 +1,38 @@
 //! What a `[[test]]` measures. The settings of a measure are read where the measure is.
 
+use super::defaults::PlanDefaults;
 use super::dns_section::check_dns;
 use super::reader::Section;
-use super::test_section::PlanDefaults;
-use super::units::word;
 use sixbench_method::measures::{Keys, MeasureDefaults};
 use sixbench_method::plan::Measure;
+use sixbench_method::units::word;
 
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
-pub(super) fn read_measure(section: &Section<'_>, around: &PlanDefaults<'_>) -> Measure {
+pub(super) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
     let names: Vec<_> = Measure::infos().map(|info| (info.term.name, info.term.name)).collect();
-    let defaults = MeasureDefaults {
-        trial_ns: around.trial.duration_ns,
-        profile: around.profile,
-        maximum: around.search.maximum,
-        is_medium_known: around.link_rate.is_some(),
+    let of_measure = MeasureDefaults {
+        trial_ns: defaults.trial.duration_ns,
+        profile: defaults.profile,
+        maximum: defaults.search.maximum,
+        is_medium_known: defaults.link_rate.is_some(),
     };
     let name = section.text("measure", |text| word(text, "what to measure", &names));
-    let measure = name.and_then(|name| Measure::read(name, section, &defaults)).unwrap_or_default();
+    let measure = name.and_then(|name| Measure::read(name, section, &of_measure)).unwrap_or_default();
     if let Some(dns) = measure.dns() {
-        check_dns(section, dns, around.duts);
+        check_dns(section, dns, defaults.duts);
     }
     measure
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
     use sixbench_method::plan::{Measure, Payload, Plan, ResponseTime, SeriesBy};
     use sixbench_method::terms::FrameRate;
 
     /// A plan with a test for each of these texts.
     fn source(tests: &[&str]) -> String {
-        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"relay\"\n{keys}\n");
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| "relay", tests)
     }
 
     fn plan_with(test: &str) -> Plan {
@@ -41,8 +40,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = source(tests);
-        render("plan.toml", &source, &parse(&source, &["relay"]).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&source(tests), &["relay"])
     }
 
     #[test]

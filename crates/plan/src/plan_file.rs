@@ -1,15 +1,18 @@
 //! The plan file: what its tables and keys mean.
 
-use super::defaults::{standard_search, standard_trial};
+use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::resolved;
-use super::test_section::{PlanDefaults, read_tests};
-use super::units;
-use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
+use super::test_section::{check_tests, read_tests};
+use super::words::{DutHost, any, backend, core, count, host, identifier, interface, method, port, profile, start};
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::SkippedTest;
+use sixbench_method::search::{SearchMethod, SearchSettings};
+use sixbench_method::trial::TrialSettings;
+use sixbench_method::units;
 use sixbench_testbed::{Library, RemoteMachine};
 use std::path::Path;
 use toml::de::DeTable;
@@ -28,11 +31,12 @@ pub struct Loaded {
 /// The links on which frames leave and come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
-    pub interfaces: Option<(String, String)>,
+    /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
+    /// veth, built for the run.
+    pub ports: Option<[PortSpec; 2]>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub machine: Option<RemoteMachine>,
-    /// The backend that sends and receives.
+    /// The backend that sends and receives on interfaces.
     pub io: Backend,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
@@ -40,16 +44,12 @@ pub struct Links {
     pub dut_cores: Vec<u32>,
 }
 
-/// The way frames are sent and received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// AF_XDP if it works, else AF_PACKET.
-    #[default]
-    Auto,
-    /// AF_PACKET.
-    Packet,
-    /// AF_XDP.
-    Xdp,
+impl Links {
+    /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
+    pub fn interfaces(&self) -> Option<[&str; 2]> {
+        let [left, right] = self.ports.as_ref()?;
+        Some([left.interface()?, right.interface()?])
+    }
 }
 
 /// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
@@ -62,12 +62,12 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
         let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
         return Err(syntax.iter().map(diagnostic).collect());
     }
-    if resolved::is_resolved(table.get_ref()) {
-        return resolved::parse(source, duts);
-    }
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
-    let loaded = read_file(file, duts);
+    let loaded = match resolved::is_resolved(table.get_ref()) {
+        true => read_resolved(&file, source, duts),
+        false => read_file(file, duts),
+    };
     let found = mistakes.into_inner();
     match loaded {
         Some(loaded) if found.is_empty() => Ok(loaded),
@@ -102,7 +102,20 @@ pub fn links_of(source: &str) -> Links {
     let (table, _) = DeTable::parse_recoverable(source);
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..0, "the plan", &mistakes);
-    file.section("testbed", "[testbed]").map(|section| read_links(section).0).unwrap_or_default()
+    read_testbed(&file).0
+}
+
+/// Reads a resolved plan, and checks what a plan file must satisfy, in case the user has edited it.
+fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
+    let plan = resolved::plan_of(source).map_err(|mistake| file.add(mistake)).ok()?;
+    if let Some(section) = file.section("trial", "[trial]") {
+        check_trial(&section, &plan.trial);
+    }
+    if let Some(section) = file.section("search", "[search]") {
+        check_search(&section, &plan.search);
+    }
+    check_tests(file, duts);
+    Some(Loaded { plan, links: read_testbed(file).0, left_out: Vec::new() })
 }
 
 fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
@@ -111,10 +124,10 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let seed = file.number("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
     let interleave = file.truth("interleave").unwrap_or(false);
     // Read before, by `recipe_directories`.
-    let _ = file.texts("recipes", |text| Ok(text.to_owned()));
+    let _ = file.texts("recipes", any);
     let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
-    let (links, link_rate) = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
+    let (links, link_rate) = read_testbed(&file);
     let tests = read_tests(&file, &PlanDefaults { profile, trial, search: &search, link_rate, duts });
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
@@ -141,7 +154,7 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
 /// The shortest `duration` that a plan may ask for.
 pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
 
-pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
+fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < SHORTEST_TRIAL_NS {
         section.mistake("duration", "a trial lasts at least 10ms");
     }
@@ -168,7 +181,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     search
 }
 
-pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
+fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.minimum >= search.maximum {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
@@ -184,19 +197,21 @@ pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
-    let left = section.text("left", interface);
-    let right = section.text("right", interface);
+/// Returns the links and the link rate.
+fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
+    let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
+    let left = section.text("left", port);
+    let right = section.text("right", port);
     if left.is_some() != right.is_some() {
         section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
     }
     if left.is_some() && left == right {
         section.mistake("right", "left and right must be two interfaces");
     }
-    let interfaces = left.zip(right);
+    let ports = left.zip(right).map(<[PortSpec; 2]>::from);
     let links = Links {
-        machine: read_machine(&section, interfaces.is_some()),
-        interfaces,
+        machine: read_machine(&section, ports.is_some()),
+        ports,
         io: section.text("io", backend).unwrap_or_default(),
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
@@ -207,24 +222,28 @@ pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
 }
 
 /// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
-fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMachine> {
+fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine> {
     let host = section.text("host", host);
     let keys = ["dut-left", "dut-right"];
     let [left, right] = keys.map(|key| section.text(key, interface));
-    let config = section.text("ssh-config", |text| Ok(text.to_owned()));
+    let config = section.text("ssh-config", any);
     // Where the host was not understood, it is not known which of the other keys belong to it.
     let host = if section.is_given("host") { host? } else { DutHost::default() };
     let DutHost::Ssh(name) = host else {
         for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
-            section.mistake_with_help(key, format!("`{key}` is of a DUT over ssh"), "add host = \"ssh:NAME\", or leave it out");
+            section.mistake_with_help(
+                key,
+                format!("`{key}` only applies to a DUT over ssh"),
+                "add host = \"ssh:NAME\", or leave it out",
+            );
         }
         return None;
     };
-    if !has_interfaces {
+    if !has_ports {
         section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
     }
     for key in keys.into_iter().filter(|key| !section.is_given(key)) {
-        section.mistake("host", format!("a DUT over ssh needs a `{key}`: the interface of it that is cabled to ours"));
+        section.mistake("host", format!("a DUT over ssh needs a `{key}`: its interface that is cabled to this machine"));
     }
     if left.is_some() && left == right {
         section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
@@ -235,14 +254,13 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMac
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::terms::Directions;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
-
-    const SMALLEST: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
 
     #[test]
     fn the_smallest_plan_gets_every_default() {

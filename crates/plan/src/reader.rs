@@ -95,10 +95,14 @@ impl<'a> Section<'a> {
 
     /// Returns the table `key` below this one. Any other value is a mistake.
     pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
-        let value = self.get(key)?;
+        self.section_of(self.get(key)?, name, &format!("a table [{key}]"))
+    }
+
+    /// Returns the table that `value` is. Any other value is a mistake.
+    fn section_of(&self, value: &'a Spanned<DeValue<'a>>, name: &'static str, expected: &str) -> Option<Section<'a>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
-            other => self.wrong_type(value.span(), &format!("a table [{key}]"), other.type_str()),
+            other => self.wrong_type(value.span(), expected, other.type_str()),
         }
     }
 
@@ -111,21 +115,14 @@ impl<'a> Section<'a> {
             let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
             return Vec::new();
         };
-        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
-            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
-            other => self.wrong_type(item.span(), &format!("a table [[{key}]]"), other.type_str()),
-        };
-        items.iter().filter_map(section).collect()
+        items.iter().filter_map(|item| self.section_of(item, name, &format!("a table [[{key}]]"))).collect()
     }
 
     /// Returns one table or several, if the value of `key` is a table or a list; `None` for any other value, which is left to
     /// be read otherwise.
     pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
         let value = self.get(key)?;
-        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
-            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
-            other => self.wrong_type(item.span(), &format!("tables {{ ... }} in `{key}`"), other.type_str()),
-        };
+        let section = |item| self.section_of(item, name, &format!("tables {{ ... }} in `{key}`"));
         match value.get_ref() {
             DeValue::Table(_) => Some(section(value).into_iter().collect()),
             DeValue::Array(items) => Some(items.iter().filter_map(section).collect()),
@@ -188,11 +185,8 @@ impl Keys for Section<'_> {
     }
 
     fn table(&self, key: &'static str, name: &'static str) -> Option<Self> {
-        let value = self.get(key)?;
-        match value.get_ref() {
-            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
-            _ => None,
-        }
+        self.get(key)?.get_ref().as_table()?;
+        self.section(key, name)
     }
 
     fn is_given(&self, key: &str) -> bool {

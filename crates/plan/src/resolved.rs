@@ -1,16 +1,10 @@
 //! A resolved plan as text: what `resolved.toml` of a results directory holds. It is the plan with every default filled in, and with what
 //! belongs to the file rather than to the measurements: where the run took place, and where its recipes are. So it can be checked, shown and
-//! run as any plan file.
+//! run as any plan file: `plan_file` reads it.
 
 use super::diagnostic::Diagnostic;
-use super::plan_file::{Loaded, check_search, check_trial, read_links};
-use super::reader::{Mistakes, Section};
-use super::units;
-use super::words::{any, known_dut};
 use serde::Deserialize;
-use sixbench_method::measures::Keys;
 use sixbench_method::plan::Plan;
-use std::collections::BTreeSet;
 use toml::de::DeTable;
 
 /// The keys of a resolved plan beside those of [`Plan`].
@@ -54,18 +48,6 @@ pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))
 }
 
-/// Reads a resolved plan. `duts` are the names of the known recipes.
-pub(super) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
-    let plan = plan_of(source).map_err(|mistake| vec![mistake])?;
-    let (table, _) = DeTable::parse_recoverable(source);
-    let mistakes = Mistakes::default();
-    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
-    check(&file, &plan, duts);
-    let links = file.section(TESTBED, "[testbed]").map(read_links).unwrap_or_default().0;
-    let found = mistakes.into_inner();
-    if found.is_empty() { Ok(Loaded { plan, links, left_out: Vec::new() }) } else { Err(found) }
-}
-
 /// Reads the plan of a resolved plan file, without the keys that belong to the file only.
 ///
 /// # Errors
@@ -79,35 +61,10 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))
 }
 
-/// Checks what a plan file must satisfy, in case the user has edited the resolved plan.
-fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
-    if let Some(section) = file.section("trial", "[trial]") {
-        check_trial(&section, &plan.trial);
-    }
-    if let Some(section) = file.section("search", "[search]") {
-        check_search(&section, &plan.search);
-    }
-    let tests = file.sections("test", "[[test]]");
-    if tests.is_empty() {
-        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
-    }
-    let mut names = BTreeSet::new();
-    for section in tests {
-        let name = section.text("name", |text| Ok(text.to_owned()));
-        if let Some(name) = name.filter(|name| !names.insert(name.clone())) {
-            section.mistake("name", format!("two tests are named `{name}`"));
-        }
-        let _ = section.text("dut", any).and_then(|text| known_dut(&section, "dut", text, duts));
-        let _ = section.numbers("frame-sizes", units::frame_size);
-        if section.is_empty_list("frame-sizes") {
-            section.mistake("frame-sizes", "at least one frame size is needed");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::plans;
     use crate::{load, parse, render};
     use sixbench_testbed::Library;
@@ -117,11 +74,9 @@ mod tests {
         Library::load::<&Path>(&[]).and_then(|library| library.with_texts(plans::devices())).expect("recipes")
     }
 
-    const SMALL: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
-
     fn small() -> String {
-        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
-        write(&plan, SMALL, "recipes").expect("text")
+        let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
+        write(&plan, SMALLEST, "recipes").expect("text")
     }
 
     #[test]
@@ -138,7 +93,7 @@ mod tests {
     #[test]
     fn where_the_run_took_place_is_kept() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nio = \"packet\"\ntester-cores = [0, 2]\nlink-rate = \"10G\"\n";
-        let source = format!("{SMALL}{testbed}");
+        let source = format!("{SMALLEST}{testbed}");
         let loaded = parse(&source, &["linux-ipv4"]).expect("a plan");
         let resolved = write(&loaded.plan, &source, "recipes").expect("text");
         assert_eq!(parse(&resolved, &["linux-ipv4"]).expect("a plan"), loaded);
@@ -146,12 +101,12 @@ mod tests {
 
     #[test]
     fn a_resolved_plan_of_an_earlier_version_is_one_too() {
-        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
+        let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
         let earlier = toml::to_string(&plan).expect("text");
         assert_eq!(parse(&earlier, &["linux-ipv4"]).expect("a plan").plan, plan);
         assert_eq!(digest_in(&earlier), None);
-        assert_eq!(digest_in(&small()), Some(digest(SMALL)));
-        assert_ne!(digest(SMALL), digest(""));
+        assert_eq!(digest_in(&small()), Some(digest(SMALLEST)));
+        assert_ne!(digest(SMALLEST), digest(""));
     }
 
     #[test]

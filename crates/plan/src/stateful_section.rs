@@ -1,12 +1,12 @@
 //! What a `[[test]]` of a stateful gateway sets: the parameters of RFC 9693.
 
+use super::defaults::PlanDefaults;
 use super::reader::Section;
-use super::test_section::PlanDefaults;
-use super::units::{self, connections};
 use super::words::order;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::units;
 
 /// The default of R, connections per second: most software opens more.
 const RATE: FrameRate = FrameRate(20_000);
@@ -26,8 +26,8 @@ pub(super) struct StatefulSection {
 }
 
 /// Reads the keys; `connections` makes a test stateful.
-pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
-    let connections = section.list("connections", connections).unwrap_or_default();
+pub(super) fn read_stateful(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
+    let connections = section.list("connections", units::connections).unwrap_or_default();
     let table_sizes = section.list("table-size", units::connections).unwrap_or_default();
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, format!("`{key}` needs at least one number"));
@@ -50,7 +50,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
     // The last step of a search for the capacity must be validated whole.
     let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
-    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(around.trial.residual_ns);
+    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(defaults.trial.residual_ns);
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
@@ -60,13 +60,14 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
-    let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
-    if has_loss && measure.searches_phase_1() {
-        let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
+    let has_loss = defaults.search.goals.iter().any(|goal| goal.0 > 0.0);
+    if has_loss && measure.searches_phase_one() {
+        let title =
+            format!("{} has no loss goal other than zero, because every connection must be established", measure.name());
         section.mistake_with_help(
             "measure",
             title,
-            "leave `loss-goals` of [search] to the tests of phase 2, in a plan of their own",
+            "leave out `loss-goals` in [search], and put tests of phase 2 that use them into a plan of their own",
         );
     }
     check(section, &stateful, connections.iter().copied().fold(most, u64::max));
@@ -104,7 +105,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
         let needed_ns = longest.delay_ns(longest.phase_one()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
             let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
-            section.mistake_with_help("phase-1-delay", title, "leave it out: it is N / R + 2 T then");
+            section.mistake_with_help("phase-1-delay", title, "leave it out: the default is N / R + 2 T");
         }
     }
 }
@@ -124,7 +125,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, 
     let key = if searched > 0 { "most" } else { "connections" };
     if most > tuples {
         let title =
-            format!("{most} connections need as many combinations of ports and addresses, and the ranges have {tuples}");
+            format!("{most} connections need as many combinations of ports and addresses, but the ranges only have {tuples}");
         section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
     }
     // So many in one direction may be those of the Responder's, which are not enumerated.
@@ -143,7 +144,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, 
 fn enumeration(text: &str) -> Result<ValueOrder, String> {
     match order(text)? {
         ValueOrder::Fixed => {
-            Err("expected an order that comes by every combination: increasing, decreasing, pseudorandom".to_owned())
+            Err("expected an order that covers every combination: increasing, decreasing or pseudorandom".to_owned())
         }
         order => Ok(order),
     }
@@ -151,19 +152,17 @@ fn enumeration(text: &str) -> Result<ValueOrder, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
 
     const DUTS: [&str; 1] = ["nft-nat44"];
 
     /// A test of nft-nat44 for each set of lines.
     fn plan(tests: &[&str]) -> String {
-        let test = |(number, lines): (usize, &&str)| format!("[[test]]\nname = \"t{number}\"\ndut = \"nft-nat44\"\n{lines}\n");
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| DUTS[0], tests)
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = plan(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&plan(tests), &DUTS)
     }
 
     const FULL: &str = "{ source = \"0-65535\", destination = \"0-65535\" }";

@@ -1,67 +1,86 @@
 //! The `[[test]]` tables: each a test, or a series of tests that differ in one thing.
 
-use super::defaults::standard_repetitions;
+use super::defaults::{PlanDefaults, standard_repetitions};
 use super::dns_section;
 use super::expect_section::{ExpectContext, read_expectations};
 use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
-use super::units::{self, word};
 use super::words::{any, count, directions, identifier, known_dut};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{
-    DnsTest, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, TrafficSettings, TrialSettings,
-};
+use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
+use sixbench_method::units::{self, word};
 use std::collections::BTreeSet;
-
-/// The settings of the rest of the file that matter to tests.
-pub(super) struct PlanDefaults<'a> {
-    pub(super) profile: Profile,
-    pub(super) trial: TrialSettings,
-    pub(super) search: &'a SearchSettings,
-    pub(super) link_rate: Option<u64>,
-    pub(super) duts: &'a [&'a str],
-}
 
 /// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them. On the IPv4
 /// side each is 20 octets shorter.
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 
 /// Reads all tests of a file; `None` if one of them cannot be read.
-pub(super) fn read_tests(file: &Section<'_>, around: &PlanDefaults<'_>) -> Option<Vec<Test>> {
-    let sections = file.sections("test", "[[test]]");
-    if sections.is_empty() {
-        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
-    }
+pub(super) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<Vec<Test>> {
     let mut names = BTreeSet::new();
-    let tests: Vec<Option<Vec<Test>>> = sections.into_iter().map(|s| read_test(s, around, &mut names)).collect();
+    let tests: Vec<Option<Vec<Test>>> = tables(file).into_iter().map(|s| read_test(s, defaults, &mut names)).collect();
     let tests: Option<Vec<Vec<Test>>> = tests.into_iter().collect();
     Some(tests?.into_iter().flatten().collect())
 }
 
-fn read_test(section: Section<'_>, around: &PlanDefaults<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
-    let name = section.required_text("name", identifier);
-    if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
+/// Checks what can be wrong with the tests of a resolved plan that could be read.
+pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
+    let mut names = BTreeSet::new();
+    for section in tables(file) {
+        // The names of a series are longer than those of a plan file may be.
+        let _ = read_name(&section, any, &mut names);
+        let _ = read_dut(&section, duts);
+        let _ = read_frame_sizes(&section);
+    }
+}
+
+/// Returns the tables of the tests, and reports that there is none.
+fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
+    let sections = file.sections("test", "[[test]]");
+    if sections.is_empty() {
+        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
+    }
+    sections
+}
+
+/// Reads the name of a test, which no test before it may have.
+fn read_name(section: &Section<'_>, read: fn(&str) -> Result<String, String>, names: &mut BTreeSet<String>) -> Option<String> {
+    let name = section.required_text("name", read)?;
+    if !names.insert(name.clone()) {
         section.mistake("name", format!("two tests are named `{name}`"));
     }
-    let dut = section.required_text("dut", any).and_then(|text| known_dut(&section, "dut", text, around.duts));
-    let title = section.text("title", |text| Ok(text.to_owned()));
-    let measure = read_measure(&section, around);
-    let frame_sizes = section.numbers("frame-sizes", units::frame_size);
+    Some(name)
+}
+
+fn read_dut(section: &Section<'_>, duts: &[&str]) -> Option<String> {
+    section.required_text("dut", any).and_then(|text| known_dut(section, "dut", text, duts))
+}
+
+fn read_frame_sizes(section: &Section<'_>) -> Option<Vec<FrameSize>> {
     if section.is_empty_list("frame-sizes") {
         section.mistake("frame-sizes", "at least one frame size is needed");
     }
+    section.numbers("frame-sizes", units::frame_size)
+}
+
+fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
+    let name = read_name(&section, identifier, names);
+    let dut = read_dut(&section, defaults.duts);
+    let title = section.text("title", any);
+    let measure = read_measure(&section, defaults);
+    let frame_sizes = read_frame_sizes(&section);
     let directions = section.text("directions", directions).unwrap_or(Directions::Both);
     let traffic = read_traffic(&section);
-    let repetitions = read_repetitions(&section, around.profile);
+    let repetitions = read_repetitions(&section, defaults.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let optional = section.truth("optional").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
-    let expect = read_expectations(&section, &ExpectContext { around, measure: &measure, sizes: &frame_sizes });
-    let state = read_stateful(&section, around, &measure);
+    let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
+    let state = read_stateful(&section, defaults, &measure);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
     let steps = read_steps(&section, state, dns);

@@ -1,10 +1,10 @@
 //! Ports, addresses and flows of a `[[test]]`.
 
 use super::reader::Section;
-use super::units::range;
 use super::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
+use sixbench_method::units::range;
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(super) fn read_traffic(section: &Section<'_>) -> TrafficSettings {

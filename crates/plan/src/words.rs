@@ -1,19 +1,20 @@
 //! Words and names as plan files and the command line spell them.
 
 use super::diagnostic::Diagnostic;
-use super::plan_file::Backend;
 use super::reader::{Section, nearest};
-use super::units::word;
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Ports, Profile, RepetitionStart, SearchMethod, ValueOrder};
+use sixbench_method::plan::{Ports, Profile, ValueOrder};
+use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if text.is_empty() || text.len() > 64 || text.starts_with(['.', '-']) || !text.chars().all(is_good) {
         return Err(format!(
-            "a name is made of letters, digits, `-`, `_` and `.`, and begins with none of `-` and `.`, not {text:?}"
+            "expected a name of letters, digits, `-`, `_` and `.` that does not begin with `-` or `.`, not {text:?}"
         ));
     }
     Ok(text.to_owned())
@@ -24,6 +25,14 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
         return Err(format!("`{text}` cannot be the name of an interface"));
     }
     Ok(text.to_owned())
+}
+
+/// Reads the name of a port: an interface of the kernel, or a backend and an address.
+pub(super) fn port(text: &str) -> Result<PortSpec, String> {
+    match PortSpec::parse(text) {
+        PortSpec::Interface(name) => interface(&name).map(PortSpec::Interface),
+        address => Ok(address),
+    }
 }
 
 /// The place where the DUT runs.
@@ -37,7 +46,7 @@ pub(super) enum DutHost {
 }
 
 pub(super) fn host(text: &str) -> Result<DutHost, String> {
-    let expected = || format!("expected `netns`, or `ssh:NAME` as ssh knows a machine, not `{text}`");
+    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     if text == "netns" {
         return Ok(DutHost::Netns);
     }
@@ -89,12 +98,12 @@ pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
     word(text, "how a repetition starts", &words)
 }
 
-/// Reads the name of a backend: `auto`, `packet` or `xdp`.
+/// Reads the name of a backend of interfaces, such as `packet`, or `auto`.
 ///
 /// # Errors
 /// The text is none of the words; the error lists them.
 pub fn backend(text: &str) -> Result<Backend, String> {
-    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
+    word(text, "a backend", &Backend::words().collect::<Vec<_>>())
 }
 
 /// Reads directions: `both`, `forward` or `reverse`.

@@ -66,7 +66,7 @@ fn interval(row: &ComparisonRow) -> String {
 }
 
 fn finding(row: &ComparisonRow, rows: usize) -> String {
-    let zeroes = if row.shift.is_none() { " by differences (there are zeroes)" } else { "" };
+    let zeroes = if row.shift.is_none() { " by differences, because there are zeroes" } else { "" };
     let p = if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) };
     let among = if rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({p} among {rows} rows)") };
     match row.finding {
@@ -75,7 +75,7 @@ fn finding(row: &ComparisonRow, rows: usize) -> String {
         ComparisonFinding::NoDifferenceShown => format!("no difference shown{among}"),
         ComparisonFinding::TooFewRepetitions { needed } => {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
-            format!("inconclusive: too few repetitions ({needed} of each are the fewest that can show a difference{of})")
+            format!("inconclusive: too few repetitions (at least {needed} of each are needed to show a difference{of})")
         }
         ComparisonFinding::CutOff => {
             let sides: Vec<&str> =
@@ -84,7 +84,8 @@ fn finding(row: &ComparisonRow, rows: usize) -> String {
         }
         ComparisonFinding::Dependent => dependent(row),
         ComparisonFinding::Drifting => format!(
-            "inconclusive: the repetitions drift, which alone may make B differ by {:+.1} % from A; let the two take turns",
+            "inconclusive: the repetitions drift, and the drift alone can make B differ from A by {:+.1} %; measure A and B in \
+             turns",
             row.drift.unwrap_or_default() * 100.0
         ),
     }
@@ -94,12 +95,12 @@ fn finding(row: &ComparisonRow, rows: usize) -> String {
 /// sentence says "may" unless the autocorrelation is shown.
 fn dependent(row: &ComparisonRow) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
-        true => ("repetitions follow those before them", "they show"),
-        false => ("repetitions may follow those before them", "they may show"),
+        true => ("repetitions depend on the ones before them", "they show"),
+        false => ("repetitions may depend on the ones before them", "they may show"),
     };
     let autocorrelation = row.autocorrelation.map(|found| format!(" (autocorrelation {found:.1})")).unwrap_or_default();
     format!(
-        "inconclusive: {follow}{autocorrelation}, so {show} less than their number says; more of them, and further apart, would do"
+        "inconclusive: {follow}{autocorrelation}, so {show} less than their number suggests; make more of them, with longer pauses"
     )
 }
 
@@ -109,10 +110,10 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
     let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
-    let inconclusive = count(|finding| finding.verdict() == Gate::Inconclusive);
+    let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
     let all = [
         (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
-        (compared.missing.len(), format!("{} missing, named above", counted(compared.missing.len(), "result"))),
+        (compared.missing.len(), format!("{} missing, listed above", counted(compared.missing.len(), "result"))),
         (compared.unfit.len(), format!("the tester was not fit at {}{what_helps}", counted(compared.unfit.len(), "point"))),
         (inconclusive, format!("{inconclusive} of {} inconclusive", counted(rows, "row"))),
     ];
@@ -169,7 +170,7 @@ mod tests {
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
     }
 
-    const HELP: &str = " (sixbench doctor tells why)";
+    const HELP: &str = " (sixbench doctor shows the cause)";
     const LOW: [u64; 4] = [100_000, 101_000, 99_000, 100_000];
     const HIGH: [u64; 4] = [110_000, 112_000, 111_000, 109_000];
 

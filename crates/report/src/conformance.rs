@@ -13,7 +13,7 @@ pub(crate) fn table(input: &Input) -> Table {
         let (level, conformance) = (clause.level.to_string(), clause.conformance.to_string());
         vec![clause.clause.to_owned(), level, clause.requirement.to_owned(), clause.actual, about, conformance]
     });
-    Table::new("Clause by clause", ["Clause", "Level", "Asks for", "This run", "Tests", "Standing"]).with_rows(rows)
+    Table::new("Clause by clause", ["Clause", "Level", "Requirement", "This run", "Tests", "Conformance"]).with_rows(rows)
 }
 
 /// The tests by name; where all of several that begin alike are among them, as the pattern that `--only` takes: `unbound.aaaa40.*`.

@@ -73,7 +73,7 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         bracket.goal.0.to_string(),
         bound(bracket.lower),
         bound(bracket.upper),
-        limit_name(bracket.limit).to_owned(),
+        word(bracket.limit),
         outcome.trials.to_string(),
         outcome.invalid.to_string(),
         measure.map(Measure::name).unwrap_or_default().to_owned(),
@@ -94,7 +94,7 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
     let measure = input.plan.test(&outcome.point.test).map(|t| t.measure.name()).unwrap_or_default();
     vec![
         measure.to_owned(),
-        quantity_name(value.quantity),
+        value.quantity.name().to_owned(),
         value.direction.to_string(),
         value.load.0.to_string(),
         value.value.to_string(),
@@ -103,31 +103,19 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
     ]
 }
 
-/// The word for a quantity in formats for machines: as in records, without the quotes of JSON.
-pub(crate) fn quantity_name(quantity: Quantity) -> String {
-    serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+/// The word for a limit in formats for machines: as in records, without the quotes of JSON.
+fn word(limit: Limit) -> String {
+    serde_json::to_value(limit).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The unit of stored values in formats for machines.
 pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
     match quantity.unit() {
-        Unit::Nanoseconds => "ns",
         Unit::Percent => "percent",
-        Unit::Frames => "frames",
-        Unit::Connections => "connections",
-        Unit::ConnectionsPerSecond => "connections/s",
         Unit::FramesPerSecond => "frames/s of both directions",
-        Unit::Octets => "octets",
-    }
-}
-
-/// The word for a limit in formats for machines.
-pub(crate) fn limit_name(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Dut => "dut",
-        Limit::Tester => "tester",
-        Limit::Maximum => "maximum",
-        Limit::Disturbed => "disturbed",
+        unit @ (Unit::Nanoseconds | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::Octets) => {
+            unit.symbol()
+        }
     }
 }
 

@@ -54,7 +54,7 @@ fn line(judged: &Judged<'_>) -> Option<String> {
 fn found(judged: &Judged<'_>) -> String {
     let Some(median) = judged.found else { return "no result".to_owned() };
     if median.low == f64::NEG_INFINITY {
-        return "most repetitions say nothing of the device: the tester had no valid trial, or other work disturbed them"
+        return "most repetitions say nothing about the device, because the tester had no valid trial or other work disturbed them"
             .to_owned();
     }
     let value = amount::exact(&judged.subject, median.low);
@@ -89,7 +89,7 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &s
         Gate::TesterUnfit => {
             let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
             Some(format!(
-                "the tester, the plan's maximum or other work ended the search before {count} of {all} {expectations} could be told{besides}"
+                "{count} of {all} {expectations} could not be decided, because the tester, the plan's maximum or other work ended the search{besides}"
             ))
         }
         Gate::Inconclusive => None,

@@ -113,8 +113,8 @@ fn notice(digest: &Digest) -> Vec<String> {
     let repetitions: Vec<String> = repetitions.into_iter().collect();
     let mut notice = vec![
         "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
-         numbers rank these DUTs on this machine. They are not the performance of a wire, and not to be compared with other \
-         machines."
+         numbers rank these DUTs on this machine. They do not show the performance over a wire and must not be compared with \
+         those of other machines."
             .to_owned(),
         format!(
             "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
@@ -122,7 +122,7 @@ fn notice(digest: &Digest) -> Vec<String> {
             seconds(plan.trial.duration_ns),
             own_durations(plan),
             repetitions.join(" or "),
-            if digest.has_queries_and_others().1 { " Every rate of frames is per direction." } else { "" },
+            if digest.has_queries_and_others().1 { " All frame rates are per direction." } else { "" },
         ),
     ];
     notice.extend(shared_searches(digest));
@@ -134,8 +134,8 @@ fn shared_searches(digest: &Digest) -> Option<String> {
     let saved = saved(digest.input.plan, digest.input.outcomes);
     (saved.points > 0).then(|| {
         format!(
-            "Every throughput was searched for in one test, and what is measured at it uses the median of those searches: for {} this \
-             saved a search of {} in all, {} or more.",
+            "Every throughput was searched for in one test only, and measurements at the throughput use the median of those \
+             searches: for {}, this saved searches of {} in total, {} or more.",
             count(saved.points.into(), "point"),
             count(saved.trials.into(), "trial"),
             stretch(saved.time_ns / 1_000_000_000),

@@ -3,7 +3,7 @@
 use sixbench_method::measures::{Quantity, Searched, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
-use sixbench_method::trial::{TrialKind, TrialSpec};
+use sixbench_method::trial::TrialSpec;
 
 /// A count or a rate in three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
@@ -99,12 +99,9 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
 pub(crate) fn unit(quantity: Quantity) -> &'static str {
     match quantity.unit() {
         Unit::Nanoseconds => "ms",
-        Unit::Percent => "%",
-        Unit::Frames => "frames",
-        Unit::Connections => "connections",
-        Unit::ConnectionsPerSecond => "connections/s",
         Unit::FramesPerSecond => "frames/s, both directions",
         Unit::Octets => "kB",
+        unit @ (Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond) => unit.symbol(),
     }
 }
 
@@ -160,22 +157,12 @@ pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
 
 /// The same with the direction, which connections and queries have none of: only one side opens or asks.
 pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
-    match rate_unit(measure) {
-        "frames/s" => "frames/s per direction",
-        unit => unit,
-    }
+    measure.info().noun.per_second_and_direction()
 }
 
 /// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
 pub(crate) fn load(spec: &TrialSpec) -> String {
-    let is_of_connections = spec.kind.connections().is_some() || spec.kind.is_of_tcp();
-    let unit = match spec.kind {
-        TrialKind::Queries => "queries/s",
-        TrialKind::Response => "requests/s",
-        _ if is_of_connections => "connections/s",
-        _ => "frames/s",
-    };
-    format!("{} {unit}", short(spec.rate.0 as f64))
+    format!("{} {}", short(spec.rate.0 as f64), spec.kind.rate_unit())
 }
 
 /// The title of a test, with the direction where it is not the usual both. Queries have one alone.

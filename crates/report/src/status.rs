@@ -47,7 +47,7 @@ fn repetitions(planned: &PlannedPoint) -> String {
     let have = if with_result == 1 { "has" } else { "have" };
     let stop = planned.stop.as_ref().filter(|_| made < wanted).map(|stop| format!(": {}", ended(stop))).unwrap_or_default();
     let none = made - with_result;
-    let none = if none > 0 { format!(", {none} came to none") } else { String::new() };
+    let none = if none > 0 { format!(", {none} did not produce one") } else { String::new() };
     format!("{with_result} of {} {have} a result{none}{stop}", count(wanted.into(), "repetition"))
 }
 
@@ -55,12 +55,12 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
     let of = |n: u32| format!("in {n} of {}", count(planned.repetitions.with_result.into(), "repetition"));
     let invalid = match open.cause {
         InvalidCause::Tester => "the tester fell short above it",
-        InvalidCause::Disturbed => "other work had the DUT's processors above it",
-        InvalidCause::Connections => "the connections of phase 1 were not all opened or kept above it",
-        InvalidCause::Names => "the names were not cached as asked above it, or too few",
+        InvalidCause::Disturbed => "other work used the DUT's processors above it",
+        InvalidCause::Connections => "not all connections of phase 1 were opened or kept above it",
+        InvalidCause::Names => "the names were not cached as intended above it, or there were too few",
     };
     let maximum = planned.test.measure.info().open_end;
-    let disturbed = "other work on the machine, or an accident on it, may have ended the search";
+    let disturbed = "other work or an accident on the machine may have ended the search";
     let parts =
         [(open.disturbed, disturbed), (open.invalid, invalid), (open.maximum, maximum)].into_iter().filter(|(n, _)| *n > 0);
     parts.map(|(n, words)| format!("{words} {}", of(n))).collect::<Vec<_>>().join("; ")
@@ -79,7 +79,8 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
         }
         NoResult::NothingSeen => "the trials were valid, but no frame came back to be measured".to_owned(),
         NoResult::Mismatched { trials } => format!(
-            "{} on record {} not what this plan asks for: it was changed since, or an earlier version judged a trial otherwise",
+            "{} on record {} not what this plan requires: the plan was changed since, or an earlier version judged a trial \
+             differently",
             count((*trials).into(), "trial"),
             if *trials == 1 { "is" } else { "are" }
         ),
@@ -92,14 +93,14 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
 fn why_invalid(cause: InvalidCause, stage: InvalidStage) -> &'static str {
     match (cause, stage) {
         (InvalidCause::Names, _) => {
-            "the names were not cached as the plan has it at any rate that was tried, or there were too few of them; look at the \
-             plan's `names` and `ttl` and at the server's cache"
+            "the names were not cached as planned at any rate that was tried, or there were too few of them; check the plan's \
+             `names` and `ttl` and the server's cache"
         }
         (InvalidCause::Connections, _) => {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
-             `phase-1-rate`, or look at the DUT's table and timeouts"
+             `phase-1-rate`, or check the DUT's table and timeouts"
         }
-        (InvalidCause::Disturbed, _) => "other work had the DUT's processors in the trials that decided",
+        (InvalidCause::Disturbed, _) => "other work used the DUT's processors in the trials that decided",
         (InvalidCause::Tester, InvalidStage::Search) => "the tester fell short at every load that was tried",
         (InvalidCause::Tester, InvalidStage::Measurement) => "every trial of the measurement was invalid",
     }
@@ -121,7 +122,7 @@ fn before(stop: &Stop) -> String {
         Stop::SetUpFailed { .. } => ended(stop),
         Stop::Failed { error } => format!("an error ended the run before it: {error}"),
         Stop::CutOff => "the run was killed before it, or is still under way".to_owned(),
-        Stop::Unknown => "the run ended before it; why is not on record".to_owned(),
+        Stop::Unknown => "the run ended before it, for a reason that was not recorded".to_owned(),
     }
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn ended(stop: &Stop) -> String {
         Stop::SetUpFailed { dut, error } => format!("the set-up of {dut} failed: {error}"),
         Stop::Failed { error } => format!("an error ended the run: {error}"),
         Stop::CutOff => "the run was killed, or is still under way".to_owned(),
-        Stop::Unknown => "the run ended; why is not on record".to_owned(),
+        Stop::Unknown => "the run ended, for a reason that was not recorded".to_owned(),
     }
 }
 
@@ -150,29 +151,28 @@ pub(crate) fn counted(digest: &Digest) -> String {
 
 /// The points without a result in sentences, one for each reason.
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
-    let mut groups: Vec<(&str, String, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(bool, String, Vec<String>)> = Vec::new();
     for (name, planned) in by_test(digest) {
-        let (verb, why) = (status(&planned.status), why(planned));
-        match groups.iter_mut().find(|(known, reason, _)| *known == verb && *reason == why) {
+        let (was_run, why) = (!matches!(planned.status, PointStatus::NotRun(_)), why(planned));
+        match groups.iter_mut().find(|(known, reason, _)| *known == was_run && *reason == why) {
             Some((_, _, names)) => names.push(name),
-            None => groups.push((verb, why, vec![name])),
+            None => groups.push((was_run, why, vec![name])),
         }
     }
-    groups.into_iter().map(|(verb, why, names)| sentence(verb, &why, &names)).collect()
+    groups.into_iter().map(|(was_run, why, names)| sentence(was_run, &why, &names)).collect()
 }
 
-fn sentence(verb: &str, why: &str, names: &[String]) -> String {
+fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut shown = names[..names.len() - more].join("; ");
     if more > 0 {
         shown += &format!("; and {more} more in the table of points");
     }
-    let is_one = names.len() == 1;
-    let said = match (verb, is_one) {
-        ("not run", true) => "was not run",
-        ("not run", false) => "were not run",
-        (_, true) => "has no result",
-        (_, false) => "have no result",
+    let said = match (was_run, names.len() == 1) {
+        (false, true) => "was not run",
+        (false, false) => "were not run",
+        (true, true) => "has no result",
+        (true, false) => "have no result",
     };
     format!("{shown} {said}: {}.", why.trim_end_matches('.'))
 }
@@ -192,18 +192,12 @@ fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)
 
 fn name(points: &[&PlannedPoint]) -> String {
     let test = points[0].test;
-    match sizes(points).as_str() {
-        "" => title(test),
-        sizes => format!("{} at {sizes}\u{a0}bytes", title(test)),
+    // The queries of a DNS test are as long as their names.
+    if test.measure.dns().is_some() {
+        return title(test);
     }
-}
-
-/// `84, 128 and 1518`; empty of DNS tests, whose queries are as long as their names.
-fn sizes(points: &[&PlannedPoint]) -> String {
-    if points[0].test.measure.dns().is_some() {
-        return String::new();
-    }
-    enumerated(&points.iter().map(|planned| planned.point.frame_size).collect::<Vec<_>>())
+    let sizes: Vec<_> = points.iter().map(|planned| planned.point.frame_size).collect();
+    format!("{} at {}\u{a0}bytes", title(test), enumerated(&sizes))
 }
 
 /// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where
@@ -213,9 +207,7 @@ pub(crate) fn list(digest: &Digest) -> Vec<String> {
     for planned in &digest.planned {
         let is_alike = |group: &Vec<&PlannedPoint>| {
             let first = group[0];
-            first.test.name == planned.test.name
-                && status(&first.status) == status(&planned.status)
-                && why(first) == why(planned)
+            first.test.name == planned.test.name && first.status.name() == planned.status.name() && why(first) == why(planned)
         };
         match groups.last_mut().filter(|group| is_alike(group)) {
             Some(group) => group.push(planned),

@@ -20,7 +20,7 @@ fn of_point(point: &PointDigest) -> Vec<String> {
 
 fn drift_sentence(name: &str, drift: &Drift) -> String {
     format!(
-        "{name} drifts: by {} % of the median from one repetition to the next (p = {}, n = {}); the median is no property of a steady DUT.",
+        "{name} drifts: by {} % of the median from one repetition to the next (p = {}, n = {}), so the median does not describe a steady DUT.",
         three_digits(drift.slope * 100.0),
         three_digits(drift.p),
         drift.n
@@ -33,7 +33,7 @@ fn modes_sentence(name: &str, point: &PointDigest, modes: &TwoModes) -> String {
         _ => short(value),
     };
     format!(
-        "{name} is bimodal: {} repetitions about {}, {} about {}; the median tells which heap is larger, and little else.",
+        "{name} is bimodal: {} repetitions around {}, {} around {}. The median only says which group is larger.",
         modes.low.count,
         shown(modes.low.centre),
         modes.high.count,

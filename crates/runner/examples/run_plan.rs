@@ -44,6 +44,6 @@ pub(crate) fn run(source: &str) -> Result<String, Box<dyn Error>> {
     };
     let records = perform_with(&plan, &mut device, &mut listener)?;
     let facts = Facts::default();
-    let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
-    Ok(terminal(&findings, 100, false)?)
+    let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
+    Ok(terminal(&inputs, 100, false)?)
 }

@@ -12,7 +12,7 @@ const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended
 pub fn differences_of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
-        format!("warning: {side} has no facts.json: nothing says that both were measured on the same machine")
+        format!("warning: {side} has no facts.json, so it is not known whether both were measured on the same machine")
     });
     let mut warnings: Vec<String> = unknown.collect();
     if let [Some(a), Some(b)] = &facts {

@@ -1,12 +1,16 @@
 //! The DNS tester at a device's links: a client on the left, an authority on the right, and a direct link between them for the self-test.
 
-use super::RunError;
-use super::session::{SessionRequest, Site, TesterLinks};
-use super::tester::{Tester, TrialError, settle};
+use super::ends::{TesterLinks, settle};
+use super::error::{RunError, TrialError};
+use super::request::{SessionRequest, Site};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
+use sixbench_method::terms::FrameRate;
 use sixbench_testbed::{Hosts, RealAuthority, TestbedError};
 use std::net::{IpAddr, SocketAddr};
+
+/// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
+pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 
 /// The port of the authority on the direct link.
 const LOOPED_PORT: u16 = 5300;
@@ -25,32 +29,32 @@ pub(super) struct DnsPlaces {
     looped: IpAddr,
 }
 
-/// Settles both ends and gives the tester its place; returns the tester and a sentence that says how.
+/// Settles both ends and gives the tester its place; returns the tester, its ends, and a sentence that says how.
 pub(super) fn place(
     site: &Site<'_>,
-    wanted: &SessionRequest<'_>,
+    request: &SessionRequest<'_>,
     links: &TesterLinks,
     (ends, settings): (DnsEnds, DnsSettings),
     threads: Layout,
-) -> Result<(Tester, String), RunError> {
-    let (places, how) = set_up(site, wanted, links, (&ends, threads.cores.len()))?;
+) -> Result<(DnsTester, DnsPlaces, String), RunError> {
+    let (places, how) = set_up(site, request, links, (&ends, threads.cores.len()))?;
     let ends = site.isolation.admit(places.within(ends))?;
     let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
     tester.listen().map_err(|error| RunError::from(TrialError::Dns(error)))?;
-    Ok((Tester::Dns(Box::new((tester, places))), how))
+    Ok((tester, places, how))
 }
 
 fn set_up(
     site: &Site<'_>,
-    wanted: &SessionRequest<'_>,
+    request: &SessionRequest<'_>,
     links: &TesterLinks,
     (ends, cores): (&DnsEnds, usize),
 ) -> Result<(DnsPlaces, String), RunError> {
-    let right = wanted.recipe.foreground.right.destination;
+    let right = request.recipe.foreground.right.destination;
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
-    let hosts = settle(site, wanted, links, (&client, &[right]))?;
+    let hosts = settle(site, request, links, (&client, &[right]))?;
     let (_, looped) = hosts.loop_back()?;
-    let authority = match &wanted.dns {
+    let authority = match &request.dns {
         Some((zone, Some(recipe))) => {
             let at = SocketAddr::new(right, zone.authority_port);
             let real = RealAuthority::bring_up(recipe, &hosts, at, zone)?;
@@ -63,7 +67,7 @@ fn set_up(
     let (authority, external) = authority.unzip();
     let who = match (&authority, ends.authority.is_some()) {
         (Some(real), _) => format!("the authority behind the DUT is {}, on the tester's cores", real.facts().version),
-        (None, true) => "the authority behind the DUT is the tester's own, and computes its answers".to_owned(),
+        (None, true) => "the authority behind the DUT is the tester's own, which computes its answers".to_owned(),
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");

@@ -2,15 +2,16 @@
 //! asked for. Needs root; without it these tests fail, they do not skip.
 
 use super::RunError;
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::DnsResult;
-use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
@@ -54,9 +55,9 @@ fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Sessi
     let links = Links::default();
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let zone = profile::dns::zone(dns, false).expect("a zone");
-    let wanted = SessionRequest { dns: Some((zone, authority)), ..SessionRequest::alone(recipe, FrameSize::MINIMUM) };
+    let request = SessionRequest { dns: Some((zone, authority)), ..SessionRequest::alone(recipe, FrameSize::MINIMUM) };
     let job = profile::job(recipe, &test(&recipe.name, dns), FrameSize::MINIMUM, 42, settings()).expect("a job");
-    Session::open(&site, &wanted, job).expect("a session (these tests need root)")
+    Session::open(&site, &request, job).expect("a session (these tests need root)")
 }
 
 /// Another test of the same server.
@@ -118,7 +119,7 @@ fn every_dns64_server_answers_each_query_rightly_and_asks_its_authority_for_both
         let cache = dns(&result).cache;
         assert_eq!((cache.intended, cache.observed, cache.preloaded), (0, Some(0), 0), "{name}");
         assert_eq!(dns(&result).existing, 0, "{name}");
-        assert!(watch.cores.iter().any(|core| core.role == "dut" && !core.samples.is_empty()), "{name}: {watch:?}");
+        assert!(watch.dut_cores().any(|core| !core.samples.is_empty()), "{name}: {watch:?}");
         assert!(watch.memory.iter().any(|octets| *octets > 1_000_000), "{name} is a process: {watch:?}");
     }
 }

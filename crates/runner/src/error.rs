@@ -1,19 +1,20 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
-use super::memory::NotEnoughMemory;
 use super::ports::OpenError;
 use super::store::StoreError;
-use super::tester::TrialError;
-use crate::profile::PlanError;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
+use sixbench_engine::tcp::TcpError;
 use sixbench_method::isolation::Forbidden;
 use sixbench_method::replay::ReplayMismatch;
+use sixbench_method::trial::TrialSpec;
+use sixbench_method::units::{show_ns, show_rate};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_wire::WireError;
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -31,11 +32,11 @@ pub enum RunError {
     #[error("{}", unknown(.0))]
     UnknownRecipe(String),
     /// The device is set up by hand, and the plan does not say to which interfaces it is cabled.
-    #[error("the device {0} is set up by hand: say to which interfaces it is cabled")]
+    #[error("the device {0} is set up by hand: name the interfaces to which it is cabled")]
     SetUpByHand(String),
     /// The device is of another system than this machine, and the plan names no machine for it.
     #[error(
-        "{recipe} needs a machine of its own that runs {system}: say which ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
+        "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
     )]
     NeedsMachine {
         /// The name of the recipe.
@@ -55,6 +56,11 @@ pub enum RunError {
     /// The records of an earlier part of the run are not those of this plan.
     #[error(transparent)]
     Mismatch(#[from] Box<ReplayMismatch>),
+    /// Connections or queries on ports that are no interfaces of the kernel.
+    #[error(
+        "connections and queries are made by the kernel's own sockets, which need two interfaces: other ports carry frames only"
+    )]
+    NeedsInterfaces,
     /// A core of the plan that this process may not use.
     #[error("core {core} is not among the cores this process may use ({allowed:?})")]
     ForeignCore {
@@ -64,7 +70,7 @@ pub enum RunError {
         allowed: Vec<u32>,
     },
     /// The device has fewer cores than the plan wants for it.
-    #[error("the plan wants {wanted} cores for the DUT, {}", of_the_dut(.own))]
+    #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
     FewCores {
         /// The number of cores that the plan wants.
         wanted: usize,
@@ -72,7 +78,7 @@ pub enum RunError {
         own: Vec<u32>,
     },
     /// A virtual machine of the kernel lab has one core, and the plan wants more.
-    #[error("the plan wants {wanted} cores for the DUT, and a virtual machine of the lab has one; {}", more_cores(*.is_row))]
+    #[error("the plan requires {wanted} cores for the DUT, but a virtual machine of the lab has only one; {}", more_cores(*.is_row))]
     OneCore {
         /// The number of cores that the plan wants.
         wanted: u32,
@@ -166,18 +172,6 @@ impl From<TestbedError> for RunError {
     }
 }
 
-impl From<MeasureError> for RunError {
-    fn from(error: MeasureError) -> Self {
-        TrialError::from(error).into()
-    }
-}
-
-impl From<DnsError> for RunError {
-    fn from(error: DnsError) -> Self {
-        TrialError::from(error).into()
-    }
-}
-
 impl From<TrialError> for RunError {
     fn from(error: TrialError) -> Self {
         match error {
@@ -187,11 +181,90 @@ impl From<TrialError> for RunError {
     }
 }
 
+/// The reason why there was no trial.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// An error of a trial with frames.
+    #[error(transparent)]
+    Frames(MeasureError),
+    /// An error of a trial with connections.
+    #[error(transparent)]
+    Tcp(TcpError),
+    /// An error of a trial with DNS queries.
+    #[error(transparent)]
+    Dns(DnsError),
+}
+
+/// Makes the errors of testers into those of trials and runs.
+macro_rules! of_trials {
+    ($($error:ident => $kind:ident,)*) => {$(
+        impl From<$error> for TrialError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Interrupted => Self::Interrupted,
+                    error => Self::$kind(error),
+                }
+            }
+        }
+
+        impl From<$error> for RunError {
+            fn from(error: $error) -> Self {
+                TrialError::from(error).into()
+            }
+        }
+    )*};
+}
+
+of_trials! {
+    MeasureError => Frames,
+    TcpError => Tcp,
+    DnsError => Dns,
+}
+
+/// A trial that does not fit into memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotEnoughMemory {
+    /// The trial.
+    pub spec: Box<TrialSpec>,
+    /// The octets that it takes.
+    pub needed: u64,
+    /// The octets that are available.
+    pub available: u64,
+    /// The settings of the plan to lower, and to what, in words.
+    pub advice: Option<String>,
+}
+
+impl Error for NotEnoughMemory {}
+
+impl fmt::Display for NotEnoughMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
+        let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
+        write!(
+            f,
+            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, but only {available} MiB are available"
+        )?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+    }
+}
+
+fn mebioctets(octets: u64) -> u64 {
+    octets.div_ceil(1 << 20)
+}
+
+/// What is wrong with a test and the recipes it names, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub(crate) String);
+
 /// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
-            format!("recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}`")
+            format!("recipe {name} cannot be moved to the host `{host}`, or runs there by default; leave out `@{host}`")
         }
         None => format!("no recipe is named `{name}`"),
     }
@@ -202,14 +275,14 @@ fn more_cores(is_row: bool) -> &'static str {
     match is_row {
         false => "use a namespace, or a machine over ssh",
         // A machine over ssh is one device.
-        true => "use namespaces (NAME@netns), where the devices in the row can do without modules",
+        true => "use namespaces (NAME@netns) if the devices in the row do not need kernel modules",
     }
 }
 
 fn of_the_dut(own: &[u32]) -> String {
     match own {
-        [] => "but it has a machine of its own: its cores are set there".to_owned(),
-        own => format!("and there are {} ({own:?})", own.len()),
+        [] => "but the DUT has a machine of its own, where its cores are set".to_owned(),
+        own => format!("but there are only {} ({own:?})", own.len()),
     }
 }
 

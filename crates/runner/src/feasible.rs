@@ -1,28 +1,29 @@
 //! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
 
-use super::error::RunError;
+use super::cores::check_cores;
+use super::error::{PlanError, RunError};
 use super::memory;
-use super::session::check_cores;
-use crate::profile::{self, PlanError};
+use crate::profile;
+use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
-use sixbench_plan::Loaded;
+use sixbench_plan::{Links, Loaded};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces};
+use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab};
 use std::collections::BTreeSet;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
 /// one sentence for each.
 pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     let mut left_out = Vec::new();
-    if loaded.links.interfaces.is_some() {
+    if loaded.links.ports.is_some() {
         return Vec::new();
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = sixbench_testbed::lab::check_for(recipe).err().map(|error| error.to_string());
+        let why = lab::check_for(recipe).err().map(|error| error.to_string());
         let why =
             why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
@@ -73,15 +74,27 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_cores(&loaded.links, &loaded.plan, library)?;
     check_interleaving(loaded)?;
     memory::check_plan(&loaded.plan, library)?;
-    if !doctor::is_root() {
-        return Err(RunError::NeedsRoot);
-    }
-    if let Some((left, right)) = &loaded.links.interfaces {
+    check_ports(&loaded.links)?;
+    if let Some([left, right]) = loaded.links.interfaces() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
         existing::check(&shell, left).and_then(|()| existing::check(&shell, right))?;
     }
     check_machine(loaded, library)
+}
+
+/// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
+fn check_ports(links: &Links) -> Result<(), RunError> {
+    match &links.ports {
+        Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
+        Some([left, right]) if links.interfaces().is_none() => {
+            let text =
+                format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
+            Err(PlanError(text).into())
+        }
+        _ if doctor::is_root() => Ok(()),
+        _ => Err(RunError::NeedsRoot),
+    }
 }
 
 /// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
@@ -98,7 +111,7 @@ fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
 
 /// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
 fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
-    if loaded.links.interfaces.is_some() {
+    if loaded.links.ports.is_some() {
         return Ok(());
     }
     loaded.plan.tests.iter().try_for_each(|test| {
@@ -112,7 +125,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     if recipe.host == DeviceHost::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
-    sixbench_testbed::lab::check_for(recipe)?;
+    lab::check_for(recipe)?;
     if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
         return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
     }
@@ -128,7 +141,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
 /// Refuses to interleave several devices on the same interfaces: only one of them can be cabled at a time.
 fn check_interleaving(loaded: &Loaded) -> Result<(), RunError> {
     let devices: BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
-    if loaded.plan.interleave && loaded.links.interfaces.is_some() && devices.len() > 1 {
+    if loaded.plan.interleave && loaded.links.ports.is_some() && devices.len() > 1 {
         let text = "two devices cannot be up at once on the same two interfaces: set interleave = false";
         return Err(PlanError(text.to_owned()).into());
     }

@@ -3,8 +3,10 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+mod cores;
 mod differences;
 mod dns;
+mod ends;
 mod error;
 mod feasible;
 mod manager;
@@ -16,6 +18,7 @@ mod ports;
 pub mod profile;
 mod rehearsal;
 pub mod reporting;
+mod request;
 pub mod selftest;
 mod server;
 mod session;
@@ -41,14 +44,14 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub use differences::differences_of;
-pub use error::{RunError, in_words};
+pub use error::{NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, leave_out_missing};
-pub use manager::{Ended, RunRequest, perform};
-pub use memory::{NotEnoughMemory, check_trial};
+pub use manager::{Ended, perform};
+pub use memory::check_trial;
 pub use origin::label;
 pub use ports::OpenError;
 pub use rehearsal::rehearsed;
+pub use request::{RunRequest, SessionRequest, Site};
 pub use server::{WatchedTester, is_local};
-pub use session::{Session, SessionRequest, Site};
-pub use tester::TrialError;
+pub use session::Session;
 pub use with::perform_with;

@@ -5,8 +5,10 @@ use super::store::{Store, load};
 use super::{RunRequest, Site, perform};
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
+use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::TrialSettings;
 use sixbench_plan::Links;
 use sixbench_testbed::{Library, Shell};
 use std::path::{Path, PathBuf};
@@ -60,7 +62,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
     let mut store = Store::create(&directory.0, &plan, "").expect("a results directory");
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
-    let order = RunRequest {
+    let request = RunRequest {
         plan: &plan,
         library: &library,
         site,
@@ -72,7 +74,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
         records: Vec::new(),
         earlier: None,
     };
-    let ended = perform(order, &mut store, &mut |event| events.push(event.clone())).expect("a run (these tests need root)");
+    let ended = perform(request, &mut store, &mut |event| events.push(event.clone())).expect("a run (these tests need root)");
     assert!(ended.error.is_none(), "{:?}", ended.error);
     drop(store);
     (events, load(&directory.0).expect("results").facts.warnings)

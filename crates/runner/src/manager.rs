@@ -1,57 +1,28 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
-use super::RunError;
+use super::dns::MOST_CERTIFIED;
+use super::error::{PlanError, RunError};
 use super::origin;
 use super::owner;
 use super::reporting::{self, ReportInputs};
-use super::session::{Session, SessionRequest, Site};
+use super::request::{RunRequest, SessionRequest};
+use super::session::Session;
 use super::stop;
 use super::store::Store;
-use crate::profile::{self, PlanError};
+use crate::profile;
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::budget;
-use sixbench_method::disturbance::is_disturbed;
+use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
-use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
+use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
-use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, Zone};
+use sixbench_testbed::{Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
-pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
-/// The longest trial of the self-test, nanoseconds: only the tester is measured, which is steady.
-const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
-
-/// All that a run is given to begin with.
-pub struct RunRequest<'a> {
-    /// The plan, with every default filled in.
-    pub plan: &'a Plan,
-    /// The recipes of its devices.
-    pub library: &'a Library,
-    /// Where the devices are run.
-    pub site: Site<'a>,
-    /// Returns the other work on these cores, in words; `None` on a quiet machine.
-    pub look_at_load: fn(&[u32]) -> Option<String>,
-    /// True if the record of every DNS query is kept.
-    pub queries: bool,
-    /// The labels that the user gives this run.
-    pub labels: &'a [(String, String)],
-    /// Tests of the plan file that were left out before the run began.
-    pub left_out: &'a [SkippedTest],
-    /// Puts an error into the words that the facts keep of it.
-    pub in_words: fn(&RunError) -> String,
-    /// Trials of an earlier part of the same run.
-    pub records: Vec<TrialRecord>,
-    /// The facts of the devices and the commands from the earlier part of the run.
-    pub earlier: Option<(Facts, String)>,
-}
 
 /// The end of a run whose results are on disk.
 pub struct Ended {
@@ -69,7 +40,7 @@ pub struct Ended {
 
 /// A run under way.
 struct Manager<'a> {
-    order: RunRequest<'a>,
+    request: RunRequest<'a>,
     store: &'a mut Store,
     listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
@@ -78,16 +49,16 @@ struct Manager<'a> {
     start: Instant,
 }
 
-/// Performs the order; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
+/// Performs a run; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
 ///
 /// # Errors
 /// The facts cannot be written before anything else is done. Any other error is part of what is returned.
-pub fn perform(order: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
-    let facts = origin::begin(&order);
+pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+    let facts = origin::begin(&request);
     store.write_facts(&facts)?;
-    let mut forecast = Forecast::new(order.plan);
-    replay::outcomes(order.plan, &order.records).iter().for_each(|outcome| forecast.finish(outcome));
-    let mut manager = Manager { order, store, listener, facts, forecast, start: Instant::now() };
+    let mut forecast = Forecast::new(request.plan);
+    replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
+    let mut manager = Manager { request, store, listener, facts, forecast, start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
     Ok(manager.end(outcome))
@@ -95,9 +66,9 @@ pub fn perform(order: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMu
 
 impl Manager<'_> {
     fn begin(&mut self) {
-        let budget = budget::estimate(self.order.plan);
+        let budget = budget::estimate(self.request.plan);
         self.show(&Event::RunStarted {
-            plan: self.order.plan.name.clone(),
+            plan: self.request.plan.name.clone(),
             results: self.store.directory().display().to_string(),
             measurements: budget.measurements,
             estimate_s: seconds(self.forecast.remaining_ns()),
@@ -116,7 +87,7 @@ impl Manager<'_> {
     }
 
     fn end(mut self, outcome: Result<(), RunError>) -> Ended {
-        origin::end(&mut self.facts, outcome.as_ref().err().map(|error| (error, (self.order.in_words)(error))));
+        origin::end(&mut self.facts, outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))));
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
             (Err(error), Ok(())) => (None, Some(error)),
@@ -126,12 +97,12 @@ impl Manager<'_> {
         let results = self.store.directory().display().to_string();
         self.show(&Event::RunEnded { results, interrupted: error.is_some() });
         let commands = self.commands();
-        Ended { report, records: self.order.records, facts: self.facts, commands, error }
+        Ended { report, records: self.request.records, facts: self.facts, commands, error }
     }
 
     /// Measures group by group, in the order of the plan.
     fn all_devices(&mut self) -> Result<(), RunError> {
-        for tests in groups(self.order.plan) {
+        for tests in groups(self.request.plan) {
             self.group(&tests)?;
             self.write(true)?;
         }
@@ -166,15 +137,15 @@ impl Manager<'_> {
 
     /// Returns whether the repetitions before this one do not yet determine the point well enough.
     fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
-        let mut made = replay::outcomes_of(self.order.plan, point, &self.order.records);
+        let mut made = replay::outcomes_of(self.request.plan, point, &self.request.records);
         made.retain(|outcome| outcome.repetition < repetition);
         replay::wants_more(test, &made)
     }
 
     /// Makes one repetition of one point, except for trials that an earlier part of the run has made.
     fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), RunError> {
-        let plan = self.order.plan;
-        let mut resumed = replay::resume(plan, point, repetition, &self.order.records)?;
+        let plan = self.request.plan;
+        let mut resumed = replay::resume(plan, point, repetition, &self.request.records)?;
         self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
         if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
@@ -191,8 +162,8 @@ impl Manager<'_> {
 
     /// Returns the device of a test with the traffic of a point, and brings it up when it is first needed.
     fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
-        let plan = self.order.plan;
-        let library = self.order.library;
+        let plan = self.request.plan;
+        let library = self.request.library;
         let recipe = library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))?;
         let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan))?;
         let key = device_of(test);
@@ -201,8 +172,8 @@ impl Manager<'_> {
             if sessions.is_empty() {
                 self.look_at_load(&test.dut)?;
             }
-            if self.order.site.links.interfaces.is_some() {
-                // There is one pair of interfaces: the session that holds them is closed first.
+            if self.request.site.links.ports.is_some() {
+                // There is one pair of ports: the session that holds them is closed first.
                 sessions.clear();
             }
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
@@ -211,8 +182,8 @@ impl Manager<'_> {
             let dns = self.server(test)?;
             let subscribers = profile::subscribers::most(recipe, &plan.tests);
             let (cores, table_size) = (test.cores, table_size(test));
-            let wanted = SessionRequest { recipe, name, cores, table_size, dns, subscribers, largest };
-            let opened = match Session::open(&self.order.site, &wanted, job.clone()) {
+            let request = SessionRequest { recipe, name, cores, table_size, dns, subscribers, largest };
+            let opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
@@ -230,7 +201,7 @@ impl Manager<'_> {
 
     /// Warns of other work on this machine while no device is up; a device's processes would be mistaken for such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
-        match (self.order.look_at_load)(&allowed_cores()?) {
+        match (self.request.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
             None => Ok(()),
         }
@@ -238,12 +209,12 @@ impl Manager<'_> {
 
     /// Warns when other work has had the processors of a device in a trial, once for each device.
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
-        let dut = self.order.plan.test(&record.point.test).map_or("", |test| &test.dut);
+        let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let text = format!(
-            "other work has had the processors of {dut} in trials: where such a trial decides, its rate is a lower bound; end the other \
-             work (see top)"
+            "other work used the processors of {dut} during trials; a rate decided by such a trial is only a lower bound; end \
+             the other work (see top)"
         );
-        if is_disturbed(record) && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+        if record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
     /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.
@@ -256,8 +227,8 @@ impl Manager<'_> {
     /// Notes why the tests of a device are not run.
     fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
         if !matches!(error.root(), RunError::Interrupted) {
-            let of_device = self.order.plan.tests.iter().filter(|test| device_of(test) == *device);
-            origin::set_up_failed(&mut self.facts, of_device, &(self.order.in_words)(&error));
+            let of_device = self.request.plan.tests.iter().filter(|test| device_of(test) == *device);
+            origin::set_up_failed(&mut self.facts, of_device, &(self.request.in_words)(&error));
         }
         error
     }
@@ -266,14 +237,14 @@ impl Manager<'_> {
     /// test of anything else.
     fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, RunError> {
         let Some(dns) = test.measure.dns() else { return Ok(None) };
-        let authority = profile::dns::authority(self.order.library, test)?;
+        let authority = profile::dns::authority(self.request.library, test)?;
         let zone = profile::dns::zone(dns, false)?;
         Ok(Some((zone, authority)))
     }
 
     /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
     fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), RunError> {
-        let plan = self.order.plan;
+        let plan = self.request.plan;
         let most = plan.search.maximum.min(MOST_CERTIFIED);
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
         let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
@@ -313,7 +284,7 @@ impl Manager<'_> {
         self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
         let trial = measurement.trials + 1;
-        let queries = self.order.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
+        let queries = self.request.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
         queries.iter().for_each(|path| session.keep_queries(path.clone()));
         let (result, watch) = session.measure(spec)?;
         queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
@@ -324,41 +295,41 @@ impl Manager<'_> {
         let verdict = measurement.procedure.verdict(&record.result);
         measurement.procedure.learn(&record.result);
         self.look_for_disturbance(&record)?;
-        self.order.records.push(record.clone());
+        self.request.records.push(record.clone());
         self.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()
     }
 
     /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.
     fn rest(&self) -> Result<(), RunError> {
-        stop::rest(&self.order.site.stop, Duration::from_nanos(self.order.plan.trial.rest_ns))
+        stop::rest(&self.request.site.stop, Duration::from_nanos(self.request.plan.trial.rest_ns))
     }
 
     fn check_stop(&self) -> Result<(), RunError> {
-        stop::rest(&self.order.site.stop, Duration::ZERO)
+        stop::rest(&self.request.site.stop, Duration::ZERO)
     }
 
     fn outcome(&self, point: &Point, repetition: u32) -> Option<Outcome> {
-        let all = replay::outcomes_of(self.order.plan, point, &self.order.records);
+        let all = replay::outcomes_of(self.request.plan, point, &self.request.records);
         all.into_iter().find(|outcome| outcome.repetition == repetition)
     }
 
-    fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> ReportInputs<'f> {
-        ReportInputs { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
+    fn inputs<'f>(&'f self, commands: &'f str, interrupted: bool) -> ReportInputs<'f> {
+        ReportInputs { plan: self.request.plan, records: &self.request.records, facts: &self.facts, commands, interrupted }
     }
 
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
         let commands = self.commands();
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
-        reporting::write(self.store.directory(), &self.findings(&commands, interrupted))
+        reporting::write(self.store.directory(), &self.inputs(&commands, interrupted))
     }
 
     /// Returns every command so far, those of an earlier part of the run first.
     fn commands(&self) -> String {
-        let now = self.order.site.shell.transcript().text();
-        match &self.order.earlier {
-            Some((_, before)) if !before.is_empty() => format!("{before}# the run went on\n{now}"),
+        let now = self.request.site.shell.transcript().text();
+        match &self.request.earlier {
+            Some((_, before)) if !before.is_empty() => format!("{before}# the run was resumed\n{now}"),
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
     }

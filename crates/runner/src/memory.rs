@@ -1,17 +1,15 @@
 //! Does this machine have the memory that the largest trial of a plan takes? Asked before anything is set up.
 
-use super::error::RunError;
-use super::manager::MOST_CERTIFIED;
-use crate::profile::{self, Job};
-use sixbench_engine::memory::{TrafficKind, neediest, octets_needed};
+use super::dns::MOST_CERTIFIED;
+use super::error::{NotEnoughMemory, RunError};
+use crate::profile;
+use sixbench_engine::memory::{Footprint, neediest, octets_needed};
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
+use sixbench_method::units::show_ns;
 use sixbench_plan::SHORTEST_TRIAL_NS;
-use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_testbed::{Library, facts};
-use std::error::Error;
-use std::fmt;
 
 /// Refuses a plan one of whose tests may come to a trial that does not fit into memory.
 pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), RunError> {
@@ -28,7 +26,7 @@ fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> 
 }
 
 fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> Result<(), NotEnoughMemory> {
-    check(plan, test, library, available, |work| neediest(largest(plan, test), work))
+    check(plan, test, library, available, |traffic| neediest(largest(plan, test), traffic))
 }
 
 /// Returns the largest trial the test can come to: queries to a server behind which an authority stands are not sent above the rate that
@@ -57,7 +55,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     match (named.is_empty(), largest(plan, test).opens().is_some()) {
         (false, _) => format!("lower {}", named.join(", or ")),
         (true, true) => "lower `connections`".to_owned(),
-        (true, false) => "lower the rate, the duration or the connections that the test itself asks for".to_owned(),
+        (true, false) => "lower the rate, the duration or the connections of the test itself".to_owned(),
     }
 }
 
@@ -86,47 +84,7 @@ fn plain_rate(rate: u64) -> String {
 /// # Errors
 /// The memory that the trial takes, and that there is less of it.
 pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
-    check_trial_within((plan, test), library, spec, facts::available_memory())
-}
-
-fn check_trial_within(
-    (plan, test): (&Plan, &Test),
-    library: &Library,
-    spec: &TrialSpec,
-    available: Option<u64>,
-) -> Result<(), NotEnoughMemory> {
-    check(plan, test, library, available, |_| *spec)
-}
-
-/// A trial that does not fit into memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotEnoughMemory {
-    /// The trial.
-    pub spec: Box<TrialSpec>,
-    /// The octets that it takes.
-    pub needed: u64,
-    /// The octets that are available.
-    pub available: u64,
-    /// The settings of the plan to lower, and to what, in words.
-    pub advice: Option<String>,
-}
-
-impl Error for NotEnoughMemory {}
-
-impl fmt::Display for NotEnoughMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
-        let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
-        write!(
-            f,
-            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available"
-        )?;
-        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
-    }
-}
-
-fn mebioctets(octets: u64) -> u64 {
-    octets.div_ceil(1 << 20)
+    check(plan, test, library, facts::available_memory(), |_| *spec)
 }
 
 /// Refuses the trial of a test where it takes more than is available. Nothing is refused where it is not known what there is.
@@ -135,24 +93,16 @@ fn check(
     test: &Test,
     library: &Library,
     available: Option<u64>,
-    trial: impl Fn(TrafficKind<'_>) -> TrialSpec,
+    trial: impl Fn(&dyn Footprint) -> TrialSpec,
 ) -> Result<(), NotEnoughMemory> {
     let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
         return Ok(());
     };
     // What is wrong with a job is told before, and better.
     let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
-    let spec = trial(work(&job));
-    let needed = octets_needed(&spec, work(&job));
+    let spec = trial(job.footprint());
+    let needed = octets_needed(&spec, job.footprint());
     if needed < available { Ok(()) } else { Err(NotEnoughMemory { spec: Box::new(spec), needed, available, advice: None }) }
-}
-
-fn work(job: &Job) -> TrafficKind<'_> {
-    match job {
-        Job::Frames(profile, _) => TrafficKind::Frames(profile),
-        Job::Dns(job) => TrafficKind::Dns(&job.1),
-        Job::Tcp(_, settings) => TrafficKind::Tcp(settings),
-    }
 }
 
 #[cfg(test)]
@@ -188,7 +138,7 @@ mod tests {
     #[test]
     fn a_plan_that_takes_more_than_there_is_says_how_much_and_which_setting_to_lower_to_what() {
         let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
-        insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, and 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
+        insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, but only 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
         assert_eq!(check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)), Ok(()));
         let library = library();
         assert!(
@@ -218,10 +168,7 @@ mod tests {
         let below_its_minimum = with(19_999_999, minute);
         assert!(below_its_minimum.contains("; lower `duration` of [trial] to \""), "{below_its_minimum}");
         let shortest = said(&kernel("10ms", "20M"), 1);
-        assert!(
-            shortest.ends_with("; lower the rate, the duration or the connections that the test itself asks for"),
-            "{shortest}"
-        );
+        assert!(shortest.ends_with("; lower the rate, the duration or the connections of the test itself"), "{shortest}");
     }
 
     #[test]
@@ -229,7 +176,7 @@ mod tests {
         let (plan, library) = (kernel("60s", "2M"), library());
         let said = |rate: u64, seconds: u64, available: u64| {
             let spec = TrialSpec::constant(FrameRate(rate), seconds * 1_000_000_000);
-            let checked = check_trial_within((&plan, &plan.tests[0]), &library, &spec, Some(available));
+            let checked = check(&plan, &plan.tests[0], &library, Some(available), |_| spec);
             checked.map_err(|short| short.to_string())
         };
         let error = said(20_000_000, 86_400, 4 * GIGAOCTETS).expect_err("refused");

@@ -3,18 +3,20 @@
 //! depends on speed: the device's queue is so short, and the load so low, that the halt alone loses frames. Needs root; without it these
 //! tests fail, they do not skip.
 
+use super::cores::cores;
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, SessionRequest, Site, cores};
+use super::session::Session;
 use crate::profile;
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};
-use sixbench_method::disturbance::{is_disturbed, weighed};
+use sixbench_method::disturbance::weighed;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Point, Profile, Test, TrialSettings};
+use sixbench_method::plan::{Point, Profile, Test};
 use sixbench_method::record::{CpuSample, FORMAT, TrialRecord};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Fault, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Fault, TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::name;
@@ -63,6 +65,7 @@ fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
     let spec = TrialSpec::constant(RATE, LASTS.as_nanos() as u64);
     let (result, watch) = std::thread::scope(|scope| {
         scope.spawn(|| {
+            // The moment is what is tested: the middle of the trial.
             std::thread::sleep(LASTS / 2);
             happens();
         });
@@ -116,6 +119,7 @@ fn stop_device() {
         Shell::new().look(&[vec!["kill".to_owned(), signal.to_owned()], processes.clone()].concat()).expect("a signal")
     };
     signal("-STOP");
+    // The halt itself.
     std::thread::sleep(HALT);
     signal("-CONT");
 }
@@ -142,7 +146,7 @@ fn loss_while_another_program_has_the_devices_core_is_not_the_devices() {
     let record = halted(&mut open(), 3, take_cores);
     let taken = taken_where_lost(&record);
     assert!(taken.is_some_and(|taken| (100..=400).contains(&taken)), "{taken:?} {}", seen(&record));
-    assert!(is_disturbed(&record));
+    assert!(record.is_disturbed());
     assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Invalid, "{:?}", record.result);
 }
 

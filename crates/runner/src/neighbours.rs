@@ -2,8 +2,8 @@
 //! resolves neighbours by itself and drops what it cannot resolve in time. That must not count as the device's loss: its links have just
 //! come up, and it may still be detecting duplicate addresses.
 
-use super::RunError;
-use super::session::Site;
+use super::error::RunError;
+use super::request::Site;
 use sixbench_io::thread::in_namespace;
 use sixbench_testbed::Hosts;
 use sixbench_testbed::recipe::{Recipe, RecipeLink, Technology};

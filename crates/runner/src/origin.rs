@@ -1,7 +1,7 @@
 //! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
 
 use super::error::RunError;
-use super::manager::RunRequest;
+use super::request::RunRequest;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::{facts, quoted};
@@ -19,16 +19,14 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// Returns the facts at the start of a run, or of a further part of it.
-pub(super) fn begin(order: &RunRequest) -> Facts {
-    let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
+pub(super) fn begin(request: &RunRequest) -> Facts {
+    let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
-    if let Some((left, right)) = &order.site.links.interfaces {
-        facts.host.extend([left, right].into_iter().flat_map(|interface| facts::interface(interface)));
-    }
-    facts.labels.extend(order.labels.iter().cloned());
+    facts.host.extend(request.site.links.interfaces().into_iter().flatten().flat_map(facts::interface));
+    facts.labels.extend(request.labels.iter().cloned());
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
-    facts.not_run.extend(order.left_out.iter().cloned());
+    facts.not_run.extend(request.left_out.iter().cloned());
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = quoted(&words);
     facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ended: None, ending: None });

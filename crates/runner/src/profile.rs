@@ -4,22 +4,20 @@ pub(crate) mod dns;
 mod gateway;
 mod job;
 pub(crate) mod subscribers;
-pub(crate) mod variation;
+mod translator;
+mod variation;
 
+pub use crate::error::PlanError;
 pub use job::{Job, of as job};
 
 use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel};
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{self, KnownDefect, Recipe, RecipeLink, RecipeTraffic, TranslationSection};
-use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
+use sixbench_testbed::recipe::{self, KnownDefect, Recipe, RecipeLink, RecipeTraffic};
+use sixbench_wire::WireError;
 use std::net::IpAddr;
-
-/// What is wrong with a test and the recipes it names, in words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PlanError(pub(crate) String);
+use translator::Translator;
 
 /// Returns the engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {
@@ -84,7 +82,8 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
-            "test {}: the tear-down of {} cannot be timed: in the lab a command takes longer than what it does",
+            "test {}: the tear-down of {} cannot be timed, because starting a command in the lab takes longer than the \
+             tear-down",
             test.name, recipe.name
         )),
         false => Ok(()),
@@ -106,8 +105,8 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match (test.measure.demand(), &recipe.state) {
         (Some(Demand::NoConnections), Some(_)) => Err(format!(
-            "test {}: response-time is for devices without connections, and recipe {} has [state]; use a stateless one, or measure its \
-             latency",
+            "test {}: response-time is for devices without connections, but recipe {} has [state]; use a stateless device, or \
+             measure latency",
             test.name, recipe.name
         )),
         _ => Ok(()),
@@ -120,7 +119,7 @@ fn forward(traffic: &RecipeTraffic) -> Path {
 
 /// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &RecipeTraffic) -> Path {
-    Path { sent: swapped(encapsulation(traffic.right)), expected: swapped(encapsulation(traffic.left)), hops: traffic.hops }
+    Path { sent: encapsulation(traffic.right).swapped(), expected: encapsulation(traffic.left).swapped(), hops: traffic.hops }
 }
 
 fn encapsulation(ends: recipe::Ends) -> Encapsulation {
@@ -129,14 +128,6 @@ fn encapsulation(ends: recipe::Ends) -> Encapsulation {
         hop_limit: outer.hop_limit,
     });
     Encapsulation { ends: AddressPair { source: ends.source, destination: ends.destination }, tunnel }
-}
-
-fn swapped(datagram: Encapsulation) -> Encapsulation {
-    let swap = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
-    Encapsulation {
-        ends: swap(datagram.ends),
-        tunnel: datagram.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }),
-    }
 }
 
 fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
@@ -161,7 +152,7 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
             Some(translated) if translated == to => {}
             Some(translated) => {
                 return Err(format!(
-                    "recipe {}: foreground.right.{what} is {to}, but its [translation] makes {translated} of {from}",
+                    "recipe {}: foreground.right.{what} is {to}, but its [translation] turns {from} into {translated}",
                     recipe.name
                 ));
             }
@@ -169,34 +160,6 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The translation of a recipe: explicit mappings first, then the prefix (RFC 7757 section 4).
-pub(crate) struct Translator {
-    eam: EamTable,
-    prefix: Option<Prefix6052>,
-}
-
-impl Translator {
-    fn new(translation: &TranslationSection) -> Result<Self, WireError> {
-        let mapping = |(four, six): &(String, String)| Eam::new(four.parse()?, six.parse()?);
-        let mappings = translation.eam.iter().map(mapping).collect::<Result<Vec<_>, _>>()?;
-        let prefix = translation.prefix.as_deref().map(str::parse).transpose()?;
-        Ok(Self { eam: EamTable::new(mappings)?, prefix })
-    }
-
-    fn translate(&self, address: IpAddr) -> Option<IpAddr> {
-        match address {
-            IpAddr::V4(address) => {
-                let embedded = || Some(self.prefix.as_ref()?.embed(address));
-                self.eam.to_ipv6(address).or_else(embedded).map(IpAddr::V6)
-            }
-            IpAddr::V6(address) => {
-                let extracted = || self.prefix.as_ref()?.extract(address);
-                self.eam.to_ipv4(address).or_else(extracted).map(IpAddr::V4)
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -231,7 +194,7 @@ mod tests {
         let error = of(&recipe, &test(Share::ALL), FrameSize(84), 1).expect_err("refused");
         assert_eq!(
             error,
-            "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] makes 198.18.0.2 of 2001:2::2"
+            "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] turns 2001:2::2 into 198.18.0.2"
         );
     }
 

@@ -4,14 +4,15 @@
 #[path = "../../testbed/tests/common/mod.rs"]
 mod common;
 
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::ONE_AT_A_TIME;
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Profile, Stateful, Test, TrialSettings};
+use sixbench_method::plan::{Profile, Stateful, Test};
 use sixbench_method::terms::{FrameRate, FrameSize};
-use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ fn settle(recipe: &Recipe) -> TrialResult {
 
 /// Frames that were sent and did not come back; of a phase 2 that did not begin, all.
 fn lost(result: &TrialResult) -> u64 {
-    let of_phase_1 = result.phase_1().map_or(0, |connections| connections.lost());
+    let of_phase_1 = result.phase_one_result().map_or(0, |connections| connections.lost());
     of_phase_1 + result.not_received()
 }
 
@@ -87,7 +88,7 @@ fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
         assert_eq!(result.directions.len(), 2, "{}: {result:?}", recipe.name);
         // A tester that fell short is no fault of the device, but it must have tried.
         assert!(result.directions.iter().all(|way| way.offered * 2 > way.intended), "{}: {result:?}", recipe.name);
-        let opened = result.phase_1().map(|connections| connections.established);
+        let opened = result.phase_one_result().map(|connections| connections.established);
         assert_eq!(opened.is_some_and(|opened| opened > 0), recipe.state.is_some(), "{}: {opened:?}", recipe.name);
     }
 }

@@ -5,7 +5,7 @@ use crate::profile;
 use sixbench_io::thread::allowed_cores;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology, lab};
 use std::collections::BTreeSet;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
@@ -25,7 +25,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             continue;
         }
         // How a machine is booted is known where its lab is.
-        if let Err(error) = sixbench_testbed::lab::check_for(recipe) {
+        if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;
         }

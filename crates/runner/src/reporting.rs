@@ -1,9 +1,8 @@
 //! Writes what is derived from the records: report, tables, figures.
 
-use super::RunError;
+use super::error::RunError;
 use super::store::{self, StoreError, Stored, load};
 use sixbench_method::budget;
-use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
@@ -28,11 +27,8 @@ pub struct ReportInputs<'a> {
 ///
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
-pub(crate) fn write(directory: &Path, findings: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
-    let outcomes = replay::outcomes(findings.plan, findings.records);
-    let generated = now();
-    let input = input(findings, &outcomes, &generated);
-    write_files(directory, &report::Document::new(&input)?)
+pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
+    with_document(inputs, |document| write_files(directory, document))?
 }
 
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
@@ -46,11 +42,8 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
 ///
 /// # Errors
 /// Records of a newer version.
-pub fn terminal(findings: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
-    let outcomes = replay::outcomes(findings.plan, findings.records);
-    let generated = now();
-    let input = input(findings, &outcomes, &generated);
-    Ok(report::Document::new(&input)?.terminal(width, color))
+pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
+    with_document(inputs, |document| document.terminal(width, color))
 }
 
 /// Writes the derived files of a stored run again; returns the path of report.html, and the summary for a terminal of `width` columns.
@@ -71,29 +64,22 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
-    let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    let outcomes = replay::outcomes(&plan, &records);
-    let generated = now();
-    let input = input(&findings, &outcomes, &generated);
-    let document = report::Document::new(&input)?;
-    Ok((write_files(directory, &document)?, document.terminal(width, color)))
+    let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
+    with_document(&inputs, |document| Ok((write_files(directory, document)?, document.terminal(width, color))))?
 }
 
-fn input<'a>(findings: &ReportInputs<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {
-    let rfc = (findings.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(findings.plan));
-    report::Input {
-        plan: findings.plan,
-        records: findings.records,
-        outcomes,
-        facts: findings.facts,
-        commands: findings.commands,
-        generated,
-        interrupted: findings.interrupted,
+/// Takes in a run as it is now, and hands it on.
+fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Document<'_>) -> T) -> Result<T, RunError> {
+    let rfc = (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan));
+    let input = report::Input {
+        plan: inputs.plan,
+        records: inputs.records,
+        outcomes: &replay::outcomes(inputs.plan, inputs.records),
+        facts: inputs.facts,
+        commands: inputs.commands,
+        generated: &jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string(),
+        interrupted: inputs.interrupted,
         rfc_budget: rfc.map(|b| report::RunCost { trials: b.trials, seconds: b.seconds }),
-    }
-}
-
-/// Returns the time of day as reports print it.
-fn now() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
+    };
+    Ok(print(&report::Document::new(&input)?))
 }

@@ -1,7 +1,8 @@
 //! Real kernel forwarding in namespaces, rigged with nftables: what the rules counted and what sixbench counted must agree exactly.
 //! Needs root; without it these tests fail, they do not skip.
 
-use super::session::{Session, SessionRequest, Site};
+use super::request::{SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};
@@ -111,7 +112,7 @@ fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
         // A stall of this machine may cost frames; a translation must not.
         assert!(direction.received > 500, "{direction:?}");
     }
-    assert!(watch.cores.iter().any(|core| core.role == "dut"));
+    assert!(watch.dut_cores().next().is_some());
     assert!(watch.memory.iter().any(|octets| *octets > 100_000), "TAYGA is a process: {watch:?}");
 }
 

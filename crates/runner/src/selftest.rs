@@ -4,44 +4,31 @@ mod accuracy;
 mod connections;
 mod dns;
 mod reception;
+mod result;
 mod subscribers;
+mod wire;
 
 pub use accuracy::{DelayRow, Quietest, accuracy};
+pub use result::SelftestResult;
 
 use crate::RunError;
 use crate::ports::open as open_port;
-use serde::Serialize;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{self, AddressPart, Ports, SearchSettings, TrialSettings, ValueOrder, ValueRange};
-use sixbench_method::search::{self, Start};
+use sixbench_method::plan::{AddressPart, Ports, Profile, ValueOrder, ValueRange};
+use sixbench_method::search::{self, SearchSettings, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::{Backend, standard_search, standard_trial};
+use sixbench_plan::standard_search;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, TestbedError, sweep};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Frames generated for each figure.
-const FRAMES: u64 = 50_000_000;
-
-/// One result of the self-test.
-#[derive(Serialize)]
-pub struct SelftestResult {
-    /// What was measured, and how.
-    pub what: String,
-    /// The rate, in `unit`.
-    pub per_second: u64,
-    /// The unit: frames/s, queries/s and so on.
-    pub unit: &'static str,
-    /// The relative error of the offered load in the best trial, where frames were sent over links.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offered_load_error: Option<f64>,
-}
+use wire::{FRAMES, add_veth, trial_settings, wire};
 
 /// Measures how fast one core generates frames and keeps connections, which needs neither root nor a link. It takes about a minute.
 ///
@@ -88,7 +75,7 @@ fn generation() -> Result<Vec<SelftestResult>, RunError> {
             let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?;
             let what = format!("generation, one core: {name}, {kind}");
-            figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+            figures.push(SelftestResult::new(what, rate.0, "frames/s"));
         }
     }
     Ok(figures)
@@ -111,22 +98,17 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
     let pair = veth(&shell)?;
     let mut figures = Vec::new();
     for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port(Some(pair.name()), end, backend);
+        let open = |end: &str| open_port((Some(pair.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
         let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
         // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
-        let tester = FrameTester::new(
-            (left.port, right.port),
-            Isolation::Unknown.admit(profile)?,
-            trial_settings(),
-            layout,
-            stop.clone(),
-        );
+        let tester =
+            FrameTester::new((left, right), Isolation::Unknown.admit(profile)?, trial_settings(), layout, stop.clone());
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
+        figures.push(SelftestResult { offered_load_error: error, ..SelftestResult::new(what, rate.0, "frames/s") });
     }
     Ok(figures)
 }
@@ -136,22 +118,6 @@ fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
     let namespace = Namespace::new(shell, &name("", "selftest"))?;
     add_veth(&namespace, ["left", "right"])?;
     Ok(namespace)
-}
-
-/// Adds a silent veth pair to a namespace.
-fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
-    let inside = namespace.shell();
-    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
-    inside.line(&format!("ip link add {} type veth peer name {}", ends[0], ends[1]))?;
-    for end in ends {
-        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
-        inside.line(&format!("ip link set {end} arp off up"))?;
-    }
-    Ok(())
-}
-
-fn trial_settings() -> TrialSettings {
-    TrialSettings { duration_ns: 500_000_000, ..standard_trial(plan::Profile::Smoke) }
 }
 
 /// Keeps the last passed trial beside the search.
@@ -175,7 +141,7 @@ impl Measurer for Remembering {
 
 /// Returns the highest rate that passes, and the relative error of its offered load.
 fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
-    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
+    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(Profile::Smoke) };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
     let mut measurer = Remembering { tester, passed: None };
     search::run(search.as_mut(), &mut measurer)?;
@@ -188,10 +154,4 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
         errors.fold(0.0, f64::max)
     });
     Ok((found, error))
-}
-
-/// Returns the profile of a wire: frames come back as they were sent.
-fn wire(left: &str, right: &str, frame_size: FrameSize) -> TrafficProfile {
-    let address = |text: &str| text.parse().expect("a constant address");
-    TrafficProfile { directions: Directions::Forward, ..TrafficProfile::identity(address(left), address(right), frame_size) }
 }

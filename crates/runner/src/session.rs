@@ -1,22 +1,23 @@
 //! One device with the tester at its two links, ready for trials.
 
-use super::RunError;
+use super::cores::{cores, fewer};
+use super::ends::TesterLinks;
+use super::error::{RunError, TrialError};
+use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
-use super::tester::{Tester, TrialError};
+use super::tester::Tester;
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
-use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::topology::LINKS;
-use sixbench_testbed::{Cores, Devices, Interfaces, Library, Recipe, Shell, TestbedError, Topology, Zone, existing};
-use sixbench_testbed::{DutOptions, RemoteMachine};
+use sixbench_testbed::{Cores, Devices, DutOptions, Recipe, RemoteMachine, TestbedError, Topology};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,94 +25,6 @@ use std::time::{Duration, Instant};
 
 /// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
-
-/// The surroundings of a measurement: the links, and how devices are run on them.
-pub struct Site<'a> {
-    /// Runs the testbed's commands, and writes them down.
-    pub shell: Shell,
-    /// The links on which frames leave and come back.
-    pub links: &'a Links,
-    /// Set when everything is to end: the trial under way is given up.
-    pub stop: Arc<AtomicBool>,
-    /// The user's declaration, if any, that test traffic cannot leave the environment.
-    pub isolation: Isolation,
-    /// The directory of the first frames of both ports; `None` if they are not kept.
-    pub pcap: Option<&'a std::path::Path>,
-}
-
-/// The device to set up, and what its testbed must be able to do.
-pub struct SessionRequest<'a> {
-    /// The recipe of the device.
-    pub recipe: &'a Recipe,
-    /// A name that tells the testbeds of one process apart.
-    pub name: String,
-    /// The number of cores of the device; `None` for all its cores.
-    pub cores: Option<u32>,
-    /// Entries of its connection tracking table, if its recipe can set that.
-    pub table_size: Option<u64>,
-    /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
-    pub dns: Option<(Zone, Option<&'a Recipe>)>,
-    /// The number of subscribers that its configuration files name, if its recipe has a rule for them.
-    pub subscribers: u32,
-    /// The largest frame size, for which the links must have room.
-    pub largest: FrameSize,
-}
-
-impl<'a> SessionRequest<'a> {
-    /// Returns the request for the only testbed of this process.
-    pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
-        let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
-        Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, subscribers, largest }
-    }
-}
-
-/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
-pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
-    if links.machine.is_some() {
-        return cores(links).map(drop);
-    }
-    let cores = cores(links)?;
-    plan.tests.iter().try_for_each(|test| {
-        let of_test = |error: RunError| error.of_test(&test.name);
-        fewer(cores.clone(), test.cores, library.get(&test.dut)).map(drop).map_err(of_test)
-    })
-}
-
-/// Limits the device to the wanted number of its cores; each of several devices in a row gets that many. Virtual machines may
-/// have to share cores: each has at least one virtual core of its own, and the watch shows the sharing.
-fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
-    let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
-    let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
-    let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
-        true => (wanted * devices).min(cores.dut.len()).max(wanted),
-        false => wanted * devices,
-    };
-    if wanted > cores.dut.len() {
-        return Err(RunError::FewCores { wanted, own: cores.dut });
-    }
-    Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
-}
-
-/// The tester's ends: always in network namespaces of the tester's own, so that nothing gets from one to the other but through the device.
-pub(super) enum TesterLinks {
-    /// The testbed's own links to devices in namespaces.
-    Built(Topology),
-    /// Interfaces of this machine.
-    Taken(Interfaces),
-}
-
-impl TesterLinks {
-    /// Returns the namespace and the name of the left and of the right interface.
-    pub(super) fn ends(&self) -> [(&str, &str); 2] {
-        match self {
-            Self::Built(topology) => LINKS.map(|link| (topology.tester().name(), link)),
-            Self::Taken(interfaces) => {
-                let ([left, right], [left_name, right_name]) = (interfaces.namespaces(), interfaces.names());
-                [(left.name(), left_name), (right.name(), right_name)]
-            }
-        }
-    }
-}
 
 /// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device, then its links.
 pub struct Session {
@@ -133,40 +46,40 @@ impl Session {
     ///
     /// # Errors
     /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
-    pub fn open(site: &Site<'_>, wanted: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
-        let recipe = wanted.recipe;
-        let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
+    pub fn open(site: &Site<'_>, request: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
+        let recipe = request.recipe;
+        let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        // Ethernet's header and FCS are no part of it.
-        let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
-        let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
-        let subscribers = profile::subscribers::words(recipe, wanted.subscribers)?;
-        let options = DutOptions { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
-        let (links, dut) = match &site.links.interfaces {
-            Some((left, right)) => {
-                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest))?;
-                let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right])?;
+        let largest = request.longest_datagram();
+        let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
+        let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
+        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
+        let (links, dut) = match &site.links.ports {
+            Some(ports) => {
+                let links = TesterLinks::of_ports(site, request, ports)?;
                 let machine = site.links.machine.as_ref();
-                let dut = machine.map(|machine| away(site, machine, wanted, &options)).transpose()?;
-                interfaces.wait_for_carriers()?;
-                (TesterLinks::Taken(interfaces), dut)
+                let dut = machine.map(|machine| away(site, machine, request, &options)).transpose()?;
+                if let TesterLinks::Taken(interfaces) = &links {
+                    interfaces.wait_for_carriers()?;
+                }
+                (links, dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
-                let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices)?;
+                let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), mtu, devices)?;
                 let dut = Devices::bring_up(recipe, &topology, &options)?;
                 (TesterLinks::Built(topology), Some(dut))
             }
         };
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) => on_interfaces(site.links),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let state = TrackedConnections::of(wanted, dut.as_ref(), &site.shell)?;
-        let (tester, how) = Tester::place(site, wanted, &links, job, threads)?;
+        let state = TrackedConnections::of(request, dut.as_ref(), &site.shell)?;
+        let (tester, how) = Tester::place(site, request, &links, job, threads)?;
         layout.push(how);
         let mut session = Self {
             tester,
@@ -224,7 +137,7 @@ impl Session {
         let (mut result, watch) = self.watched(spec)?;
         let took = start.elapsed();
         if let Some(state) = &self.state {
-            self.on_dut_cores(|| state.settle(&mut result, before, took))?;
+            on_cores(&self.cores.dut, || state.settle(&mut result, before, took))?;
         }
         Ok((result, watch))
     }
@@ -240,18 +153,9 @@ impl Session {
         };
         restarted?;
         match &self.state {
-            Some(state) => self.on_dut_cores(|| state.empty()),
+            Some(state) => on_cores(&self.cores.dut, || state.empty()),
             None => Ok(None),
         }
-    }
-
-    /// Runs commands on the device's cores and not on the tester's. Where cores cannot be chosen a trial may be invalid, no more.
-    fn on_dut_cores<T>(&self, run: impl FnOnce() -> T) -> T {
-        let everywhere = allowed_cores().unwrap_or_default();
-        let _ = keep_to(&self.cores.dut);
-        let done = run();
-        let _ = keep_to(&everywhere);
-        done
     }
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
@@ -285,11 +189,7 @@ impl Session {
                 std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
             }
             let is_due = Instant::now() >= moment && !stop.load(Ordering::Relaxed);
-            // Not on the tester's core, which is in the middle of a trial. Where cores cannot be chosen the trial may be invalid, no more.
-            let everywhere = allowed_cores().unwrap_or_default();
-            let _ = keep_to(dut_cores);
-            let reset = if is_due { dut.reset() } else { Ok(()) };
-            let _ = keep_to(&everywhere);
+            let reset = if is_due { on_cores(dut_cores, || dut.reset()) } else { Ok(()) };
             (measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), reset)
         })
     }
@@ -313,10 +213,10 @@ impl Session {
 
     /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
     #[cfg(test)]
-    pub(crate) fn dut_shell(&self) -> Option<Shell> {
+    pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
         match &self._links {
             TesterLinks::Built(topology) => Some(topology.dut().shell()),
-            TesterLinks::Taken(_) => None,
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => None,
         }
     }
 
@@ -331,22 +231,32 @@ impl Session {
     }
 }
 
+/// Runs commands on the device's cores and not on the tester's, which may be in the middle of a trial. Where cores cannot be chosen the trial
+/// may be invalid, no more.
+fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
+    let everywhere = allowed_cores().unwrap_or_default();
+    let _ = keep_to(cores);
+    let done = run();
+    let _ = keep_to(&everywhere);
+    done
+}
+
 /// Brings up the device on a machine of its own.
 fn away(
     site: &Site<'_>,
     machine: &RemoteMachine,
-    wanted: &SessionRequest<'_>,
+    request: &SessionRequest<'_>,
     options: &DutOptions,
 ) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, options)
+    Devices::bring_up_on(&machine.reach(&site.shell)?, request.recipe, &request.name, &site.shell, options)
 }
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
 /// `dut_cores`.
 pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
     // Of a stateful trial only phase 2 is judged.
-    let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
-    let milliseconds = watch.stolen_ms("dut", before_ns);
+    let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+    let milliseconds = watch.stolen_ms(before_ns);
     if milliseconds > 0 {
         result.faults.push(Fault::CpuStolen { milliseconds });
     }
@@ -367,31 +277,17 @@ fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
-/// Returns the cores of the tester and of the DUT: as the plan says, else divided.
-pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
-    let allowed = allowed_cores()?;
-    let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
-    if let Some(core) = wanted.find(|core| !allowed.contains(core)) {
-        return Err(RunError::ForeignCore { core: *core, allowed });
+/// Returns, in sentences, the layout of ports that were there before.
+fn on_ports(links: &Links) -> Vec<String> {
+    let Some([left, right]) = &links.ports else { return Vec::new() };
+    let (kind, apart) = match links.interfaces() {
+        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
+        None => ("ports", ""),
+    };
+    match &links.machine {
+        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
+        None => {
+            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
+        }
     }
-    let divided = Cores::divide(&allowed);
-    let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
-    Ok(match links.interfaces {
-        // The device has a machine of its own; all cores are the tester's.
-        Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
-        None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
-    })
-}
-
-/// The way interfaces of this machine are kept apart.
-const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
-
-fn on_interfaces(links: &Links) -> Vec<String> {
-    let (left, right) = links.interfaces.clone().unwrap_or_default();
-    if let Some(machine) = &links.machine {
-        return vec![machine.layout(), format!("the tester's are {left} and {right}, {IN_NAMESPACES}")];
-    }
-    vec![format!(
-        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was set up by somebody else"
-    )]
 }

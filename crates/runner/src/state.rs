@@ -1,8 +1,7 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
 
-use super::RunError;
-use super::session::SessionRequest;
-use crate::profile::PlanError;
+use super::error::{PlanError, RunError};
+use super::request::SessionRequest;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, TrialKind, TrialResult};
@@ -20,13 +19,13 @@ pub(super) struct TrackedConnections {
 
 impl TrackedConnections {
     /// Returns `None` for a stateless device.
-    pub(super) fn of(wanted: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
-        let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
+    pub(super) fn of(request: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
+        let Some(state) = request.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
-        let table =
-            of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(&wanted.recipe.name, state, here, wanted.table_size));
+        let table = of_dut
+            .unwrap_or_else(|| ConnectionTable::of_a_manual_device(&request.recipe.name, state, here, request.table_size));
         let timeout = table.timeout()?;
-        Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
+        Ok(Some(Self { table, recipe: request.recipe.name.clone(), timeout }))
     }
 
     /// Returns the function by which the tester asks for the number of connections in a trial.
@@ -43,14 +42,14 @@ impl TrackedConnections {
     /// Completes a trial: tears connections down, if that is measured, and adds faults if it took longer than the timeout or
     /// the DUT did not count what the tester did.
     pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), RunError> {
-        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_1().is_some()) {
+        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_one_result().is_some()) {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
             result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
         }
         let is_tear_down = matches!(result.spec.kind, TrialKind::TearDown { .. });
         // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
         let is_lost = result.spec.kind.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
-        if let Some(connections) = result.phase_1_mut() {
+        if let Some(connections) = result.phase_one_result_mut() {
             connections.counted_before = before;
             if is_tear_down && connections.lost() == 0 {
                 connections.torn_down_ns = Some(self.table.tear_down()?.as_nanos() as u64);
@@ -67,7 +66,7 @@ impl TrackedConnections {
         let limit = self.table.limit()?;
         if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
             return Err(RunError::Plan(PlanError(format!(
-                "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `{}`",
+                "test {}: the table of {} holds {limit} connections, but the test opens {}; raise `table-size` or lower `{}`",
                 test.name,
                 self.recipe,
                 stateful.connections,
@@ -78,8 +77,9 @@ impl TrackedConnections {
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
         match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
             Some(timeout) => Err(RunError::Plan(PlanError(format!(
-                "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s together: \
-                 connections would be opened anew in phase 2; raise its timeout (in the setup of its recipe), or shorten the trial",
+                "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s \
+                 together, so connections would be opened again in phase 2; raise its timeout (in the setup of its recipe), or \
+                 shorten the trial",
                 test.name,
                 self.recipe,
                 timeout.as_secs(),
@@ -94,4 +94,52 @@ impl TrackedConnections {
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::{Load, Measure, PdvStream, Profile, Reset, Stateful};
+    use sixbench_method::terms::FrameRate;
+    use sixbench_method::trial::TrialSettings;
+    use sixbench_plan::{standard_search, standard_trial};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Seconds that a test of this measure needs: trials of a search take 10 s, and residual frames are waited for for 2 s.
+    fn needed_s(measure: Measure, stateful: Option<Stateful>) -> f64 {
+        let trial = TrialSettings { duration_ns: 10 * SECOND, residual_ns: 2 * SECOND, ..standard_trial(Profile::Smoke) };
+        let test = Test { measure, stateful, ..Test::of("t", "device") };
+        let plan = Plan {
+            name: "plan".to_owned(),
+            profile: Profile::Custom,
+            seed: 1,
+            trial,
+            search: standard_search(Profile::Smoke),
+            link_rate: None,
+            interleave: false,
+            tests: vec![test],
+        };
+        needed_ns(&plan.tests[0], &plan) as f64 / SECOND as f64
+    }
+
+    #[test]
+    fn a_connection_must_last_from_the_first_frame_of_phase_1_to_the_last_of_phase_2() {
+        // Phase 1 sends for 5 s, and T of 0.5 s is waited for twice (RFC 9693).
+        let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND / 2);
+        assert_eq!(needed_s(Measure::Throughput, Some(stateful)), 6.0 + 10.0 + 2.0);
+        let settled = Stateful { delay_ns: Some(20 * SECOND), ..stateful };
+        assert_eq!(needed_s(Measure::Throughput, Some(settled)), 20.0 + 10.0 + 2.0);
+        assert_eq!(needed_s(Measure::Throughput, None), 10.0 + 2.0);
+    }
+
+    #[test]
+    fn the_longest_trial_of_the_test_counts_with_all_that_it_sends() {
+        let load = Load::OfThroughput(0.5);
+        let stream = |duration_ns| Measure::Pdv(PdvStream { load, duration_ns });
+        assert_eq!(needed_s(stream(120 * SECOND), None), 120.0 + 2.0);
+        assert_eq!(needed_s(stream(4 * SECOND), None), 10.0 + 2.0, "the search for its load takes longer");
+        let reset = Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 40 * SECOND });
+        assert_eq!(needed_s(reset, None), 15.0 + 40.0 + 2.0);
+    }
 }

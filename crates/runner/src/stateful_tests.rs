@@ -1,12 +1,13 @@
 //! Real stateful gateways in namespaces: what they count and what sixbench counts must agree exactly, and every connection that a rule
 //! takes away is found. Needs root; without it these tests fail, they do not skip.
 
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
-use sixbench_method::record::Watch;
+use sixbench_method::record::{DropPlace, Watch};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Connections, PhaseOne, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_search, standard_trial};
@@ -51,7 +52,7 @@ fn establish(recipe: &Recipe, lost: u64) -> (TrialResult, Watch) {
 }
 
 fn connections(result: &TrialResult) -> &Connections {
-    result.phase_1().expect("phase 1")
+    result.phase_one_result().expect("phase 1")
 }
 
 /// Of a tester that kept its schedule and a machine that left the DUT alone: this one may not have.
@@ -145,7 +146,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
     let counted = connections(&result).opened_by_the_dut().expect("a count");
     assert!(counted <= 500, "{counted}");
     assert_eq!(verdict(result), Verdict::Lost);
-    let early = watch.drops.iter().find(|drops| drops.place == "conntrack" && drops.way == "early_drop");
+    let early = watch.drops.iter().find(|drops| drops.place == DropPlace::Conntrack && drops.way == "early_drop");
     assert!(early.is_some_and(|drops| drops.samples.iter().sum::<u64>() >= 400), "{:?}", watch.drops);
     let limit = std::fs::read_to_string("/proc/sys/net/netfilter/nf_conntrack_max").expect("a limit");
     assert_ne!(limit.trim(), "500", "set back when the device is gone");
@@ -176,7 +177,7 @@ fn a_table_too_small_and_a_timeout_too_short_are_told_before_the_first_trial() {
     let mut small = recipe("nft-nat44", &[]);
     small.state.as_mut().expect("state").table_size = Some(500);
     let error = refusal(&small, &test("nft-nat44"));
-    assert!(error.contains("holds 500 connections, and the test opens 1000; raise `table-size`"), "{error}");
+    assert!(error.contains("holds 500 connections, but the test opens 1000; raise `table-size`"), "{error}");
     let mut short = recipe("nft-nat44", &[]);
     short.files.iter_mut().for_each(|file| file.content = file.content.replace("86400", "5"));
     let error = refusal(&short, &test("nft-nat44"));

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP ask for an orderly end: the trial under way is given up, the testbed undone, results stay. Asking again
 //! changes nothing, since the undoing takes a moment and must not be cut short.
 
-use super::RunError;
+use super::error::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::sync::Arc;

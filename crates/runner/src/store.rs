@@ -31,7 +31,7 @@ pub enum StoreError {
         error: io::Error,
     },
     /// Another process writes to it.
-    #[error("another sixbench is writing to {}; wait for it, or end it", .0.display())]
+    #[error("another sixbench is writing to {}; wait for it, or stop it", .0.display())]
     InUse(PathBuf),
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
@@ -98,7 +98,7 @@ pub enum StoreError {
         error: io::Error,
     },
     /// The plan file of the run was changed.
-    #[error("{}/plan.toml is not what it was when the run began: {}", .0.display(), new_run(.0))]
+    #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
     PlanChanged(PathBuf),
     /// There is neither a trial nor a set-up that failed.
     #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
@@ -117,7 +117,7 @@ pub enum StoreError {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// It is no record at all.
-    #[error("line {line} is no trial")]
+    #[error("line {line} is not a trial")]
     NoTrial {
         /// The line, from 1.
         line: usize,
@@ -136,13 +136,13 @@ pub enum RecordError {
 
 fn room(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; make room on that disk: trials that are whole stay, and the run can go on",
+        io::ErrorKind::StorageFull => "; free some space on that disk; completed trials are kept and the run can be resumed",
         _ => "",
     }
 }
 
 fn new_run(directory: &Path) -> String {
-    format!("put it back as it was, or start a new run with {}/resolved.toml", directory.display())
+    format!("restore it, or start a new run with {}/resolved.toml", directory.display())
 }
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -398,7 +398,7 @@ mod tests {
     fn a_broken_line_in_the_middle_is_an_error_that_names_it() {
         let text = format!("{}nonsense\n", line(&record(1)).expect("json"));
         let error = records(&text).expect_err("an error");
-        assert_eq!(error.to_string(), "line 2 is no trial");
+        assert_eq!(error.to_string(), "line 2 is not a trial");
     }
 
     #[test]

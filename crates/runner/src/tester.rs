@@ -1,14 +1,16 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
-use super::RunError;
-use super::dns::DnsPlaces;
-use super::neighbours;
+use super::dns::{self, DnsPlaces};
+use super::ends::{TesterLinks, settle};
+use super::error::{RunError, TrialError};
 use super::ports;
-use super::session::{SessionRequest, Site, TesterLinks};
+use super::request::{SessionRequest, Site};
 use crate::profile::Job;
-use sixbench_engine::dns::{DnsError, DnsTester};
-use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
-use sixbench_engine::{ConnectionCounter, FrameTester, Layout, MeasureError};
+use sixbench_engine::dns::DnsTester;
+use sixbench_engine::tcp::{TcpEnds, TcpTester};
+use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
+use sixbench_io::pcap::tee;
+use sixbench_io::{Port, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -16,50 +18,6 @@ use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
-
-/// The reason why there was no trial.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// An error of a trial with frames.
-    #[error(transparent)]
-    Frames(MeasureError),
-    /// An error of a trial with connections.
-    #[error(transparent)]
-    Tcp(TcpError),
-    /// An error of a trial with DNS queries.
-    #[error(transparent)]
-    Dns(DnsError),
-}
-
-impl From<MeasureError> for TrialError {
-    fn from(error: MeasureError) -> Self {
-        match error {
-            MeasureError::Interrupted => Self::Interrupted,
-            error => Self::Frames(error),
-        }
-    }
-}
-
-impl From<TcpError> for TrialError {
-    fn from(error: TcpError) -> Self {
-        match error {
-            TcpError::Interrupted => Self::Interrupted,
-            error => Self::Tcp(error),
-        }
-    }
-}
-
-impl From<DnsError> for TrialError {
-    fn from(error: DnsError) -> Self {
-        match error {
-            DnsError::Interrupted => Self::Interrupted,
-            error => Self::Dns(error),
-        }
-    }
-}
 
 /// A tester of any kind.
 pub(super) enum Tester {
@@ -72,22 +30,25 @@ impl Tester {
     /// Opens the ports, or settles hosts at both ends; tells how in a sentence.
     pub(super) fn place(
         site: &Site<'_>,
-        wanted: &SessionRequest<'_>,
+        request: &SessionRequest<'_>,
         links: &TesterLinks,
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
-                let (ports, how) = open_ports(site, links)?;
+                let (ports, how) = open_ports(site, request, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
             }
-            Job::Dns(job) => super::dns::place(site, wanted, links, *job, threads),
+            Job::Dns(job) => {
+                let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
+                Ok((Self::Dns(Box::new((tester, places))), how))
+            }
             Job::Tcp(ends, settings) => {
                 let addresses = hosts_of(&ends);
-                let hosts = settle(site, wanted, links, (&addresses.0, &addresses.1))?;
+                let hosts = settle(site, request, links, (&addresses.0, &addresses.1))?;
                 let ends = site.isolation.admit(within(ends, &hosts))?;
                 let tester = TcpTester::new(ends, settings, threads, site.stop.clone());
                 let how = "TCP connections are made by the kernel's own sockets in a namespace at each end".to_owned();
@@ -165,24 +126,6 @@ impl Tester {
     }
 }
 
-/// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
-pub(super) fn settle(
-    site: &Site<'_>,
-    wanted: &SessionRequest<'_>,
-    links: &TesterLinks,
-    others: (&[IpAddr], &[IpAddr]),
-) -> Result<Hosts, RunError> {
-    match links {
-        TesterLinks::Built(topology) => Ok(Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell)?),
-        TesterLinks::Taken(interfaces) => {
-            let cores = super::session::cores(site.links)?.tester;
-            let hosts = Hosts::settle_on(interfaces, &cores, wanted.recipe, others)?;
-            neighbours::wait_for(wanted.recipe, &hosts, site)?;
-            Ok(hosts)
-        }
-    }
-}
-
 /// Returns the addresses that the left and the right end need.
 fn hosts_of(ends: &TcpEnds) -> (Vec<IpAddr>, Vec<IpAddr>) {
     let server: Vec<IpAddr> = ends.listen.into_iter().collect();
@@ -201,23 +144,22 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-type PortPair = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
-
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(PortPair, String), RunError> {
-    let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
+fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
+    let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
+    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, longest_frame);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
-    Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
+    Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
+
+const ETHERNET_HEADER_OCTETS: u32 = 14;
 
 /// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
-fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, RunError> {
+fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
     let Some(directory) = site.pcap else { return Ok(port) };
     let path = directory.join(format!("{name}.pcap"));
-    let tee = sixbench_io::pcap::Tee::new(port, &path, TEE_FRAMES);
-    let tee = tee.map_err(|error| RunError::Capture { path, error })?;
-    Ok(Box::new(tee))
+    tee(port, &path, TEE_FRAMES).map_err(|error| RunError::Capture { path, error })
 }

@@ -1,6 +1,6 @@
 //! Contradictions within a configuration, and what is needed but missing. Addresses: see `endpoints`.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::options::Options;
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SenderSettings, SideSettings};
@@ -29,7 +29,7 @@ fn directions(config: &Config, findings: &mut ImportFindings) {
     // Phase 1 alone is a stateful test: of the connection establishment rate.
     if forward.value == 0 && reverse.value == 0 && config.roles().is_none() {
         let mistake = reverse.mistake(format!("{forward} and {reverse}: nothing is sent"));
-        findings.mistake(mistake.help("let at least one direction be 1; both is what RFC 8219 section 5.3 recommends"));
+        findings.mistake(mistake.help("set at least one direction to 1; RFC 8219 section 5.3 recommends both"));
     }
 }
 

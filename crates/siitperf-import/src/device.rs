@@ -1,12 +1,13 @@
 //! What the tester must know of the device: addresses on both links, routes, the frames, the translation.
 
-use super::ImportFindings;
-use super::endpoints::{Endpoint, Endpoints, conventional, first_network, in_network};
+use super::addresses::{conventional, in_network, last_16_bits, prefix, prefix_length, with_part};
+use super::endpoints::{Endpoint, Endpoints, first_network};
+use super::findings::ImportFindings;
 use super::options::Options;
 use super::setting::Setting;
 use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// A device that the user has set up.
 pub(super) struct ImportedDevice {
@@ -38,6 +39,9 @@ pub(super) struct ImportedState {
     /// The address that the Initiator's addresses are translated to.
     pub(super) pool: IpAddr,
 }
+
+/// A guess at the command that flushes the device's connections, which only the user can know.
+pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 /// One link between tester and device.
 pub(super) struct DutLink {
@@ -161,23 +165,10 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
 
 fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
     let version = if one.is_ipv4() { 4 } else { 6 };
-    let title = format!("{one} and {other} cannot lie in two networks");
+    let title = format!("{one} and {other} cannot be in two different networks");
     let at = config.right.addresses(version).real.as_ref().map_or(&config.right.version.span, |real| &real.span);
-    let help = "the device forwards from one network to another: give the sides addresses further apart";
+    let help = "the device forwards from one network to another: choose addresses for the two sides that are further apart";
     Diagnostic::new(at.clone(), title).help(help)
-}
-
-/// Returns the conventional length of a prefix, or a longer one if the other side would be in the same network. `None` if no
-/// length keeps the two apart.
-pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
-    let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
-    let common = match (own, other) {
-        (IpAddr::V4(own), Some(IpAddr::V4(other))) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
-        (IpAddr::V6(own), Some(IpAddr::V6(other))) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
-        _ => 0,
-    };
-    let length = usual.max(common as u8 + 1);
-    (length <= longest).then_some(length)
 }
 
 /// Returns the prefix of all the addresses on this side that differ from `own` by network or by their variable part.
@@ -193,41 +184,6 @@ fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
     let common = ((min ^ max) as u16).leading_zeros();
     let own = with_part(own, offset as usize, min as u16);
     (part.vary.value != 0).then(|| prefix(own, (offset * 8 + common) as u8))
-}
-
-/// Returns the address with the 16 bits at `offset` replaced by `part`.
-fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
-    let replace = |octets: &mut [u8]| {
-        if let Some(place) = octets.get_mut(offset..offset + 2) {
-            place.copy_from_slice(&part.to_be_bytes());
-        }
-    };
-    match address {
-        IpAddr::V4(address) => {
-            let mut octets = address.octets();
-            replace(&mut octets);
-            IpAddr::from(octets)
-        }
-        IpAddr::V6(address) => {
-            let mut octets = address.octets();
-            replace(&mut octets);
-            IpAddr::from(octets)
-        }
-    }
-}
-
-fn prefix(address: IpAddr, length: u8) -> String {
-    let network: IpAddr = match address {
-        IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
-            Ipv4Addr::from_bits(address.to_bits() & mask).into()
-        }
-        IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
-            Ipv6Addr::from_bits(address.to_bits() & mask).into()
-        }
-    };
-    format!("{network}/{length}")
 }
 
 /// Returns the explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the
@@ -275,11 +231,4 @@ fn has_one_mapping(config: &Config, side: &SideSettings, ends: Endpoints) -> boo
         && varies_at_the_end(side)
         && is_apart
         && last_16_bits(ipv4) == last_16_bits(ipv6)
-}
-
-fn last_16_bits(address: IpAddr) -> u16 {
-    match address {
-        IpAddr::V4(address) => address.to_bits() as u16,
-        IpAddr::V6(address) => address.to_bits() as u16,
-    }
 }

@@ -4,8 +4,8 @@
 //! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version. Behind a stateful device the
 //! Initiator has an address of the device's.
 
-use super::ImportFindings;
-use super::device::prefix_length;
+use super::addresses::{conventional, in_network, prefix_length};
+use super::findings::ImportFindings;
 use super::setting::Setting;
 use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
@@ -64,7 +64,7 @@ impl Endpoints {
             let mut here = given.filter(|setting| first_network(&config.right, setting.value) == address);
             let span = here.next_back().map_or(&config.right.version.span, |setting| &setting.span).clone();
             let mistake = Diagnostic::new(span, format!("{address} would be an address of both left and right"));
-            findings.mistake(mistake.help("frames go from one end to another"));
+            findings.mistake(mistake.help("the two ends need different addresses"));
         }
         same.is_none()
     }
@@ -102,8 +102,8 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
     if !config.is_misread(&key) && !config.is_initiator(side) {
         let title = format!("{} and {} need {key}", other.version, side.version);
         let help = format!(
-            "it stands for the tester's address on the {}: where the {} sender sends to; both directions need it, for every frame \
-             is verified",
+            "it represents the tester's address on the {}, to which the {} sender sends; both directions need it, because \
+             every frame is verified",
             side.name(),
             other.name()
         );
@@ -117,7 +117,9 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
 /// the address necessary.
 fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
     match setting {
-        Some(unspecified) => unspecified.mistake(format!("{title}, and `{}` is none", unspecified.value)),
+        Some(unspecified) => {
+            unspecified.mistake(format!("{title}, but `{}` is not an address that can be used", unspecified.value))
+        }
         None => version.mistake(title),
     }
 }
@@ -151,40 +153,6 @@ fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     Some(first_network(responder, conventional(tester, length)))
 }
 
-/// Returns the device's address by RFC 2544 appendix C.2.2: the first one of the network if the tester does not have it itself,
-/// else the second.
-pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
-    let first = |network: u128, own: u128| if network + 1 == own { network + 2 } else { network + 1 };
-    match tester {
-        IpAddr::V4(own) => {
-            let own = u128::from(own.to_bits());
-            IpAddr::V4(Ipv4Addr::from_bits(first(network(own, 32 - length), own) as u32))
-        }
-        IpAddr::V6(own) => IpAddr::V6(first(network(own.to_bits(), 128 - length), own.to_bits()).into()),
-    }
-}
-
-/// Returns `bits` with its last `last` bits cleared; `last` must be fewer than all.
-fn network(bits: u128, last: u8) -> u128 {
-    bits >> last << last
-}
-
-/// Returns the address with the octet that tells networks apart set to `number`: the third of IPv4 addresses, the eighth of
-/// IPv6 addresses.
-pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
-    match address {
-        IpAddr::V4(address) => {
-            let [a, b, _, d] = address.octets();
-            IpAddr::from([a, b, number, d])
-        }
-        IpAddr::V6(address) => {
-            let mut octets = address.octets();
-            octets[7] = number;
-            IpAddr::from(octets)
-        }
-    }
-}
-
 /// Returns the address in the first network: siitperf counts networks from 0, whatever the file has there, and sixbench from
 /// the recipe's.
 pub(super) fn first_network(side: &SideSettings, address: IpAddr) -> IpAddr {
@@ -194,7 +162,7 @@ pub(super) fn first_network(side: &SideSettings, address: IpAddr) -> IpAddr {
 fn tell_first_network(side: &SideSettings, address: IpAddr, findings: &mut ImportFindings) {
     let first = first_network(side, address);
     if first != address {
-        let text = format!("{}: siitperf's networks begin with 0, so the recipe has {first} for {address}", side.networks.key);
-        findings.note(side.networks.line.unwrap_or(0), text);
+        let text = format!("siitperf's networks begin with 0, so the recipe has {first} for {address}");
+        side.networks.note(findings, text);
     }
 }

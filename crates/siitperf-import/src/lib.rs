@@ -2,9 +2,11 @@
 //! and nothing is sent. A key without counterpart becomes a note, a mistake an error at its line, and all of them are told at once.
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod checks;
 mod device;
 mod endpoints;
+mod findings;
 mod notes;
 mod options;
 mod phases;
@@ -17,9 +19,11 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+pub use findings::Note;
 pub use options::{Options, Phase1, foreground, phase_1};
 
 use device::ImportedDevice;
+use findings::ImportFindings;
 use setting::Reader;
 use siitperf::Config;
 use sixbench_plan::Diagnostic;
@@ -33,32 +37,6 @@ pub struct Imported {
     pub recipe: String,
     /// The settings that were not taken over as they stood, in the order of the file.
     pub notes: Vec<Note>,
-}
-
-/// A note on a key that has no counterpart, or was wrong without doing harm.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// The line it is about, from 1; 0: about the file as a whole.
-    pub line: usize,
-    /// The note, one sentence.
-    pub text: String,
-}
-
-/// The mistakes and notes found so far.
-#[derive(Default)]
-struct ImportFindings {
-    mistakes: Vec<Diagnostic>,
-    notes: Vec<Note>,
-}
-
-impl ImportFindings {
-    fn mistake(&mut self, mistake: Diagnostic) {
-        self.mistakes.push(mistake);
-    }
-
-    fn note(&mut self, line: usize, text: impl Into<String>) {
-        self.notes.push(Note { line, text: text.into() });
-    }
 }
 
 /// Reads the siitperf configuration `source`. `path` is its name for people, `options` what siitperf is told on its command line.

@@ -1,7 +1,7 @@
 //! What becomes of the keys that are not taken over as they stand.
 
-use super::ImportFindings;
 use super::device::{ImportedDevice, translates_all};
+use super::findings::ImportFindings;
 use super::options::Options;
 use super::phases;
 use super::setting::Setting;
@@ -15,25 +15,20 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
         } else {
             "not needed: the device is asked for it by ARP or neighbour discovery"
         };
-        findings.note(line(mac), format!("{}: {text}", mac.key));
+        mac.note(findings, text);
     }
     cores(config, findings);
     if let Some(promisc) = &config.promisc {
-        let text = "no counterpart: what is addressed to the interface is received, and other frames are no test frames";
-        findings.note(line(promisc), format!("{} {}: {text}", promisc.key, promisc.value));
+        let text = "no counterpart: frames addressed to the interface are received, and other frames are not test frames";
+        promisc.note_on_value(findings, text);
     }
     if let Some(channels) = &config.memory_channels {
-        findings
-            .note(line(channels), format!("{}: no counterpart: there is no DPDK whose memory it would describe", channels.key));
+        channels.note(findings, "no counterpart: there is no DPDK whose memory it would describe");
     }
     unused_addresses(config, options, findings);
     variable_addresses(config, device, findings);
     background(config, options, findings);
     phases::tell(config, options, device, findings);
-}
-
-fn line<T>(setting: &Setting<T>) -> usize {
-    setting.line.unwrap_or(0)
 }
 
 /// Notes what a plan and a recipe need and siitperf has elsewhere or not at all.
@@ -46,14 +41,14 @@ fn missing_in_siitperf(config: &Config, device: &ImportedDevice, findings: &mut 
     findings.note(
         0,
         format!(
-            "siitperf knows the device by its MAC addresses only: its IP addresses are taken to be {dut} (RFC 2544 appendix C); \
-             correct them in recipes/siitperf.toml"
+            "siitperf knows the device by its MAC addresses only: its IP addresses are assumed to be {dut} (RFC 2544 appendix \
+             C); correct them in recipes/siitperf.toml"
         ),
     );
     findings.note(
         0,
-        "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in user space \
-         takes more, often 3",
+        "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in \
+         user space lowers it by more, often 3",
     );
     if let Some(key) = device.translation.key() {
         let text = format!(
@@ -70,10 +65,10 @@ fn cores(config: &Config, findings: &mut ImportFindings) {
             let earlier = taken.iter().find(|earlier| earlier.value == core.value);
             let text = match earlier {
                 _ if !config.is_used(direction) => format!("not used: {}", direction.active),
-                Some(earlier) => format!("wrong: {earlier} has that core; tester-cores in [testbed] has it once"),
+                Some(earlier) => format!("wrong: {earlier} already uses that core; tester-cores in [testbed] lists it once"),
                 None => "is in tester-cores in [testbed]".to_owned(),
             };
-            findings.note(line(core), format!("{} {}: {text}", core.key, core.value));
+            core.note_on_value(findings, text);
             if config.is_used(direction) {
                 taken.push(core);
             }
@@ -96,7 +91,7 @@ fn unused_addresses(config: &Config, options: &Options, findings: &mut ImportFin
                     _ => format!("{} and {}", config.left.version, config.right.version),
                 };
                 let only = if setting.key == format!("IPv6-{}-Real", side.letter) { " and no background traffic" } else { "" };
-                findings.note(line(setting), format!("{}: not used with {versions}{only}", setting.key));
+                setting.note(findings, format_args!("not used with {versions}{only}"));
             }
         }
     }
@@ -107,13 +102,13 @@ fn variable_addresses(config: &Config, device: &ImportedDevice, findings: &mut I
         let vary = &side.part.vary;
         let text =
             "siitperf varies addresses for throughput and frame loss rate only; the plan does for latency and PDV as well";
-        findings.note(line(vary), format!("{}: {text}", vary.key));
-        let text = "the recipe's `routes` name the addresses: the device must reach them by way of the tester, by such routes or by the \
-                    static ARP and neighbour entries it has for siitperf";
-        findings.note(line(vary), format!("{}: {text}", vary.key));
+        vary.note(findings, text);
+        let text = "the recipe's `routes` name the addresses: the device must reach them through the tester, by such routes or \
+                    by the static ARP and neighbour entries it has for siitperf";
+        vary.note(findings, text);
         if let Some(key) = device.translation.key().filter(|_| !translates_all(config, side, device)) {
             let text = format!("the recipe's `{key}` has the first address only: the device must translate all of them");
-            findings.note(line(vary), format!("{}: {text}", vary.key));
+            vary.note(findings, text);
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T and D and its orders, as a plan has them.
 
-use super::ImportFindings;
-use super::device::ImportedDevice;
+use super::device::{FLUSH, ImportedDevice};
+use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
-use super::recipe::FLUSH;
 use super::setting::Setting;
 use super::siitperf::{Config, order};
 use super::stateful::{combinations, foreground_frames};
@@ -76,14 +75,12 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
         return;
     };
     let Some((_, responder, opens)) = config.roles() else { return };
-    let mut tell = |setting: &Setting<u32>, text: String| {
-        findings.note(setting.line.unwrap_or(0), format!("{} {}: {text}", setting.key, setting.value));
-    };
+    let mut tell = |setting: &Setting<u32>, text: String| setting.note_on_value(findings, text);
     tell(
         &config.stateful,
         format!(
-            "siitperf takes whatever source comes to its Responder, and sixbench verifies it: the recipe's `pool` is guessed to be {}, the \
-             device's address on the {}; correct it there, and its `pool-ports`",
+            "siitperf accepts any source at its Responder, but sixbench verifies it: the recipe's `pool` is guessed to be {}, \
+             the device's address on the {}; correct it there, and its `pool-ports`",
             state.pool,
             responder.name()
         ),
@@ -91,7 +88,7 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
     tell(
         &config.stateful,
         format!(
-            "who empties the device's connection tracking table is not in this file: `{FLUSH}` in the recipe waits to be replaced"
+            "this file does not say how to empty the device's connection tracking table; replace `{FLUSH}` in the recipe with the command"
         ),
     );
     tell(&config.stateful, parameters(&phases, options));
@@ -102,7 +99,10 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
     }
     let leaves = config.enumerate_ports.value != 0 && opens.active.value == 1;
     for ports in [&opens.source, &opens.destination].into_iter().filter(|ports| leaves && ports.vary.value == 0) {
-        tell(&ports.vary, "phase 2 would leave the connections of phase 1; in the plan it keeps to them".to_owned());
+        tell(
+            &ports.vary,
+            "phase 2 would use connections other than those of phase 1; in the plan it only uses those of phase 1".to_owned(),
+        );
     }
     for answers in config.directions().into_iter().filter(|direction| !config.has_own_ports(direction)) {
         for ports in [&answers.source, &answers.destination].into_iter().filter(|ports| ports.vary.value != 0) {
@@ -130,17 +130,17 @@ fn parameters(phases: &Phases, options: &Options) -> String {
              connections and has sixbench's own rate and times"
         ),
         Some(phase_1) if options.has_background() => format!(
-            "N = {} frames of phase 1 include the background ones; `connections` is what is left, {connections}",
+            "N = {} frames of phase 1 include the background ones; `connections` is the rest, {connections}",
             phase_1.frames
         ),
-        Some(_) => "N, M, R, T and D are in the plan; R and D not where R is what is searched".to_owned(),
+        Some(_) => "N, M, R, T and D are in the plan, but not R and D if R is what the search looks for".to_owned(),
     }
 }
 
 fn not_used(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let tuples = &config.responder_tuples;
     if tuples.value != 0 {
-        findings.note(tuples.line.unwrap_or(0), format!("{} {}: not used: {}", tuples.key, tuples.value, config.stateful));
+        tuples.note_on_value(findings, format_args!("not used: {}", config.stateful));
     }
     if options.phase_1.is_some() {
         findings.note(0, format!("N, M, R, T and D: not used: {}", config.stateful));

@@ -1,11 +1,11 @@
 //! The text of the plan.
 
-use super::Note;
+use super::findings::Note;
 use super::options::Options;
 use super::phases::Phases;
 use super::setting::Setting;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
-use sixbench_plan::units::show_ns;
+use sixbench_method::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
 const FIXED_SOURCE: u32 = 0xc020;
@@ -21,8 +21,7 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
     text += &trial(options);
     text += &testbed(config);
-    text +=
-        "[search]\n# siitperf has it in its scripts, as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
+    text += "[search]\n# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
     let phases = Phases::of(config, options);
     if let Some(phases) = &phases {
         let both = traffic(config, options) + &phases.of_phase_1();

@@ -1,15 +1,12 @@
 //! The text of the recipe.
 
-use super::device::{DutLink, ImportedDevice, ImportedState, ImportedTranslation};
+use super::device::{DutLink, FLUSH, ImportedDevice, ImportedState, ImportedTranslation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
-/// A guess at the command that flushes the device's connections, which only the user can know.
-pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
-
 /// Returns the recipe of a device that the user has set up.
 pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
-    let mut text = comment(&format!("What the device that {path} was written for understands, imported by sixbench."));
+    let mut text = comment(&format!("The device for which {path} was written, imported by sixbench."));
     text += "name = \"siitperf\"\n";
     text += "title = \"Device of an imported siitperf configuration\"\n";
     text += &format!("technology = \"{}\"\n", device.technology);
@@ -33,7 +30,7 @@ fn link(name: &str, link: &DutLink) -> String {
     let tester = list(link.tester.iter().map(|address| quoted(&address.to_string())).collect());
     let mut text = format!("[{name}]\ndut = [{dut}]\ntester = [{tester}]\n");
     if !link.routes.is_empty() {
-        text += "# By way of the tester's first address.\n";
+        text += "# Through the tester's first address.\n";
         text += &format!("routes = [{}]\n", list(link.routes.iter().map(|route| quoted(route)).collect()));
     }
     text + "\n"
@@ -74,13 +71,13 @@ fn state(state: &ImportedState) -> String {
     let ImportedState { initiator, pool } = state;
     format!(
         "\
-# What sources become is guessed: siitperf takes whatever comes. Correct the addresses, and the ports if the device has fewer.
+# The translated sources are guessed: siitperf accepts any. Correct the addresses, and the ports if the device has fewer.
 [state]
 initiator = \"{initiator}\"
 pool = [\"{pool}\"]
 pool-ports = \"1-65535\"
 # Empties the device's connection tracking table before every trial; siitperf's scripts have it as `startcmd` and `stopcmd`. It runs on
-# this machine. Put the device's name for DUT, and its own command if it is not a Linux with conntrack-tools; until then every run stops
+# this machine. Replace DUT with the device's name, and the command if it is not a Linux with conntrack-tools; until then every run stops
 # at this line.
 flush = [{{ run = \"{FLUSH}\" }}]
 # With these every trial is checked: phase 1 opened all connections and phase 2 none, the table has room for them, and keeps them.

@@ -1,6 +1,6 @@
 //! The value of a key with the place it stands at, so that whatever is wrong with it can be shown there.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::syntax::ConfigEntry;
 use sixbench_plan::Diagnostic;
 use std::fmt;
@@ -35,6 +35,18 @@ impl<T> Setting<T> {
     /// Returns a mistake titled `title` that is shown at this value.
     pub(super) fn mistake(&self, title: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.span.clone(), title)
+    }
+
+    /// Notes something on the key.
+    pub(super) fn note(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
+        findings.note(self.line.unwrap_or(0), format!("{}: {text}", self.key));
+    }
+}
+
+impl<T: fmt::Display> Setting<T> {
+    /// Notes something on the key and its value.
+    pub(super) fn note_on_value(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
+        findings.note(self.line.unwrap_or(0), format!("{} {}: {text}", self.key, self.value));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A siitperf configuration, typed. Defaults and limits are siitperf's own.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::options::Options;
 use super::setting::{Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,6 +1,6 @@
 //! What belongs to stateful tests (RFC 9693), checked like everything else.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};
@@ -65,11 +65,15 @@ fn enumerations(config: &Config, findings: &mut ImportFindings) {
     }
     if let Some(varying) = varying.filter(|_| ports.value != 0 && ips.value == 0) {
         let mistake = ports.mistake(format!("{ports} and {varying} need Enumerate-ips {}", ports.value));
-        findings.mistake(mistake.help("all that varies must be enumerated: else there would be new connections in phase 2"));
+        findings.mistake(
+            mistake.help("all that varies must be enumerated, because otherwise there would be new connections in phase 2"),
+        );
     }
     if let Some(varying) = varying_ports.filter(|_| ips.value != 0 && ports.value == 0) {
         let mistake = ips.mistake(format!("{ips} and {varying} need Enumerate-ports {}", ips.value));
-        findings.mistake(mistake.help("all that varies must be enumerated: else there would be new connections in phase 2"));
+        findings.mistake(
+            mistake.help("all that varies must be enumerated, because otherwise there would be new connections in phase 2"),
+        );
     }
     for side in config.sides().iter().filter(|side| ips.value != 0 && side.part.vary.value == 0) {
         let title = format!("{ips} needs addresses that vary on both sides, but there is {}", side.part.vary);

@@ -1,6 +1,6 @@
 //! The lines of a siitperf configuration: a key, a value, perhaps a comment after `#`.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use sixbench_plan::{Diagnostic, nearest};
 use std::ops::Range;
 
@@ -95,6 +95,6 @@ fn unknown(key: &str, span: Range<usize>, known: &[String]) -> Diagnostic {
 }
 
 fn duplicate(earlier: &ConfigEntry<'_>, later: &ConfigEntry<'_>) -> Diagnostic {
-    let title = format!("`{}` stands at line {} and again at line {}", later.key, earlier.line, later.line);
-    Diagnostic::new(later.span.clone(), title).help("siitperf takes the last one; keep the one that is meant")
+    let title = format!("`{}` is set at line {} and again at line {}", later.key, earlier.line, later.line);
+    Diagnostic::new(later.span.clone(), title).help("siitperf uses the last one; keep the one that is meant")
 }

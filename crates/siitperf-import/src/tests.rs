@@ -2,7 +2,8 @@ use super::options::Phase1;
 use super::*;
 use sixbench_method::plan::{Profile, Test};
 use sixbench_method::terms::{FrameSize, Share};
-use sixbench_plan::{render, standard_trial, units};
+use sixbench_method::units;
+use sixbench_plan::{render, standard_trial};
 use sixbench_runner::profile::{Job, PlanError};
 use sixbench_testbed::recipe::DeviceSide;
 use sixbench_testbed::{Library, Recipe};
@@ -148,7 +149,7 @@ fn sides_in_one_network_get_longer_prefixes() {
     let recipe = loaded("near", &imported(source, &Options::default()).recipe);
     let duts = [&recipe.left.dut, &recipe.right.dut].map(|dut| dut[0].to_string());
     assert_eq!(duts, ["10.0.0.1/25", "10.0.0.129/25"]);
-    assert_eq!(titles(&source.replace(".130", ".3")), ["10.0.0.2 and 10.0.0.3 cannot lie in two networks"]);
+    assert_eq!(titles(&source.replace(".130", ".3")), ["10.0.0.2 and 10.0.0.3 cannot be in two different networks"]);
     assert_eq!(titles(&source.replace(".130", ".2")), ["10.0.0.2 would be an address of both left and right"]);
 }
 

@@ -6,6 +6,7 @@ use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
 use crate::net::Cores;
 use crate::net::namespace::{self, Namespace};
+use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
 /// The severity of a finding.
@@ -57,7 +58,7 @@ fn root() -> Finding {
     if is_root() {
         return Finding::good("running as root");
     }
-    Finding::bad(Severity::Blocker, "not root: namespaces and raw sockets need it", "run it with sudo")
+    Finding::bad(Severity::Blocker, "not running as root, which namespaces and raw sockets need", "run it with sudo")
 }
 
 fn programs() -> Vec<Finding> {
@@ -75,10 +76,10 @@ fn programs() -> Vec<Finding> {
 
 fn namespaces() -> Finding {
     match Namespace::new(&Shell::new(), &namespace::name("", "probe")) {
-        Ok(_) => Finding::good("network namespaces can be made"),
+        Ok(_) => Finding::good("network namespaces can be created"),
         Err(error) => Finding::bad(
             Severity::Blocker,
-            format!("network namespaces cannot be made: {error}"),
+            format!("network namespaces cannot be created: {error}"),
             "run as root, in a container with --privileged or CAP_SYS_ADMIN and CAP_NET_ADMIN",
         ),
     }
@@ -107,7 +108,7 @@ fn load(allowed: &[u32]) -> Finding {
     let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] }, Watched::default());
     std::thread::sleep(Duration::from_millis(350));
     let watch = monitor.stop();
-    let busiest = watch.cores.iter().filter(|c| c.role == "tester").map(|core| {
+    let busiest = watch.cores.iter().filter(|c| c.role == CoreRole::Tester).map(|core| {
         let busy: u32 = core.samples.iter().map(|s| u32::from(1000 - s.idle.min(1000))).sum();
         (busy / core.samples.len().max(1) as u32, core.core)
     });
@@ -138,7 +139,7 @@ fn kernel_lab() -> Finding {
     match KernelLab::find(&lab::cache(), &[]) {
         Ok(lab) => {
             let Manifest { kernel, jool, modules } = lab.manifest();
-            Finding::good(format!("the kernel lab is there: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+            Finding::good(format!("the kernel lab is ready: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
         }
         Err(_) => Finding {
             severity: Severity::Good,
@@ -151,7 +152,7 @@ fn kernel_lab() -> Finding {
 fn leftovers() -> Finding {
     let stale = namespace::stale();
     if stale.is_empty() {
-        return Finding::good("nothing is left of earlier runs");
+        return Finding::good("earlier runs left nothing behind");
     }
     Finding::bad(Severity::Warning, format!("left by a killed run: {}", stale.join(", ")), "sixbench sweep")
 }

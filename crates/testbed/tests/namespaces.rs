@@ -4,6 +4,7 @@ mod common;
 
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
+use sixbench_testbed::recipe::RecipeCommand;
 use sixbench_testbed::{Cores, Devices, Dut, DutOptions, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -206,12 +207,15 @@ fn build_by_hand(recipe: &str, run: &str) {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, run);
     let name = topology.dut().name().to_owned();
-    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
-    drop(dut);
+    let library = library();
+    let recipe = library.get(recipe).expect("a recipe");
+    drop(Dut::bring_up(recipe, &topology, &DutOptions::default()).expect("rehearsed"));
     drop(topology);
-    // Where a run would measure, the daemon gets the time to start.
-    let script = rehearsal.transcript().text().replace("\nrm -r ", "\nsleep 1\nrm -r ");
-    assert!(script.contains("sleep 1"), "{script}");
+    // A run waits until the daemon is ready, before it measures. The shell's own time limit ends a wait in vain.
+    let wait = |step: &RecipeCommand| format!("until ip netns exec {name} {}; do :; done\n", step.run);
+    let measure = format!("\n{}rm -r ", recipe.ready.as_ref().map(wait).unwrap_or_default());
+    let script = rehearsal.transcript().text().replace("\nrm -r ", &measure);
+    assert!(script.contains(&measure), "{script}");
     let result = Shell::new().run(&["sh", "-ec", &script]);
     // A script that stopped half-way has removed nothing.
     for role in ["dut", "tester"] {

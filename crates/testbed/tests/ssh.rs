@@ -5,7 +5,7 @@
 mod room;
 
 use room::{FAR, Room};
-use sixbench_method::record::{CoreWatch, Watch};
+use sixbench_method::record::{CoreRole, CoreWatch, Watch};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
 use sixbench_testbed::{Cores, Dut, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
@@ -89,8 +89,9 @@ fn a_step_that_fails_half_way_is_told_and_everything_before_it_undone() {
 fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
     let room = Room::build("stop");
     let before = room.state();
-    let (script, begun) = (room.directory.join("slow"), room.directory.join("begun"));
-    let slow = format!("touch {}; sleep 2; ip link add sb-slow type veth peer name sb-slower\n", begun.display());
+    let [script, begun, ended] = ["slow", "begun", "ended"].map(|name| room.directory.join(name));
+    let add = "ip link add sb-slow type veth peer name sb-slower";
+    let slow = format!("touch {}; sleep 2; {add}; touch {}\n", begun.display(), ended.display());
     std::fs::write(&script, slow).expect("a script");
     let mut recipe = recipe("linux-ipv4");
     let step = |line: String| toml::from_str(&format!("run = \"{line}\"")).expect("a step");
@@ -109,8 +110,7 @@ fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
     });
     // The connection has a process of its own over there.
     drop(machine);
-    // By now a command that was left alone over there would have done its work.
-    std::thread::sleep(Duration::from_secs(3));
+    assert!(ended.exists(), "a command that was left alone over there would still be at work");
     room.assert_is_as(&before);
 }
 
@@ -270,10 +270,12 @@ fn the_cores_and_the_memory_of_the_machine_are_watched_for_the_time_of_a_trial()
     // The far machine is this one in all but its network.
     let numbers = |cores: &[CoreWatch]| cores.iter().map(|core| core.core).collect::<Vec<_>>();
     assert_eq!(numbers(&device.cores), numbers(&watch.cores));
-    assert!(device.cores.iter().all(|core| core.role == "dut" && (18..=20).contains(&core.samples.len())), "{device:?}");
+    // As many samples as of this machine, but for those at either end.
+    let is_as_long = |samples: usize| samples.abs_diff(watch.cores[0].samples.len()) <= 2;
+    assert!(device.cores.iter().all(|core| core.role == CoreRole::Dut && is_as_long(core.samples.len())), "{device:?}");
     let (seen, real) = (idle_percent(&device.cores), idle_percent(&watch.cores));
     assert!(real < 99.0 && (seen - real).abs() < 10.0, "{seen} % idle there, {real} % here");
-    assert!((19..=21).contains(&device.memory.len()) && device.memory.iter().all(|octets| *octets > 1 << 20), "{device:?}");
+    assert!(is_as_long(device.memory.len()) && device.memory.iter().all(|octets| *octets > 1 << 20), "{device:?}");
     assert_eq!(shells(), at_rest, "it ends with the trial");
     drop(dut);
     room.assert_is_as(&before);
@@ -283,19 +285,24 @@ fn the_cores_and_the_memory_of_the_machine_are_watched_for_the_time_of_a_trial()
 fn what_cannot_be_seen_or_not_to_the_end_is_left_out_and_the_device_goes_on() {
     let room = Room::build("unseen");
     let mut dut = bring_up(&room, "unseen", &recipe("linux-ipv4")).expect("a device");
-    let watch = watched(&dut, || {
-        std::thread::sleep(INTERVAL * 3);
+    let kill_the_shell = || {
         let pids = Shell::new().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
         let command_line = |pid: &&str| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let is_the_shell = |pid: &&str| command_line(pid).starts_with("sh") && command_line(pid).contains("/proc/meminfo");
         let shell = pids.split_whitespace().find(is_the_shell).expect("a shell that looks");
         Shell::new().look(&["sh", "-c", &format!("kill -s KILL {shell}")]).expect("killed");
-        std::thread::sleep(INTERVAL * 3);
-    });
-    assert_eq!(watch.devices, []);
+    };
+    // The monitor has to look once more, from which a busy machine may keep it: then it gets twice the time.
+    let watched_for = |doublings: u32| {
+        watched(&dut, || {
+            kill_the_shell();
+            std::thread::sleep(INTERVAL * (1 << doublings));
+        })
+    };
+    let watch = (1..10).map(watched_for).find(|watch| watch.devices.is_empty()).expect("a device that was not seen to the end");
     assert!(!watch.cores.is_empty(), "this machine was seen");
     over_there(&room, "mount --bind /dev/null /proc/stat");
-    assert_eq!(watched(&dut, || std::thread::sleep(INTERVAL)).devices, []);
+    assert_eq!(watched(&dut, || ()).devices, []);
     dut.check_alive().expect("alive");
 }
 

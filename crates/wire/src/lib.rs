@@ -93,119 +93,46 @@ impl std::fmt::Display for IpVersion {
 
 /// The reason why octets could not be read as a protocol, or a description not be turned into octets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum WireError {
     /// The octets end before the protocol's do.
     #[error("{what}: {have} octets, at least {need} needed")]
-    Truncated {
-        /// The protocol, e.g. `ipv4 header`.
-        what: &'static str,
-        /// Octets needed.
-        need: usize,
-        /// Octets there.
-        have: usize,
-    },
+    Truncated { what: &'static str, need: usize, have: usize },
     /// A field holds a value the protocol does not allow.
     #[error("{what}: {field} is {value:#x}, expected {expected}")]
-    Field {
-        /// The protocol.
-        what: &'static str,
-        /// The field's name.
-        field: &'static str,
-        /// The value it holds.
-        value: u64,
-        /// The values it may hold, in words.
-        expected: &'static str,
-    },
+    Field { what: &'static str, field: &'static str, value: u64, expected: &'static str },
     /// The octets do not match their checksum.
     #[error("{what}: wrong checksum")]
-    Checksum {
-        /// The protocol.
-        what: &'static str,
-    },
+    Checksum { what: &'static str },
     /// A text is not what it should be.
     #[error("cannot read `{text}` as {what}: expected {expected}")]
-    Text {
-        /// The kind of value it should have been.
-        what: &'static str,
-        /// The text.
-        text: String,
-        /// The form expected, with an example.
-        expected: &'static str,
-    },
+    Text { what: &'static str, text: String, expected: &'static str },
     /// A prefix length the address family, or RFC 6052 section 2.2, does not allow.
     #[error("prefix length /{len} of {address} is not allowed: expected {expected}")]
-    PrefixLength {
-        /// The prefix's address.
-        address: IpAddr,
-        /// The length given.
-        len: u8,
-        /// The lengths allowed, in words.
-        expected: &'static str,
-    },
+    PrefixLength { address: IpAddr, len: u8, expected: &'static str },
     /// A prefix with bits set beyond its length.
     #[error("{address}/{len} has host bits set; did you mean {network}/{len}?")]
-    HostBits {
-        /// The address given.
-        address: IpAddr,
-        /// The length given, in bits.
-        len: u8,
-        /// The address with its host bits cleared.
-        network: IpAddr,
-    },
+    HostBits { address: IpAddr, len: u8, network: IpAddr },
     /// An RFC 6052 prefix whose bits 64 to 71 are not zero.
     #[error("{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)")]
-    ReservedOctet {
-        /// The prefix.
-        prefix: Prefix6,
-    },
+    ReservedOctet { prefix: Prefix6 },
     /// An explicit address mapping whose IPv6 suffix is too short for the IPv4 suffix.
     #[error("mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)")]
-    SuffixTooShort {
-        /// The mapping.
-        mapping: Eam,
-    },
+    SuffixTooShort { mapping: Eam },
     /// Two explicit address mappings claim the same address.
     #[error("mappings {first} and {second} overlap, so that a translation cannot be undone")]
-    OverlappingMappings {
-        /// The one that stands first in the table.
-        first: Eam,
-        /// The one that stands later.
-        second: Eam,
-    },
+    OverlappingMappings { first: Eam, second: Eam },
     /// Source and destination are of different IP versions.
     #[error("source {source_address} and destination {destination} are of different IP versions")]
-    MixedFamilies {
-        /// The source.
-        source_address: IpAddr,
-        /// The destination.
-        destination: IpAddr,
-    },
+    MixedFamilies { source_address: IpAddr, destination: IpAddr },
     /// A frame length the template cannot have.
     #[error("{version} test frame of {octets} octets (without FCS): expected {least} to {most}")]
-    FrameLength {
-        /// The IP version.
-        version: IpVersion,
-        /// The length asked for, in octets.
-        octets: usize,
-        /// The least that holds the headers and the tag.
-        least: usize,
-        /// The most the IP length field can express.
-        most: usize,
-    },
+    FrameLength { version: IpVersion, octets: usize, least: usize, most: usize },
     /// An echo of ICMPv6 between IPv4 addresses.
     #[error("an ICMPv6 echo cannot be sent from {source_address}: expected IPv6 addresses")]
-    EchoOverIpv4 {
-        /// The source.
-        source_address: IpAddr,
-    },
+    EchoOverIpv4 { source_address: IpAddr },
     /// Variable 16 bits at an octet where they cannot be.
     #[error("16 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
-    PartOffset {
-        /// The IP version.
-        version: IpVersion,
-        /// The octet asked for, from 0.
-        offset: usize,
-        /// The last octet possible.
-        most: usize,
-    },
+    PartOffset { version: IpVersion, offset: usize, most: usize },
 }

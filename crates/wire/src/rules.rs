@@ -17,12 +17,12 @@ mod ds_lite;
 mod error;
 mod map;
 mod map_domain;
-mod numbers;
 mod ports;
 mod six_rd;
 mod softwires;
 
-pub use address::{AddressRule, BitField};
+pub use address::AddressRule;
+use address::BitField;
 pub use b4::{B4Addresses, B4Layout};
 pub use ds_lite::DsLite;
 pub use error::RuleError;
@@ -30,14 +30,7 @@ pub use map::MapRule;
 pub use map_domain::MapDomain;
 pub use ports::PortRule;
 pub use six_rd::SixRd;
-pub use softwires::{Binding, Softwires};
-
-/// The default mapping rule of a MAP-T domain: IPv4 destinations outside of it are embedded behind
-/// this prefix of the border relay (RFC 7599 section 5.1).
-///
-/// RFC 7599 asks for 64 bits and at most 96. A prefix of 64 bits leaves octet 8 zero, as all of
-/// RFC 6052 do: 192.0.2.33 behind 2001:db8:ffff::/64 is 2001:db8:ffff:0:c0:2:2100::.
-pub type Dmr = crate::Prefix6052;
+pub use softwires::Softwires;
 
 #[cfg(test)]
 mod tests;

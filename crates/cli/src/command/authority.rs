@@ -36,7 +36,7 @@ fn introduction(service: &Service, zone: &AddressZone) -> String {
     let listening: Vec<String> = service.local().iter().map(ToString::to_string).collect();
     let AddressZone { domain, population, .. } = zone;
     format!(
-        "{domain}: listening on {} over UDP and TCP; {} % of the names have an AAAA record; Ctrl-C ends it",
+        "{domain}: listening on {} over UDP and TCP; {} % of the names have an AAAA record; press Ctrl-C to stop",
         listening.join(", "),
         population.with_aaaa
     )

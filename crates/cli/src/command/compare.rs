@@ -10,6 +10,7 @@ use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
+use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
 use sixbench_report::comparison::{describe, json, reason};
@@ -46,10 +47,10 @@ struct ComparisonContext {
 /// Prints a comparison; the reason for the exit code is the last line.
 fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_json: bool) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
-        Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
+        Failed::usage("the two have no measurement in common (with the same measure, frame timeout, directions and traffic)")
     })?;
-    let exit = Exit::from(compared.verdict());
-    let explanation = exit.because(reason(&compared, " (sixbench doctor tells why)"));
+    let exit = Exit::from(compared.gate());
+    let explanation = exit.because(reason(&compared, " (sixbench doctor shows the cause)"));
     if is_json {
         let mut told = json(&compared, &context.names, &context.warnings);
         (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
@@ -109,8 +110,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     sixbench_runner::check(&loaded, &library, isolation)?;
     let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
-        let text =
-            format!("nothing to compare: the run did not come to its end; its results are in {}", results.directory.display());
+        let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
     }
     let (stored, outcomes) = stored(&results.directory)?;
@@ -135,11 +135,7 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
     let mut loaded = parse_plan("compare", &source, &library)?;
     arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
     if let Some(repetitions) = arguments.repetitions {
-        loaded
-            .plan
-            .tests
-            .iter_mut()
-            .for_each(|test| test.repetitions = sixbench_method::repeat::Repetition::Fixed(repetitions));
+        loaded.plan.tests.iter_mut().for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
     }
     Ok((source, loaded, library))
 }

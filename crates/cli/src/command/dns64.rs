@@ -11,12 +11,12 @@ use sixbench_engine::Layout;
 use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::plan::{DnsRole, DnsTest, Profile, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Profile};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
-use sixbench_method::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
+use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::standard_trial;
-use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_runner::{WatchedTester, is_local, owner, stop};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -50,16 +50,22 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
 /// which way its queries go.
 fn statement(server: IpAddr) -> String {
     let way = match is_local(server) {
-        true => "an address of this machine: nothing crosses a link, and server and tester share its cores",
-        false => "over whatever this machine's routes lead through",
+        true => "an address of this machine, so the queries cross no link and server and tester share its cores",
+        false => "over this machine's own routes",
     };
-    format!("asking {server} from this machine's own sockets, {way}; a plan keeps both ends apart (sixbench run)")
+    format!(
+        "querying {server} from this machine's own sockets, {way}; sixbench run with a plan keeps the two ends in separate \
+         namespaces"
+    )
 }
 
 fn check(arguments: &args::Dns64) -> Result<(), Failed> {
     let families = arguments.from.map(|from| from.is_ipv4() == arguments.server.is_ipv4());
     if families == Some(false) {
-        return Err(Failed::usage(format!("--from is of another family than the server {}", arguments.server)));
+        return Err(Failed::usage(format!(
+            "--from and the server {} have addresses of different IP versions",
+            arguments.server
+        )));
     }
     if arguments.duration_ns == 0 || arguments.rate.frames_in(arguments.duration_ns) == 0 {
         return Err(Failed::usage("no query would be sent: raise --rate or --for"));
@@ -208,10 +214,14 @@ fn answers(dns: &DnsResult) -> String {
         let _ = writeln!(text, "  of these       {}", odd.join(", "));
     }
     if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
-        let _ = writeln!(text, "  cache          {} answers were to come from it, {observed} did", dns.cache.intended);
+        let _ = writeln!(
+            text,
+            "  cache          {} answers expected from the cache, {observed} received from it",
+            dns.cache.intended
+        );
     }
     if let Some(AuthorityCounts { aaaa, a, other, names, .. }) = dns.authority {
-        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries about {names} names");
+        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names");
     }
     text
 }

@@ -3,12 +3,15 @@
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_io::thread::allowed_cores;
+use sixbench_io::{BACKENDS, Obstacle};
 use sixbench_testbed::Shell;
-use sixbench_testbed::doctor::{Severity, examine};
+use sixbench_testbed::doctor::{Finding, Severity, examine};
 
 /// Examines the host.
 pub(crate) fn doctor() -> Result<Exit, Failed> {
-    let findings = examine(&allowed_cores()?);
+    let mut findings = examine(&allowed_cores()?);
+    let lacking = BACKENDS.iter().filter_map(|backend| (backend.obstacle)());
+    findings.extend(lacking.map(|Obstacle { what, cure }| Finding { severity: Severity::Warning, what, cure: Some(cure) }));
     for finding in &findings {
         let mark = match finding.severity {
             Severity::Good => "ok      ",
@@ -17,7 +20,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
         };
         output::line(format_args!("{mark} {}", finding.what))?;
         if let Some(cure) = &finding.cure {
-            output::line(format_args!("         cure: {cure}"))?;
+            output::line(format_args!("         fix: {cure}"))?;
         }
     }
     let worst = findings.iter().map(|f| f.severity).max();
@@ -28,7 +31,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
 pub(crate) fn sweep() -> Result<Exit, Failed> {
     let swept = sixbench_testbed::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
     if swept.is_empty() {
-        output::line("nothing to sweep up")?;
+        output::line("nothing to remove")?;
     }
     swept.iter().try_for_each(|name| output::line(format_args!("removed {name}")))?;
     Ok(Exit::Done)

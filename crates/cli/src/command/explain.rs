@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failed};
 use crate::output;
+use sixbench_io::{BACKENDS, BackendInfo};
 use sixbench_method::measures::Term;
 use sixbench_plan::nearest;
 use sixbench_report::glossary::{find, key, terms};
@@ -10,18 +11,27 @@ use sixbench_report::glossary::{find, key, terms};
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     if words.is_empty() {
         let listed: String = terms().map(|term| format!("{:<28} {}\n", term.name, term.definition)).collect();
-        output::print(listed)?;
+        let backends: String = BACKENDS.iter().map(|info| format!("{:<28} {}\n", info.word, definition(info))).collect();
+        output::print(listed + &backends)?;
         return Ok(Exit::Done);
     }
     let wanted = words.join(" ");
+    if let Some(info) = BACKENDS.iter().find(|info| info.word == key(&wanted)) {
+        output::print(format_args!("{}\n\n{}\n", info.word, definition(info)))?;
+        return Ok(Exit::Done);
+    }
     let Some(term) = find(&wanted) else {
-        let names: Vec<&str> = terms().map(|term| term.name).collect();
+        let names: Vec<&str> = terms().map(|term| term.name).chain(BACKENDS.iter().map(|info| info.word)).collect();
         let hint = nearest(&key(&wanted), &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
     let Term { name, definition, clause, here, unit } = term;
     output::print(format_args!("{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n"))?;
     Ok(Exit::Done)
+}
+
+fn definition(info: &BackendInfo) -> String {
+    format!("The backend {}: {}.", info.title, info.definition)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
         }
     }
     if let Err(refused) = sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Unknown) {
-        tell!("note: a run of it would be refused as it stands: {:#}", Failed::from(refused).error);
+        tell!("note: a run of this plan would be refused: {:#}", Failed::from(refused).error);
     }
     output::line(plan.display())?;
     Ok(Exit::Done)
@@ -45,7 +45,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
 /// Refuses a path that exists: the user may have edited an earlier import.
 fn check_new(path: &Path) -> Result<(), Failed> {
     if path.exists() {
-        return Err(Failed::usage(format!("{} is there already; remove it, or choose another --output", path.display())));
+        return Err(Failed::usage(format!("{} already exists; remove it, or choose another --output", path.display())));
     }
     Ok(())
 }

@@ -21,8 +21,8 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
 }
 
 /// The note that users are shown before a lab is built.
-const CAUTION: &str = "note: the lab's machines are root on this machine's files: their root is mounted read-only, but root inside can mount it \
-                       otherwise; run only recipes and modules in them that you trust";
+const CAUTION: &str = "note: the lab's machines have root access to this machine's files. Their root file system is mounted \
+                       read-only, but root inside can remount it writable. Run only recipes and modules in them that you trust";
 
 fn build(order: BuildOrder) -> Result<Exit, Failed> {
     // The steps run in directories of their own.
@@ -46,9 +46,9 @@ fn build(order: BuildOrder) -> Result<Exit, Failed> {
 /// Shows one line for each step, which is complete when the step has ended.
 fn show_step(progress: BuildProgress<'_>) {
     match progress {
-        BuildProgress::Present => tell!("the kernel lab is there"),
+        BuildProgress::Present => tell!("the kernel lab is ready"),
         BuildProgress::Waits => waits(),
-        BuildProgress::Kept(step) => tell!("{step:<32} done before"),
+        BuildProgress::Kept(step) => tell!("{step:<32} already done"),
         BuildProgress::Begins(step) => to_stderr(format_args!("{step:<32} ")),
         BuildProgress::Failed => tell!("failed"),
         BuildProgress::Ended(time) => tell!("{:.1} s", time.as_secs_f64()),
@@ -56,7 +56,7 @@ fn show_step(progress: BuildProgress<'_>) {
 }
 
 fn waits() {
-    tell!("another sixbench builds the lab; waiting");
+    tell!("another sixbench is building the lab; waiting");
 }
 
 fn list(cache: &Path) -> Result<Exit, Failed> {
@@ -73,10 +73,10 @@ fn describe(entry: &CachedLab) -> String {
     match &entry.manifest {
         Some(manifest) => {
             let (kernel, jool, modules) = (&manifest.kernel, &manifest.jool, manifest.modules.join(", "));
-            let outdated = if entry.is_current { "" } else { " (of other versions than are installed: not used)" };
+            let outdated = if entry.is_current { "" } else { " (built for other versions than those installed: not used)" };
             format!("Linux {kernel}, Jool {jool} ({modules}), {size}: {path}{outdated}")
         }
-        None => format!("unfinished, {size}: {path} (sixbench lab build goes on with it)"),
+        None => format!("unfinished, {size}: {path} (sixbench lab build continues it)"),
     }
 }
 

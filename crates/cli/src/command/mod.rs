@@ -67,7 +67,7 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
 
 /// Reads a plan that comes with sixbench, and tells the user that it is not a file.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
-    tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
+    tell!("note: there is no file {}; using {} as it comes with sixbench", path.display(), ready.path());
     let broken = |error| Failed::new(Exit::Usage, error);
     let mut library = library(&[])?;
     if !sixbench_plan::recipe_directories(ready.text).is_empty() {
@@ -84,7 +84,7 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
 fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
-        format!("; it is a results directory: repeat its run with {name}/resolved.toml, or go on with --resume {name}")
+        format!("; it is a results directory: repeat its run with {name}/resolved.toml, or continue it with --resume {name}")
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
@@ -105,7 +105,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     library.get(name).ok_or_else(|| {
         let names = library.names();
         let hint = sixbench_plan::nearest(name, &names)
-            .map_or("`sixbench list duts` names all".to_owned(), |near| format!("did you mean `{near}`?"));
+            .map_or("`sixbench list duts` lists all".to_owned(), |near| format!("did you mean `{near}`?"));
         let unknown = RunError::UnknownRecipe(name.to_owned());
         Failed::usage(format!("{unknown}{}; {hint}", advice(&unknown)))
     })

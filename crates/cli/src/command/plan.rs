@@ -9,8 +9,8 @@ use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::units::{show_ns, show_rate, show_seconds};
 use sixbench_plan::apply_profile;
-use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 use sixbench_runner::rehearsed;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn describe(plan: &Plan, all: bool) -> String {
         show_ns(plan.trial.rest_ns)
     );
     text += &format!(
-        "  search    {} between {} and {} {unit}, to {} %; loss goals {}\n",
+        "  search    {} between {} and {} {unit}, to within {} %; loss goals {}\n",
         plan.search.method.info().name,
         show_rate(plan.search.minimum),
         show_rate(plan.search.maximum),
@@ -110,7 +110,7 @@ fn cost(name: &str, budget: Budget) -> String {
 fn clauses(plan: &Plan, all: bool) -> String {
     let compliance = |test: &Test| {
         let compliance = conformance::compliance(&conformance::of_the_test(plan, test));
-        format!("  {:<20} {compliance}, apart from the instrument's deviations (RFC 2544 section 5)\n", test.name)
+        format!("  {:<20} {compliance}, apart from the tester's own deviations (RFC 2544 section 5)\n", test.name)
     };
     let mut text: String = plan.tests.iter().map(compliance).collect();
     text.push('\n');
@@ -134,6 +134,6 @@ fn profile_name(profile: Profile) -> &'static str {
         Profile::Smoke => "smoke",
         Profile::Draft => "draft",
         Profile::Rfc => "rfc",
-        Profile::Custom => "custom: durations of its own",
+        Profile::Custom => "custom: its own durations",
     }
 }

@@ -6,10 +6,11 @@ use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
+use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::units::{show_ns, show_seconds};
 use sixbench_plan::plans;
-use sixbench_plan::units::{show_ns, show_seconds};
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::reporting::{self, ReportInputs};
@@ -56,7 +57,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
 
 /// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
 fn find_link_rate(loaded: &mut Loaded) {
-    if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
+    if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
         // A run that was killed may still have them.
         interfaces::give_back_stale(&Shell::new());
         loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
@@ -69,7 +70,7 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
     plan.tests.retain(|test| matches(pattern, &test.name));
     if plan.tests.is_empty() {
-        return Err(Failed::usage(format!("no test matches `{pattern}`; there are: {}", names.join(", "))));
+        return Err(Failed::usage(format!("no test matches `{pattern}`; the plan has: {}", names.join(", "))));
     }
     Ok(())
 }
@@ -131,7 +132,7 @@ pub(crate) fn measure(
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
-    let order = |site| RunRequest {
+    let request = |site| RunRequest {
         plan: &loaded.plan,
         library,
         site,
@@ -143,7 +144,7 @@ pub(crate) fn measure(
         records: Vec::new(),
         earlier: None,
     };
-    go((&loaded.plan, &loaded.links, isolation), order, &mut store, output.json)
+    go((&loaded.plan, &loaded.links, isolation), request, &mut store, output.json)
 }
 
 /// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
@@ -159,13 +160,13 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     sixbench_runner::check(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     if !output.json {
-        let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
-        tell!("going on after {} trials{torn}", records.len());
+        let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
+        tell!("continuing after {} trials{torn}", records.len());
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let look_at_load = doctor::look_at_load;
-    let order = |site| RunRequest {
+    let request = |site| RunRequest {
         plan: &plan,
         library,
         site,
@@ -177,7 +178,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
         records,
         earlier,
     };
-    go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
+    go((&plan, &links, isolation), request, &mut store, output.json)?.ended(output.json)
 }
 
 /// Returns the recipes as they were when the run began; these take precedence over any of the same name.
@@ -191,7 +192,7 @@ fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Fai
 
 fn go<'a>(
     (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
-    order: impl FnOnce(Site<'a>) -> RunRequest<'a>,
+    request: impl FnOnce(Site<'a>) -> RunRequest<'a>,
     store: &mut Store,
     json: bool,
 ) -> Result<RunResults, Failed> {
@@ -202,9 +203,9 @@ fn go<'a>(
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");
-        view.show(&sixbench_method::event::Event::Warning { text });
+        view.show(&Event::Warning { text });
     }
-    let ended = perform(order(site), store, &mut |event| view.show(event))?;
+    let ended = perform(request(site), store, &mut |event| view.show(event))?;
     let mut told = view.close();
     drop(view);
     let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
@@ -245,7 +246,7 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
         let exit = of_run(error);
         return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(exit.in_words()) };
     }
-    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor tells what disturbs it");
+    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor shows what disturbs it");
     let exit = Exit::from(verdict);
     EndOfRun { lines, exit, reason: reason.map(|reason| exit.because(reason)) }
 }
@@ -253,8 +254,8 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
 /// Returns the tables of the run for the terminal.
 fn summary(plan: &Plan, ended: &Ended) -> String {
     let Ended { records, facts, commands, error, .. } = ended;
-    let findings = ReportInputs { plan, records, facts, commands, interrupted: error.is_some() };
-    reporting::terminal(&findings, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
+    let inputs = ReportInputs { plan, records, facts, commands, interrupted: error.is_some() };
+    reporting::terminal(&inputs, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
 }
 
 /// Returns a description of what a run that ended early has left behind, and of how to go on with it.
@@ -269,7 +270,7 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
         None if trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
         _ => String::new(),
     };
-    format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")
+    format!("{kept}{report}\ncontinue with: sixbench run --resume {directory}")
 }
 
 /// Returns a description of how a plan falls short of the RFCs' durations, with the cost of the conformant run; empty if the

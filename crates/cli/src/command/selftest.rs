@@ -4,7 +4,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::terms::FrameRate;
-use sixbench_plan::units::show_rate;
+use sixbench_method::units::show_rate;
 use sixbench_runner::selftest::{self, DelayRow};
 use sixbench_runner::stop;
 use sixbench_testbed::doctor;
@@ -16,7 +16,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     let is_all = !arguments.generate && !arguments.receive;
     if is_all {
-        check_root(", or only --generate or --receive")?;
+        check_root(", or use --generate or --receive")?;
     }
     let mut figures = Vec::new();
     if arguments.generate || is_all {
@@ -47,7 +47,7 @@ fn check_root(instead: &str) -> Result<(), Failed> {
     match doctor::is_root() {
         true => Ok(()),
         false => {
-            let text = format!("the test over veth needs root: run it with sudo{instead}");
+            let text = format!("the test over veth needs root; run it with sudo{instead}");
             Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)))
         }
     }
@@ -68,14 +68,14 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
 fn describe(rows: &[DelayRow]) -> String {
     let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
     let mut text = String::from(
-        "a delay line of our own between the tester's ports, over veth; the quietest trial of those in which the tester was fit\n",
+        "a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial\n",
     );
     for row in rows {
         let delay = us(row.delay_ns as f64);
         text += &match &row.result {
             None => format!("delay {delay:>10}: no quiet trial of {}\n", row.made),
             Some(best) => format!(
-                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, tester away {} at most; {} of {} trials quiet)\n",
+                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, longest stall of the tester {}; {} of {} trials quiet)\n",
                 us(best.median_error_ns as f64),
                 us(best.pdv_ns as f64),
                 best.frames,

@@ -7,14 +7,16 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
-use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::units::{show_ns, show_rate};
+use sixbench_io::PortSpec;
+use sixbench_method::disturbance::accident;
+use sixbench_method::plan::{Measure, Plan, Point, Profile, ResponseTime, Stateful, Test, TrafficSettings};
+use sixbench_method::record::{FORMAT, TrialRecord, Watch};
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
+use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
-use sixbench_runner::profile;
 use sixbench_runner::store::make_directory;
-use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, stop};
+use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
 use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
 
@@ -47,13 +49,13 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let mut session = Session::open(&site, &SessionRequest::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
-    let (result, _) = session.measure(&spec)?;
+    let (result, watch) = session.measure(&spec)?;
     for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {
         owner::give(&end)?;
     }
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(describe(&result))?,
+        false => output::print(describe(&result) + &describe_disturbance(&result, watch, arguments.size))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -114,7 +116,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };
-    let trial = sixbench_method::plan::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
+    let trial = TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
     let plan = Plan {
         name: "trial".to_owned(),
         profile: Profile::Custom,
@@ -129,12 +131,12 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
 }
 
 fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let interfaces = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
+    let ports = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
         None => None,
-        Some(Some((left, right))) if left != right => Some((left.to_owned(), right.to_owned())),
+        Some(Some((left, right))) if left != right => Some([left, right].map(PortSpec::parse)),
         Some(_) => return Err(Failed::usage("--interfaces takes two names: LEFT,RIGHT")),
     };
-    Ok(Links { interfaces, io: arguments.io, ..Links::default() })
+    Ok(Links { ports, io: arguments.io, ..Links::default() })
 }
 
 fn describe(result: &TrialResult) -> String {
@@ -143,16 +145,24 @@ fn describe(result: &TrialResult) -> String {
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
     let mut text = match spec.kind {
         TrialKind::Establish { connections, validation } => {
-            format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
+            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
         }
-        TrialKind::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
+        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
-    text += &result.phase_1().map_or(String::new(), connections::describe);
+    text += &result.phase_one_result().map_or(String::new(), connections::describe);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
+}
+
+/// Returns the reason why a trial does not show a limit of the device, as a line in the words of reports; nothing where there is none.
+fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSize) -> String {
+    let (point, started) = (Point { test: "trial".to_owned(), frame_size }, String::new());
+    let (result, watch) = (result.clone(), Some(watch));
+    let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
+    accident(&[&record], LossRatio::ZERO).map_or(String::new(), |found| format!("  disturbed: {found}\n"))
 }
 
 /// Returns the result of an exchange, requests and answers together, in words.
@@ -163,7 +173,7 @@ fn describe_exchange(exchange: &Exchange<'_>) -> String {
         format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
     });
     format!(
-        "  requests {}, answered {}, loss {}{time}; the tester's own part at most {:.1} us\n",
+        "  requests {}, answered {}, loss {}{time}; the tester's own share at most {:.1} us\n",
         exchange.requested(),
         exchange.answered(),
         exchange.loss_ratio(),
@@ -216,4 +226,47 @@ fn describe_direction(result: &DirectionResult) -> String {
     );
     result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
+    use sixbench_method::terms::Direction;
+    use sixbench_method::trial::Fault;
+
+    /// What is told of a trial of 1 s at 20,000 frames/s that lost frames in these bins, while the device's core had time to spare.
+    fn told(lost_by_bin: Vec<u64>, faults: Vec<Fault>) -> String {
+        let counted = DirectionResult::counted(Direction::Forward, 20_000, 20_000 - lost_by_bin.iter().sum::<u64>());
+        let spec = TrialSpec::constant(FrameRate(20_000), 1_000_000_000);
+        let result = TrialResult::new(spec, vec![DirectionResult { lost_by_bin, ..counted }], faults);
+        let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
+        let watch = Watch {
+            interval_ns: 100_000_000,
+            cores: vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }],
+            devices: vec![],
+            memory: vec![],
+            process_ms: Some(0),
+            drops: vec![],
+            connections: vec![],
+            waited_us: vec![],
+        };
+        describe_disturbance(&result, watch, FrameSize(84))
+    }
+
+    #[test]
+    fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
+        let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
+        let begin = "  disturbed: all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine";
+        assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
+        let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
+        assert!(taken.starts_with("  disturbed: other work on the machine used the DUT's processors"), "{taken}");
+    }
+
+    #[test]
+    fn a_trial_that_passed_or_lost_all_along_was_not_disturbed() {
+        assert_eq!(told(vec![0; 10], vec![]), "");
+        assert_eq!(told(vec![50; 10], vec![]), "");
+        assert_eq!(told(vec![0; 10], vec![Fault::CpuTaken { milliseconds: 1 }]), "", "nothing is missing that it explains");
+    }
 }

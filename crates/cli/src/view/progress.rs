@@ -3,7 +3,7 @@
 use super::{View, words};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
-use sixbench_plan::units::show_seconds;
+use sixbench_method::units::show_seconds;
 use std::time::Duration;
 
 /// The view with a progress display on a terminal.
@@ -16,8 +16,9 @@ pub(crate) struct ProgressView {
 impl ProgressView {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style =
-            ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} measurements, {elapsed} gone, {prefix}\n  now   {msg}");
+        let style = ProgressStyle::with_template(
+            "{bar:24.cyan/dim} {pos}/{len} measurements, {elapsed} elapsed, {prefix}\n  now   {msg}",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(250));
         Self { bar, now: String::new(), last: String::new() }

@@ -5,8 +5,8 @@ use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
-use sixbench_method::trial::{Connections, DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::units::{show_ns, show_rate, show_seconds};
+use sixbench_method::trial::{Connections, DirectionResult, TrialResult, TrialSpec, Verdict};
+use sixbench_method::units::{show_ns, show_rate, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
 /// and what was lost?
@@ -27,7 +27,7 @@ pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
-    if let Some(connections) = result.phase_1() {
+    if let Some(connections) = result.phase_one_result() {
         text += &opened(connections, &result.spec);
     }
     if verdict == Verdict::Invalid
@@ -54,7 +54,7 @@ pub(crate) fn certified(certificate: &Certificate) -> String {
     let within_ms = certificate.timeout_ns / 4_000_000;
     let looped = show_rate(FrameRate(Certificate::looped(certificate.rate)));
     match certificate.rate {
-        0 => "the tester failed its self-test (RFC 8219 section 9.2.1) at every rate: no trial will be valid".to_owned(),
+        0 => "the tester failed its self-test (RFC 8219 section 9.2.1) at every rate, so no trial will be valid".to_owned(),
         rate => format!(
             "self-test (RFC 8219 section 9.2.1): {looped} queries/s looped back, all answered within {within_ms} ms; certified for {} queries/s",
             show_rate(FrameRate(rate))
@@ -95,8 +95,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 /// Returns the result of one repetition, in words.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
-    let unit = if noun == Noun::Frames { "frames/s per direction" } else { noun.per_second() };
-    let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, unit)).collect();
+    let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, noun.per_second_and_direction())).collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {
         found.push("no result: the tester fell short".to_owned());
@@ -153,7 +152,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     match bracket.lower {
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
         None if matches!(bracket.limit, Limit::Tester | Limit::Disturbed) => {
-            format!("no result{goal}: no trial told anything of the device")
+            format!("no result{goal}: no trial gave information about the device")
         }
         None => format!("nothing passed{goal}"),
     }
@@ -169,13 +168,7 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),
         Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
-            let unit = match spec.kind {
-                TrialKind::Queries => "queries/s",
-                TrialKind::Response => "requests/s",
-                kind if kind.connections().is_some() => "connections/s",
-                _ => "frames/s",
-            };
-            format!("{point}: {} {unit} for {}", show_rate(spec.rate), show_ns(spec.duration_ns))
+            format!("{point}: {} {} for {}", show_rate(spec.rate), spec.kind.rate_unit(), show_ns(spec.duration_ns))
         }
         Event::TrialEnded { record, verdict } => trial(&record.result, *verdict),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
@@ -189,8 +182,16 @@ pub(crate) fn event(event: &Event) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::terms::FrameRate;
-    use sixbench_method::trial::Measurer;
+    use sixbench_method::plan::Point;
+    use sixbench_method::terms::{FrameRate, FrameSize};
+    use sixbench_method::trial::{Measurer, TrialKind};
+
+    #[test]
+    fn a_trial_of_tcp_makes_connections_and_sends_no_frames() {
+        let spec = TrialSpec { kind: TrialKind::TcpRate, ..TrialSpec::constant(FrameRate(500), 1_000_000_000) };
+        let line = event(&Event::TrialStarted { point: Point { test: "tcp".to_owned(), frame_size: FrameSize(84) }, spec });
+        assert!(line.as_ref().is_some_and(|line| line.ends_with(": 500 connections/s for 1s")), "{line:?}");
+    }
 
     #[test]
     fn a_trial_of_requests_tells_how_long_their_replies_took() {

@@ -1,6 +1,8 @@
-//! What tests of the binary share: running it, here or in a namespace, a directory of their own, plans and recipes, and what a run leaves.
+//! What tests of the binary share: running it, here or in a namespace, a directory of their own, plans, recipes, and what a run leaves.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
+
+pub(crate) mod plans;
 
 use serde_json::Value;
 use std::fs;
@@ -11,25 +13,6 @@ use std::time::{Duration, Instant};
 
 /// Runs use the cores of this machine, and each begins with removing what killed ones left: one at a time.
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// A plan of very few, very short trials on kernel forwarding.
-pub(crate) const PLAN: &str = r#"
-name = "short"
-[trial]
-duration = "50ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-[[test]]
-name = "kernel"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1
-"#;
 
 /// The configuration file of siitperf, as its own example has it.
 pub(crate) const SIITPERF: &str = include_str!("../../../siitperf-import/tests/siitperf.conf");

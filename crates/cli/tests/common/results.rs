@@ -1,13 +1,14 @@
 //! Results directories of simulated devices: what a run would leave behind, in milliseconds and without root.
 
 use crate::common::Scratch;
-use sixbench_method::plan::{Plan, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
+use sixbench_method::plan::{Plan, Point, Profile, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::{Resumed, resume};
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::Measurer;
+use sixbench_method::trial::{Measurer, TrialSettings};
 use std::fs;
 
 /// A test of throughput of kernel forwarding, seven times at one frame size.

@@ -16,15 +16,15 @@ const TRIES: u32 = 2;
 /// trials at it are held to theirs.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
-/// The rates that are known to pass and to fail, up to the highest rate wanted.
-pub(super) struct CertifyBounds {
+/// The search for the certified rate: the rates that are known to pass and to fail, up to the highest rate wanted.
+pub(super) struct CertificateSearch {
     range: LoadRange,
     known: Bounds,
     tries: u32,
 }
 
-impl CertifyBounds {
-    /// Creates the bounds before any trial; rates above `most` are not wanted.
+impl CertificateSearch {
+    /// Creates the search before any trial; rates above `most` are not wanted.
     pub(super) fn new(most: u64) -> Self {
         // Any tester is fit for no queries, so halving goes down to one query per second and no minimum has to be tried.
         let known = Bounds { lower: Some(FrameRate(0)), upper: None };
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn search(most: u64, capacity: u64) -> (u64, u32) {
-        let (mut bounds, mut trials) = (CertifyBounds::new(most), 0);
+        let (mut bounds, mut trials) = (CertificateSearch::new(most), 0);
         while let Some(rate) = bounds.next() {
             let in_time = rate.min(capacity);
             bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 });
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn halving_begins_at_nothing_and_ends_at_one_query_per_second() {
-        let (mut bounds, mut tried) = (CertifyBounds::new(1001), Vec::new());
+        let (mut bounds, mut tried) = (CertificateSearch::new(1001), Vec::new());
         while let Some(rate) = bounds.next() {
             tried.push(rate);
             bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time: 0, is_paced: true, slowest_ns: 1 });
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_answered_but_not_paced_is_tried_again() {
-        let mut bounds = CertifyBounds::new(1000);
+        let mut bounds = CertificateSearch::new(1000);
         let trial = |is_paced| CertificateTrial { rate: 2200, sent: 2200, in_time: 2200, is_paced, slowest_ns: 1 };
         bounds.learn(1000, &trial(false));
         assert_eq!(bounds.next(), Some(1000));

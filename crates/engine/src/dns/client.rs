@@ -1,20 +1,21 @@
 //! One thread of the client: asks its part of the questions when each is due, whatever became of those before, and judges every answer.
 //! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
 
-use super::FASTEST_QUERIES;
 use super::authority::AskedNames;
 use super::flight::{Flight, QueryState};
 use super::judge::{self, AnswerClass, MessageClass};
-use super::names::{Domain, LABEL, write_label};
+use super::names::{Domain, write_label};
 use super::query::{HEADER, Query};
 use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
+use super::settings::FASTEST_QUERIES;
 use super::sockets::{MOST, QuerySockets, Reply};
 use super::tally::QueryTally;
 use crate::paced_sending::PacedSending;
 use crate::pacer::{Pacer, ThreadShare};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
+use sixbench_method::plan::NAME_LABEL;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{LOSS_BIN_NS, Schedule, Sending};
 use std::net::Ipv4Addr;
@@ -171,11 +172,11 @@ impl ClientState<'_> {
             self.tally.answers.unasked += 1;
             return;
         };
-        let asked = self.asking.questions.at(self.sending.pacer.share.number(sequence));
-        if let Some(label) = self.question[1..].first_chunk_mut::<LABEL>() {
-            write_label(asked.address, label);
+        let question = self.asking.questions.at(self.sending.pacer.share.number(sequence));
+        if let Some(label) = self.question[1..].first_chunk_mut::<NAME_LABEL>() {
+            write_label(question.address, label);
         }
-        let due = self.asking.expectation.of(asked.address);
+        let due = self.asking.expectation.of(question.address);
         let class = match judge::judge(reply.octets, &self.question, &due) {
             MessageClass::OtherQuestion => {
                 self.tally.answers.mismatched += 1;
@@ -192,9 +193,9 @@ impl ClientState<'_> {
         self.flight.answer(sequence, reply.now_ns, class);
         self.tally.answer(class, delay_ns, self.asking.timeout_ns);
         if class == AnswerClass::Right {
-            self.note_cache(asked);
+            self.note_cache(question);
         } else {
-            let name = || self.asking.domain.name(Ipv4Addr::from(asked.address));
+            let name = || self.asking.domain.name(Ipv4Addr::from(question.address));
             let expected = || due.address.map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"));
             let example = || format!("{}: expected {}, got {}", name(), expected(), judge::describe(reply.octets));
             self.tally.keep(example);
@@ -204,8 +205,8 @@ impl ClientState<'_> {
     /// Notes whether the right answer came from the cache. An error says nothing of it: a server that is too busy to ask has
     /// not cached.
     #[inline]
-    fn note_cache(&mut self, asked: Question) {
-        let Question { address, is_cached } = asked;
+    fn note_cache(&mut self, question: Question) {
+        let Question { address, is_cached } = question;
         self.tally.cached += u64::from(is_cached);
         let Some(asked) = self.asking.asked else { return };
         match is_cached {

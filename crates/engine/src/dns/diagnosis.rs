@@ -19,37 +19,36 @@ pub(super) fn diagnose(settings: &DnsSettings, resolved: &ResolvedNames, address
         (AnswerClass::Refused, DnsRole::Dns64) => {
             "it refuses recursion for this client: allow it, and forward the domain to the authority"
         }
-        (AnswerClass::Refused | AnswerClass::Nxdomain, DnsRole::Authority) => {
-            "is the zone loaded, with all names the plan asks for?"
-        }
+        (AnswerClass::Refused | AnswerClass::Nxdomain, DnsRole::Authority) => "is the zone loaded, with all names of the plan?",
         (AnswerClass::Servfail, _) => "does it reach the authority, and is DNSSEC validation off for the domain?",
         (AnswerClass::Nxdomain, DnsRole::Dns64) => "is the domain forwarded to the authority, and does that know the name?",
         (AnswerClass::Empty, DnsRole::Dns64) => {
-            "is DNS64 enabled, and for this client? It finds no AAAA record and makes none of the A record"
+            "is DNS64 enabled for this client? The server finds no AAAA record and does not synthesise one from the A record"
         }
         (AnswerClass::WrongAddress, DnsRole::Dns64) => "is its DNS64 prefix the one that is expected?",
-        (AnswerClass::WrongTtl, _) => "its answer is to be kept longer than the authority says",
-        (AnswerClass::Truncated, _) => "the answer does not fit: what else does it hold?",
+        (AnswerClass::WrongTtl, _) => "its answer has a longer TTL than the authority's",
+        (AnswerClass::Truncated, _) => "the answer does not fit into a datagram; what else does it contain?",
         (AnswerClass::WrongForm, DnsRole::Dns64) => {
             "an answer without recursion available (RA), or with records that do not belong there"
         }
         (AnswerClass::WrongForm, DnsRole::Authority) => {
             "an answer without authority (AA), or with records that do not belong there"
         }
-        _ => "the answer is not what was due",
+        _ => "the answer is not the expected one",
     };
-    format!("asked for AAAA {name}, expected {expected}, got {came}; {hint}")
+    format!("query for AAAA {name}: expected {expected}, got {came}; {hint}")
 }
 
 fn silent(name: &str, resolved: &ResolvedNames) -> String {
     if resolved.unreachable > 0 {
         return format!(
-            "asked for AAAA {name}: the network says unreachable or refused; is the server up, and does it listen on that port?"
+            "query for AAAA {name}: the network reports that it is unreachable or refused; is the server up, and does it \
+             listen on that port?"
         );
     }
     format!(
-        "asked for AAAA {name} {} times and nobody answered; is the server up, does it listen on that address and port, does it allow this \
-         client, and does it reach its authority?",
+        "no answer to the query for AAAA {name}, sent {} times; is the server up, does it listen on that address and port, \
+         does it allow this client, and does it reach its authority?",
         resolved.queries
     )
 }

@@ -2,7 +2,7 @@
 
 use super::authority::{AskedNames, Authority};
 use super::client::{Counted, QueryClient};
-use crate::driver::{TrialStart, joined, pin, pin_and_prioritise};
+use crate::driver::{CallsOff, TrialStart, joined, pin, pin_and_prioritise};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,6 +65,7 @@ pub(super) fn perform(
     let mut beside = beside.iter_mut();
     std::thread::scope(|scope| {
         let run = &run;
+        let _calls_off = CallsOff(&run.start);
         let asking: Vec<_> = clients
             .into_iter()
             .zip(division.client.iter().cycle())
@@ -103,8 +104,8 @@ impl Drop for Over<'_> {
 }
 
 impl QueryRun<'_> {
-    /// Takes the calling thread's place and returns the moment of the first query.
-    fn begin(&self, core: Option<u32>) -> u64 {
+    /// Takes the calling thread's place and returns the moment of the first query; `None` if the trial was called off.
+    fn begin(&self, core: Option<u32>) -> Option<u64> {
         if self.context.shares_core {
             // At the priority of the other.
             pin(core);
@@ -120,7 +121,7 @@ impl QueryRun<'_> {
 
     fn ask(&self, mut client: QueryClient<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
         let _over = Over(&self.pending);
-        client.begin(self.begin(core));
+        client.begin(self.begin(core)?);
         loop {
             if self.is_stopped() {
                 return None;
@@ -143,7 +144,7 @@ impl QueryRun<'_> {
     }
 
     fn serve(&self, authority: &mut Authority, core: Option<u32>) -> Gaps {
-        let start_ns = self.begin(core);
+        let Some(start_ns) = self.begin(core) else { return Gaps::new(self.context.stall_ns, 0) };
         let mut gaps = Gaps::new(self.context.stall_ns, start_ns);
         while self.pending.load(Ordering::Acquire) > 0 && !self.is_stopped() {
             gaps.look(self.context.clock.now_ns());

@@ -13,7 +13,7 @@ pub(crate) struct QueryState {
 }
 
 /// Octets of an entry of the ring.
-pub(crate) const ENTRY_OCTETS: u64 = size_of::<QueryState>() as u64;
+pub(super) const ENTRY_OCTETS: u64 = size_of::<QueryState>() as u64;
 
 /// The ring.
 pub(crate) struct Flight {

@@ -174,7 +174,7 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
 
 /// Returns the content of a message in one line, as an example of a wrong answer.
 pub(crate) fn describe(reply: &[u8]) -> String {
-    let Ok(message) = Message::from_slice(reply) else { return format!("{} octets, no message", reply.len()) };
+    let Ok(message) = Message::from_slice(reply) else { return format!("{} octets that are not a DNS message", reply.len()) };
     let header = message.header();
     let name = message.first_question().map_or_else(|| "no question".to_owned(), |question| question.qname().to_string());
     let answers = message.answer().into_iter().flatten().flatten();

@@ -22,13 +22,6 @@ mod tally;
 mod tester;
 pub mod zone_file;
 
-use sixbench_method::terms::FrameRate;
-
-pub(crate) use flight::ENTRY_OCTETS;
 pub use questions::ExpectedAnswers;
 pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, ExternalAuthority};
 pub use tester::DnsTester;
-
-/// Queries per second of all threads together beyond which no client comes with the kernel's sockets: several times what the self-test
-/// certifies. Of a trial that asks for more no more are kept under way, and the client is late.
-pub(crate) const FASTEST_QUERIES: FrameRate = FrameRate(4_000_000);

@@ -5,9 +5,6 @@ use sixbench_method::plan::{NAME_LABEL, checked_domain};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Octets of a name's own label.
-pub(crate) const LABEL: usize = NAME_LABEL;
-
 /// The domain that names are in, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
@@ -39,7 +36,7 @@ impl Domain {
 
     /// The name of `address`, for people.
     pub fn name(&self, address: Ipv4Addr) -> String {
-        let mut label = [0; LABEL];
+        let mut label = [0; NAME_LABEL];
         write_label(address.into(), &mut label);
         format!("{}.{}", String::from_utf8_lossy(&label), self.text)
     }
@@ -53,7 +50,7 @@ impl fmt::Display for Domain {
 
 /// Writes the label of `address`.
 #[inline]
-pub(crate) fn write_label(address: u32, label: &mut [u8; LABEL]) {
+pub(crate) fn write_label(address: u32, label: &mut [u8; NAME_LABEL]) {
     for (group, octet) in address.to_be_bytes().into_iter().enumerate() {
         let at = group * 4;
         label[at] = b'0' + octet / 100;
@@ -67,7 +64,7 @@ pub(crate) fn write_label(address: u32, label: &mut [u8; LABEL]) {
 
 /// The address a label is of; `None` of any other label.
 #[inline]
-pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
+pub(crate) fn read_label(label: &[u8; NAME_LABEL]) -> Option<u32> {
     let mut address = 0;
     for group in 0..4 {
         let at = group * 4;
@@ -132,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_label_reads_as_what_was_written_and_others_as_nothing() {
-        let mut label = [0; LABEL];
+        let mut label = [0; NAME_LABEL];
         for address in [0, 1, 0x0a00_0001, 0xc0a8_ff09, u32::MAX] {
             write_label(address, &mut label);
             assert_eq!(read_label(&label), Some(address));

@@ -1,6 +1,7 @@
 //! A query for the AAAA record of a name: built once, patched for each.
 
-use super::names::{Domain, LABEL, write_label};
+use super::names::{Domain, write_label};
+use sixbench_method::plan::NAME_LABEL;
 
 /// Octets of the header of every message (RFC 1035 section 4.1.1).
 pub(crate) const HEADER: usize = 12;
@@ -20,8 +21,8 @@ pub(crate) struct Query(Box<[u8]>);
 impl Query {
     /// Creates a query for names of `domain`.
     pub(crate) fn new(domain: &Domain) -> Self {
-        let mut octets = vec![0, 0, RD, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
-        octets.extend_from_slice(&[0; LABEL]);
+        let mut octets = vec![0, 0, RD, 0, 0, 1, 0, 0, 0, 0, 0, 0, NAME_LABEL as u8];
+        octets.extend_from_slice(&[0; NAME_LABEL]);
         octets.extend_from_slice(domain.wire());
         octets.extend_from_slice(&AAAA.to_be_bytes());
         octets.extend_from_slice(&INTERNET.to_be_bytes());

@@ -1,14 +1,25 @@
 //! What the DNS tester is told: where its ends are, what it is to ask, and why it may not be able to.
 
 use super::authority::AuthorityError;
+use super::flight::ENTRY_OCTETS;
 use super::names::Domain;
 use super::questions::ExpectedAnswers;
-use crate::memory::OutOfMemory;
+use crate::memory::{Footprint, OutOfMemory};
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::TrialSpec;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+
+/// Queries per second of all threads together beyond which no client comes with the kernel's sockets: several times what the self-test
+/// certifies. Of a trial that asks for more no more are kept under way, and the client is late.
+pub(super) const FASTEST_QUERIES: FrameRate = FrameRate(4_000_000);
+
+/// Octets per query under way, in a ring whose size is a power of two; then octets per identifier.
+const QUERY_OCTETS: u64 = 2 * ENTRY_OCTETS;
+const IDENTIFIER_OCTETS: u64 = 4;
 
 /// The ends of a trial: their addresses and network namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,12 +94,23 @@ pub struct DnsSettings {
     pub records: Option<PathBuf>,
 }
 
+impl Footprint for DnsSettings {
+    /// Queries under way, their identifiers, and three bits of each name: asked for, asked for by the server, asked for again.
+    fn octets(&self, spec: &TrialSpec) -> u64 {
+        let window_ns = self.window_ns.max(self.timeout_ns);
+        let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_mul(5) / 4;
+        let names = spec.frames().min(self.names.count());
+        let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
+        under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)
+    }
+}
+
 /// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum DnsError {
     /// The client's sockets cannot be opened.
     #[error(
-        "cannot ask {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
+        "cannot query {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
     )]
     Client {
         /// The server.

@@ -3,6 +3,7 @@
 use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
 use super::background::BackgroundAuthority;
+use super::certify::{self, CertificateSearch};
 use super::client::{Asking, Counted, QueryClient};
 use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
@@ -14,14 +15,14 @@ use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
-use crate::driver::{self, Layout};
-use crate::memory::{self, TrafficKind};
+use crate::driver::{self, Layout, place};
+use crate::memory;
 use crate::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
+use sixbench_method::trial::dns::{Cache, Certificate};
 use sixbench_method::trial::{Fault, Measurer, Schedule, TrialResult, TrialSpec};
 use std::io;
 use std::net::SocketAddr;
@@ -265,7 +266,7 @@ impl DnsTester {
         if let Some(fault) = self.refuses(spec, queries) {
             return Ok(nothing_sent(spec, queries, fault));
         }
-        memory::ensure(spec, TrafficKind::Dns(&self.settings))?;
+        memory::ensure(spec, &self.settings)?;
         if !self.is_probed {
             self.probe(Duration::from_secs(5))?;
         }
@@ -414,7 +415,7 @@ impl DnsTester {
         let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
         let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
         let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
-        let mut bounds = super::certify::CertifyBounds::new(most.0);
+        let mut search = CertificateSearch::new(most.0);
         // Another socket at that address would take part of the queries.
         drop(self.background.take());
         self.zone = None;
@@ -422,7 +423,7 @@ impl DnsTester {
             Some(end) => self.bind(end.namespace.as_deref(), address, zone)?,
             None => Vec::new(),
         };
-        while let Some(rate) = bounds.next() {
+        while let Some(rate) = search.next() {
             self.check_stop()?;
             let looped = FrameRate(Certificate::looped(rate));
             let queries = looped.frames_in(duration_ns).max(1);
@@ -431,13 +432,13 @@ impl DnsTester {
             // With the work that the authority has in a trial.
             let asked = AskedNames::new(&ranges(self.settings.names, NameRange { first: 0, count: queries }));
             let counted = self.run(looped, queries, &looking, Some(&asked), &mut authorities)?;
-            let trial: CertificateTrial = super::certify::judged(looped.0, queries, &counted);
-            bounds.learn(rate, &trial);
+            let trial = certify::judged(looped.0, queries, &counted);
+            search.learn(rate, &trial);
             certificate.trials.push(trial);
         }
         drop(authorities);
         self.listen()?;
-        certificate.rate = bounds.passed();
+        certificate.rate = search.passed();
         self.certificate = Some(certificate.clone());
         Ok(Some(certificate))
     }
@@ -466,10 +467,6 @@ fn ranges(names: Names, stretch: NameRange) -> Vec<(u32, u64)> {
 
 fn unwritable(path: &std::path::Path, source: io::Error) -> DnsError {
     DnsError::Records { path: path.display().to_string(), source }
-}
-
-fn place(namespace: Option<&str>) -> String {
-    namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
 }
 
 /// Opens sockets where they belong.

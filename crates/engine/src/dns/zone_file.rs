@@ -1,7 +1,8 @@
 //! The namespace as a zone file (RFC 1035 section 5) for name servers that store theirs: what [`AddressZone`] computes, line by line.
 
 use super::authority::{ANYBODY, AddressZone, MAILBOX, SECONDARIES, SERIAL, SERVER};
-use super::names::{LABEL, NamePopulation, write_label};
+use super::names::{NamePopulation, write_label};
+use sixbench_method::plan::NAME_LABEL;
 use sixbench_method::plan::Names;
 use std::io;
 
@@ -17,7 +18,7 @@ pub fn write_zone(out: &mut impl io::Write, zone: &AddressZone, names: Names) ->
     writeln!(out, "$ORIGIN {}.\n$TTL {ttl}", zone.domain)?;
     writeln!(out, "@ IN SOA {SERVER} {MAILBOX} {SERIAL} {refresh} {retry} {expire} {ttl}\n@ IN NS {SERVER}")?;
     writeln!(out, "{SERVER} IN A {ipv4}\n{SERVER} IN AAAA {ipv6}")?;
-    let mut label = [0; LABEL];
+    let mut label = [0; NAME_LABEL];
     for address in addresses(names) {
         write_label(address, &mut label);
         out.write_all(&label)?;

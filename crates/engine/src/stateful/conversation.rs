@@ -4,7 +4,7 @@ use super::table::place;
 use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, TranslationPool};
 use crate::flow::mix;
 use crate::profile::{AddressVariation, TrafficProfile};
-use crate::side::AddressField;
+use crate::side::{AddressField, Viewpoint};
 use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::{Direction, IpVersion};
 use sixbench_wire::template::with_part;
@@ -20,22 +20,6 @@ pub(crate) enum ConversationStep {
     Validate,
     /// Phase 2: both send on connections they draw.
     Use,
-}
-
-/// The side from which a frame is seen, and the side that sent it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Viewpoint {
-    /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
-    pub(crate) at_initiator: bool,
-    /// True if the Initiator sent it.
-    pub(crate) of_initiator: bool,
-}
-
-impl Viewpoint {
-    /// Returns whether the frame bears a source that the DUT has translated, which is to be learned here rather than known.
-    pub(crate) fn is_translated(self) -> bool {
-        self.of_initiator && !self.at_initiator
-    }
 }
 
 /// The connections of a trial.

@@ -10,7 +10,7 @@ mod mapping;
 mod phases;
 mod table;
 
-pub(crate) use conversation::{Conversation, ConversationStep, Viewpoint, mapped};
+pub(crate) use conversation::{Conversation, ConversationStep, mapped};
 pub(crate) use four_tuple::{Enumeration, FourTuple};
 pub(crate) use table::{Mapped, StateTable};
 

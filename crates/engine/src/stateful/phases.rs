@@ -40,7 +40,7 @@ impl FrameTester {
                 let delay_ns = self.clock.now_ns() - began_ns;
                 let used = self.exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
                 (result.directions, result.faults) = (used.directions, used.faults);
-                result.phase_1_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
+                result.phase_one_result_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
             }
             _ => {
                 let (of, rate) = (phase_one.connections, phase_one.rate.0);
@@ -49,7 +49,7 @@ impl FrameTester {
             }
         }
         let counted_after = self.counted()?;
-        result.phase_1_mut().into_iter().for_each(|connections| connections.counted_after = counted_after);
+        result.phase_one_result_mut().into_iter().for_each(|connections| connections.counted_after = counted_after);
         Ok(result)
     }
 
@@ -115,7 +115,7 @@ impl FrameTester {
         let phase_one = PhaseOne { connections: conversation.table.len(), rate };
         let back = self.one_way(&conversation.at(ConversationStep::Validate), gateway, gateway.opens.opposite(), phase_one)?;
         let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
-        if let Some(connections) = result.phase_1_mut() {
+        if let Some(connections) = result.phase_one_result_mut() {
             connections.examples.extend(lost);
         }
         result.directions.extend(back.directions);

@@ -1,6 +1,7 @@
 //! Which addresses and ports a connection has: a function of its number, and whether there are enough of them. Nothing here opens a socket.
 
-use super::{TcpEnds, TcpError, TcpSettings};
+use super::error::TcpError;
+use super::settings::{TcpEnds, TcpSettings};
 use sixbench_method::trial::tcp::Close;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};

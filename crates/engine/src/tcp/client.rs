@@ -1,10 +1,10 @@
 //! The client's schedule: makes connections when they are due, whatever became of those before. What one attempt costs does not depend on
 //! how many are open. The state of each connection is kept in `set`.
 
-use super::TcpError;
 use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket};
 use super::connection_set::{ClientTask, ConnectionSet};
 use super::drive::{EventHandler, LoopContext};
+use super::error::TcpError;
 use super::tally::ClientPhase;
 use crate::driver::HEAD_START_NS;
 use crate::pacer::Pacer;

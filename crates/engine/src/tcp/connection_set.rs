@@ -117,7 +117,7 @@ impl ConnectionSet {
     fn take(&mut self, slot: usize, octets: usize, now_ns: u64) {
         let seen = match &mut self.connections[slot].step {
             ConnectionStep::Waiting(reader) => reader.take(&self.piece[..octets]),
-            _ => ResponseProgress::Wrong("octets nobody asked for"),
+            _ => ResponseProgress::Wrong("octets that were not requested"),
         };
         match seen {
             ResponseProgress::Part => {}

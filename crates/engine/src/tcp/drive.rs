@@ -1,9 +1,8 @@
 //! The loops in which the two ends wait for events: one for both on one core, or one for each. Knows neither HTTP nor what is counted.
 
-use super::client::TcpClient;
-use super::server::TcpServer;
-use super::{TcpEnds, TcpError, try_within};
-use crate::driver::{Layout, joined, pin_and_prioritise};
+use super::error::{TcpError, try_within};
+use super::settings::TcpEnds;
+use crate::driver::{EndsOthers, Layout, joined, pin_and_prioritise};
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
@@ -92,19 +91,21 @@ impl<'a> TcpRun<'a> {
         self.is_client_over.store(true, Ordering::Release);
     }
 
-    /// Runs both ends to the end of the trial and gives them back.
-    pub(super) fn perform(
+    /// Runs client and server to the end of the trial; returns the client's longest work between two looks at the sockets, in nanoseconds.
+    pub(super) fn perform<Server: EventHandler>(
         &self,
-        mut client: TcpClient,
-        mut server: Option<TcpServer>,
+        client: &mut impl EventHandler,
+        server: Option<&mut Server>,
         ends: &TcpEnds,
         layout: &Layout,
-    ) -> Result<(TcpClient, Option<TcpServer>), TcpError> {
+    ) -> Result<u64, TcpError> {
         let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
-        let worst_gap_ns = std::thread::scope(|scope| {
-            let mut together: Vec<&mut dyn EventHandler> = vec![&mut client];
-            let serving = match (server.as_mut(), second) {
+        std::thread::scope(|scope| {
+            // Also if the system gives no second thread.
+            let _ends_others = EndsOthers(&self.has_failed);
+            let mut together: Vec<&mut dyn EventHandler> = vec![client];
+            let serving = match (server, second) {
                 (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
                 (Some(server), None) => {
                     together.push(server);
@@ -114,14 +115,13 @@ impl<'a> TcpRun<'a> {
             };
             let asked = joined(scope.spawn(move || self.attend(client_place, first, &mut together)).join());
             serving.map_or(Ok(0), |server| joined(server.join())).and(asked)
-        })?;
-        client.note_gap(worst_gap_ns);
-        Ok((client, server))
+        })
     }
 
     /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own
     /// namespace, and what they accept stays there.
     fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
+        let _ends_others = EndsOthers(&self.has_failed);
         let result = try_within(namespace, || {
             pin_and_prioritise(core);
             self.turn_round(ends)
@@ -180,6 +180,45 @@ fn sleep_time(now_ns: u64, wake_ns: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
+
+    /// An end that is never over.
+    struct Endless {
+        panics: bool,
+    }
+
+    impl EventHandler for Endless {
+        fn turn(&mut self, _: &LoopContext<'_>) -> Result<(), TcpError> {
+            assert!(!self.panics, "a bug");
+            Ok(())
+        }
+
+        fn event(&mut self, _: &Event, _: &LoopContext<'_>) {}
+
+        fn wake_ns(&self) -> u64 {
+            0
+        }
+
+        fn is_over(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_panic_in_one_loop_ends_the_other() {
+        let (told, ended) = mpsc::channel();
+        let trial = std::thread::spawn(move || {
+            let (clock, stop) = (Clock::new(), AtomicBool::new(false));
+            let run = TcpRun::new(&clock, &stop, true);
+            let attend = |panics| run.attend(None, None, &mut [&mut Endless { panics }]);
+            std::thread::scope(|scope| {
+                let [fails, waits] = [true, false].map(|panics| scope.spawn(move || attend(panics)));
+                let _ = told.send((fails.join().is_err(), waits.join().is_ok()));
+            });
+        });
+        assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok((true, true)));
+        trial.join().expect("a thread");
+    }
 
     #[test]
     fn a_loop_sleeps_only_until_well_before_its_next_turn() {

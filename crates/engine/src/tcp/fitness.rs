@@ -2,7 +2,9 @@
 
 use super::addresses::ConnectionDemand;
 use super::connection::socket;
-use super::{TcpEnds, TcpError, place, try_within};
+use super::error::{TcpError, try_within};
+use super::settings::TcpEnds;
+use crate::driver::place;
 use sixbench_io::limit;
 use sixbench_method::trial::tcp::TcpSpec;
 use std::net::{IpAddr, SocketAddr};
@@ -33,12 +35,12 @@ pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
 fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
     let is_other_family = |address: &IpAddr| address.is_ipv4() != ends.server.is_ipv4();
     let wrong = [
-        (spec.connections == 0, "no connections are asked for: rate and duration give less than one"),
+        (spec.connections == 0, "no connection would be opened: rate and duration give less than one"),
         (spec.rate == 0, "the rate is 0"),
         (spec.time_limit_ns == 0, "the time limit is 0"),
         (ends.client_addresses.is_empty(), "the client has no address"),
         (ends.source_ports.is_empty() || ends.server_ports.is_empty(), "a range of ports is empty"),
-        (*ends.source_ports.start() == 0 || *ends.server_ports.start() == 0, "port 0 cannot be asked for"),
+        (*ends.source_ports.start() == 0 || *ends.server_ports.start() == 0, "port 0 cannot be used"),
         (
             ends.client_addresses.iter().any(is_other_family),
             "the client's addresses and the server's are of different IP versions",

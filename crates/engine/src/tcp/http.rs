@@ -165,7 +165,7 @@ impl ResponseReader {
         let Some(seen) = self.seen else { return self.take_head(piece) };
         let left = self.octets - seen;
         if piece.len() as u64 > u64::from(left) {
-            return ResponseProgress::Wrong("more octets than the object has");
+            return ResponseProgress::Wrong("more octets than the object contains");
         }
         if !piece.iter().zip(seen..).all(|(&found, place)| found == octet(self.key, place)) {
             return ResponseProgress::Wrong("octets that are not the object's");
@@ -190,13 +190,13 @@ impl ResponseReader {
 
 /// Checks that a head announces the object; the error says what is wrong.
 fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
-    let head = std::str::from_utf8(head).map_err(|_| "a head that is no text")?;
+    let head = std::str::from_utf8(head).map_err(|_| "a head that is not text")?;
     let mut lines = head.split("\r\n");
     if !lines.next().is_some_and(|line| line.starts_with("HTTP/1.1 200 ")) {
-        return Err("another status than 200");
+        return Err("a status other than 200");
     }
     let length = lines.find_map(|line| field(line, "content-length")).ok_or("no length")?;
-    if length.parse() == Ok(octets) { Ok(()) } else { Err("another length than the object's") }
+    if length.parse() == Ok(octets) { Ok(()) } else { Err("a length other than the object's") }
 }
 
 #[cfg(test)]
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(seen(wrong.chunks(50), 64), ResponseProgress::Wrong("octets that are not the object's"));
         }
         let longer = [&right[..], b"x"].concat();
-        assert_eq!(seen(longer.chunks(1000), 64), ResponseProgress::Wrong("more octets than the object has"));
+        assert_eq!(seen(longer.chunks(1000), 64), ResponseProgress::Wrong("more octets than the object contains"));
         assert_eq!(seen(right[..right.len() - 1].chunks(1000), 64), ResponseProgress::Part, "an octet is missing");
     }
 
@@ -292,7 +292,7 @@ mod tests {
         HttpRequest { key: 1, closes: true }.write_response(64, &mut other);
         assert_eq!(seen(other.chunks(1000), 64), ResponseProgress::Wrong("octets that are not the object's"));
         let gone = b"HTTP/1.1 404 Not Found\r\n\r\n";
-        assert_eq!(seen(gone.chunks(1000), 64), ResponseProgress::Wrong("another status than 200"));
-        assert_eq!(seen(response(63).chunks(1000), 64), ResponseProgress::Wrong("another length than the object's"));
+        assert_eq!(seen(gone.chunks(1000), 64), ResponseProgress::Wrong("a status other than 200"));
+        assert_eq!(seen(response(63).chunks(1000), 64), ResponseProgress::Wrong("a length other than the object's"));
     }
 }

@@ -7,11 +7,11 @@
 //!
 //! # Closing
 //!
-//! A device's table depends on how connections end, so that is a setting, [`Close`], and on record. Default is [`Close::ServerFirst`], an
+//! A device's table depends on how connections end, so that is a setting, [`Close`](sixbench_method::trial::tcp::Close), and on record. Default is `ServerFirst`, an
 //! orderly close: FIN and ACK each way, as most connections of HTTP end. The device sees a whole connection and keeps its entry for as long
 //! as it does for real ones (its aging time). TIME-WAIT stays at the server, where Linux accepts a new SYN in it; the client's port is free
-//! at once, so that few ports suffice for any rate. With [`Close::ClientFirst`] TIME-WAIT is the client's, and a pair of addresses and ports
-//! cannot be used again for a minute. [`Close::Reset`] is what RFC 3511 recommends between trials, to empty the device's table; as the
+//! at once, so that few ports suffice for any rate. With `ClientFirst` TIME-WAIT is the client's, and a pair of addresses and ports
+//! cannot be used again for a minute. `Reset` is what RFC 3511 recommends between trials, to empty the device's table; as the
 //! close of a rate trial it measures a device that may forget at once. Whether ACK and FIN travel together (the three-way close of section
 //! 5.4.2) is up to the kernel. Whatever fails or is left over is ended by a RST in any case.
 
@@ -20,152 +20,34 @@ mod client;
 mod connection;
 mod connection_set;
 mod drive;
+mod error;
 mod fitness;
 mod http;
 mod kernel;
 mod server;
+mod settings;
 mod tally;
 mod times;
 
-use crate::driver::{Layout, within};
-use crate::memory::{self, OutOfMemory, TrafficKind};
+pub use error::TcpError;
+pub use settings::{TcpEnds, TcpSettings};
+
+use crate::driver::Layout;
+use crate::memory;
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
 use connection_set::ClientTask;
-use ipnet::IpNet;
+use drive::TcpRun;
 use kernel::KernelTcp;
 use server::TcpServer;
 use sixbench_io::clock::Clock;
-use sixbench_method::isolation::{Addressed, Admitted};
+use sixbench_method::isolation::Admitted;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::tcp::{Close, KernelCounts, TcpResult, TcpSpec, TcpTrial};
+use sixbench_method::trial::tcp::{KernelCounts, TcpResult, TcpSpec, TcpTrial};
 use sixbench_method::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSpec};
-use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// The ends, and the way in which they reach each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TcpEnds {
-    /// The direction in which connections are opened.
-    pub opens: Direction,
-    /// Network namespace of the client; `None` is this one.
-    pub client_namespace: Option<String>,
-    /// Network namespace of the server; `None` is this one.
-    pub server_namespace: Option<String>,
-    /// The client's addresses, each a virtual client of RFC 3511 section 4.2. They must be set on an interface.
-    pub client_addresses: Vec<IpAddr>,
-    /// The ports connections come from.
-    pub source_ports: RangeInclusive<u16>,
-    /// The server as the client addresses it, e.g. 64:ff9b::c613:1 through NAT64.
-    pub server: IpAddr,
-    /// The ports connections go to.
-    pub server_ports: RangeInclusive<u16>,
-    /// The address the server listens on. `None` where another server answers; the tester starts none.
-    pub listen: Option<IpAddr>,
-    /// The networks that the DUT's translated source addresses must be from. If it is empty, they may be from anywhere.
-    pub pool: Vec<IpNet>,
-}
-
-impl Addressed for TcpEnds {
-    fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
-        self.client_addresses.iter().copied().chain([self.server]).chain(self.listen).for_each(show);
-    }
-}
-
-/// The settings that hold for every trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TcpSettings {
-    /// Octets of the object in each response (object size, RFC 3511 section 5.2.2.2).
-    pub object_octets: u32,
-    /// Time limit of each connection from its SYN, and of each later request. Linux repeats a lost SYN after one second: a shorter limit
-    /// makes every lost SYN a failure.
-    pub time_limit: Duration,
-    /// The way in which connections are closed.
-    pub close: Close,
-    /// An attempt later than this behind its due time is late.
-    pub stall: Duration,
-}
-
-impl Default for TcpSettings {
-    fn default() -> Self {
-        Self { object_octets: 64, time_limit: Duration::from_secs(1), close: Close::default(), stall: Duration::from_millis(1) }
-    }
-}
-
-/// The reason why no trial could be performed.
-#[derive(Debug, thiserror::Error)]
-pub enum TcpError {
-    /// The request makes no sense.
-    #[error("cannot make TCP connections: {0}")]
-    Asked(&'static str),
-    /// Addresses and ports of the tester do not suffice.
-    #[error(
-        "{needed} pairs of addresses and ports are needed and there are {has} ({waiting} in TIME-WAIT after earlier trials are counted); \
-         give the client more addresses or ports, the server more ports, or close by the server or by reset"
-    )]
-    Addresses {
-        /// Pairs the trial needs.
-        needed: u64,
-        /// Pairs there are.
-        has: u64,
-        /// Pairs, of the needed ones, that earlier trials hold.
-        waiting: u64,
-    },
-    /// The process may not open as many sockets.
-    #[error(
-        "{needed} open sockets and files are needed and this process may have {allowed}; raise the hard limit of the shell (ulimit -Hn), \
-         or ask for fewer connections or, in a trial of a rate, for a shorter time limit"
-    )]
-    Descriptors {
-        /// Descriptors the trial needs at the worst, with those already open.
-        needed: u64,
-        /// Descriptors allowed.
-        allowed: u64,
-    },
-    /// A client's address is not set where the client is, or another process has the port.
-    #[error(
-        "cannot make connections from {address} in {place}: {source}; is the address set on an interface there, and the port free?"
-    )]
-    NotHere {
-        /// The address, and the port; 0 is any.
-        address: SocketAddr,
-        /// The namespace, in words.
-        place: String,
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// The server cannot listen.
-    #[error("cannot listen on {address} in {place}: {source}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The namespace, in words.
-        place: String,
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// A namespace cannot be entered.
-    #[error("cannot enter {place}: {source}")]
-    Namespace {
-        /// The namespace, in words.
-        place: String,
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// The trial's tables do not fit into memory.
-    #[error(transparent)]
-    Memory(#[from] OutOfMemory),
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// The system denied something else.
-    #[error("cannot run the TCP tester: {0}")]
-    System(#[from] io::Error),
-}
 
 /// Makes connections from a client to a server, both its own.
 #[derive(Debug)]
@@ -245,11 +127,12 @@ impl TcpTester {
             trial: self.trials,
         };
         let before = self.kernels()?;
-        let server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec)).transpose()?;
-        let run = drive::TcpRun::new(&self.clock, &self.stop, server.is_none());
-        let outcome = run.perform(TcpClient::new(task), server, &self.ends, &self.layout);
+        let mut client = TcpClient::new(task);
+        let mut server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec)).transpose()?;
+        let run = TcpRun::new(&self.clock, &self.stop, server.is_none());
+        let worst_gap_ns = run.perform(&mut client, server.as_mut(), &self.ends, &self.layout);
         self.rotation.end(spec.connections, spec.close, Instant::now());
-        let (client, server) = outcome?;
+        client.note_gap(worst_gap_ns?);
         let after = self.kernels()?;
         Ok(client.finish(server.map(TcpServer::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
     }
@@ -266,7 +149,7 @@ impl Measurer for TcpTester {
     type Error = TcpError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
-        memory::ensure(spec, TrafficKind::Tcp(&self.settings))?;
+        memory::ensure(spec, &self.settings)?;
         let result = match spec.kind {
             TrialKind::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
             TrialKind::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),
@@ -298,14 +181,4 @@ fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {
         server_retransmitted: server.retransmitted,
         server_queue_full: server.queue_full,
     }
-}
-
-/// As [`within`], for work that fails with errors of its own.
-fn try_within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> Result<T, TcpError> + Send) -> Result<T, TcpError> {
-    within(namespace, work).map_err(|source| TcpError::Namespace { place: place(namespace), source })?
-}
-
-/// A namespace in words.
-fn place(namespace: Option<&str>) -> String {
-    namespace.map_or_else(|| "this namespace".to_owned(), |name| format!("namespace {name}"))
 }

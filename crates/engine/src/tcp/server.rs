@@ -3,8 +3,10 @@
 
 use super::connection::reset;
 use super::drive::{EventHandler, LoopContext, SERVER};
+use super::error::{TcpError, try_within};
 use super::http::{HttpRequest, ParsedRequest, RequestReader};
-use super::{TcpEnds, TcpError, place, try_within};
+use super::settings::TcpEnds;
+use crate::driver::place;
 use ipnet::IpNet;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};

@@ -6,9 +6,8 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
 use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
-use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_method::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -75,17 +74,16 @@ fn try_measure(
     spec: TrialSpec,
     frame_timeout_ns: u64,
 ) -> Result<TrialResult, MeasureError> {
-    let (left, right) = pair_with(device);
-    try_between((Box::new(left), Box::new(right)), profile, spec, frame_timeout_ns)
+    try_between(pair_with(device), profile, spec, frame_timeout_ns)
 }
 
 /// A trial between two ports, whatever is between them.
-pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_between(ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
 fn try_between(
-    ports: (Box<dyn Port>, Box<dyn Port>),
+    ports: (Port, Port),
     profile: TrafficProfile,
     spec: TrialSpec,
     frame_timeout_ns: u64,

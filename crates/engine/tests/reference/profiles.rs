@@ -25,21 +25,10 @@ fn around(inner: Encapsulation, source: impl Into<IpAddr>, destination: impl Int
     Encapsulation { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
 }
 
-fn swapped(datagram: Encapsulation) -> Encapsulation {
-    let swap = |ends: sixbench_engine::profile::AddressPair| sixbench_engine::profile::AddressPair {
-        source: ends.destination,
-        destination: ends.source,
-    };
-    Encapsulation {
-        ends: swap(datagram.ends),
-        tunnel: datagram.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }),
-    }
-}
-
 /// What the device makes of the left datagram is the right one, and the other way round, one hop further.
 fn between(left: Encapsulation, right: Encapsulation) -> TrafficProfile {
     let paths = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
-    TrafficProfile { forward: paths(left, right), reverse: paths(swapped(right), swapped(left)), ..ipv4() }
+    TrafficProfile { forward: paths(left, right), reverse: paths(right.swapped(), left.swapped()), ..ipv4() }
 }
 
 fn seen(inner: impl Into<Option<AddressRule>>, outer: impl Into<Option<AddressRule>>) -> Appearance {

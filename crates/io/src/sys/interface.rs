@@ -26,7 +26,7 @@ impl Interface {
     /// Looks up an interface that is up.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let unusable = |what: &str| PortError::Interface { interface: name.to_owned(), what: what.to_owned() };
-        let c_name = CString::new(name).map_err(|_| unusable("its name holds a zero octet"))?;
+        let c_name = CString::new(name).map_err(|_| unusable("its name contains a zero octet"))?;
         // SAFETY: the name is a C string that outlives the call.
         let index = unsafe { libc::if_nametoindex(c_name.as_ptr()) };
         if index == 0 {
@@ -37,7 +37,7 @@ impl Interface {
         // SAFETY: SIOCGIFFLAGS fills ifru_flags.
         let flags = unsafe { ask(libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
         if i32::from(flags) & libc::IFF_UP == 0 {
-            return Err(unusable("it is down (ip link set it up)"));
+            return Err(unusable("it is down (use ip link set to bring it up)"));
         }
         // SAFETY: SIOCGIFHWADDR fills ifru_hwaddr.
         let address = unsafe { ask(libc::SIOCGIFHWADDR)?.ifr_ifru.ifru_hwaddr.sa_data };

@@ -3,6 +3,7 @@
 pub(crate) mod interface;
 pub(crate) mod mapping;
 
+use crate::Obstacle;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,6 +20,12 @@ pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_i
         let fd = check(libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol))?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
+}
+
+/// Returns an obstacle if the kernel has no sockets of this family, which are called `what`.
+pub(crate) fn lacking(family: libc::c_int, what: &str, cure: &str) -> Option<Obstacle> {
+    let error = socket(family, libc::SOCK_RAW, 0).err().filter(|error| error.raw_os_error() == Some(libc::EAFNOSUPPORT))?;
+    Some(Obstacle { what: format!("the kernel has no {what} ({error})"), cure: cure.to_owned() })
 }
 
 /// Sets a socket option to a plain value.

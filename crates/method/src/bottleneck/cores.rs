@@ -1,6 +1,6 @@
 //! How busy the DUT's cores were during trials.
 
-use crate::record::{CoreWatch, CpuSample, TrialRecord};
+use crate::record::{CoreWatch, CpuSample, TrialRecord, Watch};
 use std::collections::BTreeMap;
 
 /// One core of the DUT over several trials. There is at least one sample.
@@ -57,8 +57,7 @@ pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
 }
 
 fn of_dut(record: &TrialRecord) -> impl Iterator<Item = &CoreWatch> {
-    let cores = record.watch.iter().flat_map(|watch| &watch.cores);
-    cores.filter(|core| core.role == "dut")
+    record.watch.iter().flat_map(Watch::dut_cores)
 }
 
 /// Returns the samples without the first and the last one, which the load does not fill; all of them where fewer than three

@@ -148,18 +148,23 @@ impl fmt::Display for Chain {
             }
             Weakest::Undecided { margin } => {
                 let names = self.names();
-                let why =
-                    format!("their busiest cores are {margin:.0} points apart, and {CLEAR_POINTS:.0} would make a difference");
-                write!(f, "which of {names} is the bottleneck is undecided: {why} ({})", idle.join("; "))
+                let why = format!(
+                    "their busiest cores are {margin:.0} points apart, but a difference of {CLEAR_POINTS:.0} is needed"
+                );
+                write!(f, "it is undecided which of {names} is the bottleneck: {why} ({})", idle.join("; "))
             }
             Weakest::Neither => {
-                write!(f, "no device is short of processor time: look elsewhere, at queues and links ({})", idle.join("; "))
+                write!(
+                    f,
+                    "no device is short of processor time: look elsewhere, for example at queues and links ({})",
+                    idle.join("; ")
+                )
             }
             Weakest::Shared { host_cores } => {
                 let used: Vec<String> = self.devices.iter().map(Idleness::use_of_its_cores).collect();
                 let cores = super::cores::numbered(host_cores.iter().copied());
-                let why = format!("they share {cores} of the host, and a device that waits for a core looks idle");
-                write!(f, "which of {} is the bottleneck is undecided: {why} ({})", self.names(), used.join("; "))
+                let why = format!("they share {cores} of the host, so a device that waits for a core looks idle");
+                write!(f, "it is undecided which of {} is the bottleneck: {why} ({})", self.names(), used.join("; "))
             }
         }
     }

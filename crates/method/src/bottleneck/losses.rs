@@ -1,10 +1,15 @@
 //! Where and when frames were lost.
 
-use super::{Bottleneck, Cause, are_of_queries};
-use crate::record::TrialRecord;
-use crate::trial::LOSS_BIN_NS;
+use super::cause::{Bottleneck, Cause};
+use crate::record::{DropPlace, TrialRecord};
+use crate::trial::{LOSS_BIN_NS, TrialKind};
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
+pub(super) fn are_of_queries(trials: &[&TrialRecord]) -> bool {
+    trials.iter().any(|record| record.result.spec.kind == TrialKind::Queries)
+}
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {
@@ -17,7 +22,7 @@ pub(super) struct Dropped {
 pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
     let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
-    for drops in watched.filter(|drops| !drops.is_of_the_connection_table()) {
+    for drops in watched.filter(|drops| drops.place != DropPlace::Conntrack) {
         *places.entry(format!("{} ({})", drops.place, drops.way)).or_default() += drops.samples.iter().sum::<u64>();
     }
     let mut places: Vec<(String, u64)> = places.into_iter().filter(|(_, frames)| *frames > 0).collect();

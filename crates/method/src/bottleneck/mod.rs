@@ -1,5 +1,6 @@
 //! Why a DUT loses: which part of the machine under it was at its end when frames began to be missing. Reads records, never the machine.
 
+mod cause;
 mod cores;
 mod devices;
 mod losses;
@@ -7,94 +8,15 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use cause::{Bottleneck, Cause};
 pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 
-use crate::disturbance::{has_excusable_loss, is_disturbed};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, Verdict};
 use cores::{Core, busy_percent, dut_cores, list};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use losses::are_of_queries;
 use table::Refusals;
-
-/// The part that limits a DUT, as far as it can be seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bottleneck {
-    /// The part at its end.
-    pub cause: Cause,
-    /// The observations behind the cause, with numbers.
-    pub evidence: String,
-}
-
-/// Parts of the machine that can be at their end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// Softirqs fill a core, and others have time to spare.
-    OneCoreSoftirq,
-    /// User and system time of a process come to one core, and others have time to spare.
-    OneProcess,
-    /// Every core of the DUT is busy.
-    AllCores,
-    /// Frames were dropped at an interface while the cores had time to spare.
-    QueueOverflow,
-    /// The connection tracking table was full, or had no place for a connection.
-    ConnectionTable,
-    /// Phase 1 did not open every connection, or phase 2 did not find it again (RFC 9693).
-    PhaseOne,
-    /// The names of a DNS server were not cached, or not enough, as the plan has it (RFC 8219 section 9.2).
-    Names,
-    /// The losses stand in one moment, of at most two neighbouring bins of 100 ms.
-    Event,
-    /// The host of the virtual machine took time from the DUT.
-    HostSteal,
-    /// Other work had the DUT's processors in the trials that lost, or in every trial at a load.
-    Disturbed,
-    /// The tester could not offer more.
-    Tester,
-    /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
-    Waiting,
-    /// Cores have time to spare, and no interface counted drops.
-    Unexplained,
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OneCoreSoftirq => {
-                "softirqs fill a core while others have time to spare: the flows do not spread over the cores"
-            }
-            Self::OneProcess => "a process fills a core while others have time to spare: a daemon of a single thread",
-            Self::AllCores => "the DUT's processor time is used up",
-            Self::QueueOverflow => {
-                "frames are dropped at an interface while the cores have time to spare: a burst or too short a queue"
-            }
-            Self::ConnectionTable => "the DUT's connection tracking table is at its end",
-            Self::PhaseOne => "the connections of phase 1 were not all opened, or not kept, so nothing was measured",
-            Self::Names => "the names were not cached as the plan has it, or not enough of them, so nothing was measured",
-            Self::Event => {
-                "the losses stand in one moment of the trial while the cores had time to spare: an accident on the machine, or a pause of the DUT"
-            }
-            Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
-            Self::Disturbed => "other work on the machine had the DUT's processors: its own limit is not known",
-            Self::Tester => "the tester cannot offer more: the DUT may be better than this",
-            Self::Waiting => {
-                "the cores have time to spare and no interface counts drops: the server waits, look at its limits of threads, sockets and \
-                 queries under way"
-            }
-            Self::Unexplained => {
-                "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC"
-            }
-        })
-    }
-}
-
-impl fmt::Display for Bottleneck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.cause, self.evidence)
-    }
-}
 
 /// The number of trials that are looked at on either side of the limit: a single one may be an accident.
 const TRIALS: usize = 3;
@@ -140,11 +62,6 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         found.cause = Cause::Waiting;
     }
     Some(found)
-}
-
-/// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
-fn are_of_queries(trials: &[&TrialRecord]) -> bool {
-    trials.iter().any(|record| record.result.spec.kind == TrialKind::Queries)
 }
 
 /// Names the trials beside the losing ones, in which nothing was lost.
@@ -213,7 +130,7 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let cause = match fault {
         Some(fault) if fault.is_of_connections() => Cause::PhaseOne,
         Some(fault) if fault.is_of_names() => Cause::Names,
-        Some(_) if invalid.iter().all(|record| is_disturbed(record)) => Cause::Disturbed,
+        Some(_) if invalid.iter().all(|record| record.is_disturbed()) => Cause::Disturbed,
         _ => Cause::Tester,
     };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
@@ -237,7 +154,7 @@ fn words_of(record: &TrialRecord) -> String {
 
 /// Others who had the DUT's processors explain more of the loss than may be overlooked, in most of the losing trials.
 fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
-    let doubtful: Vec<_> = lost.iter().filter(|record| is_disturbed(record) && has_excusable_loss(record)).collect();
+    let doubtful: Vec<_> = lost.iter().filter(|record| record.is_disturbed() && record.has_excusable_loss()).collect();
     let first = doubtful.first().filter(|_| 2 * doubtful.len() > lost.len())?;
     let fault = first.result.faults.iter().find(|fault| fault.is_of_the_machine())?;
     let evidence = format!("in {} of {} losing trials; in the first, {fault}", doubtful.len(), lost.len());

@@ -1,7 +1,7 @@
 //! Why connections were not made, or were lost again, as the DUT's kernel counts it.
 
-use super::{Bottleneck, Cause};
-use crate::record::TrialRecord;
+use super::cause::{Bottleneck, Cause};
+use crate::record::{DropPlace, TrialRecord};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(super) struct Refusals {
 pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
     let mut counters: BTreeMap<String, u64> = BTreeMap::new();
     let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
-    for counter in watched.filter(|drops| drops.is_of_the_connection_table()) {
+    for counter in watched.filter(|drops| drops.place == DropPlace::Conntrack) {
         *counters.entry(counter.way.clone()).or_default() += counter.samples.iter().sum::<u64>();
     }
     let mut counters: Vec<(String, u64)> = counters.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -49,7 +49,7 @@ fn meaning(counter: &str) -> &'static str {
         "early_drop" => "the connection tracking table was full and made room by dropping others",
         "insert_failed" => "no free port or bucket",
         "drop" => "table full",
-        "invalid" => "frames of no known connection",
-        _ => "connections not made",
+        "invalid" => "frames of unknown connections",
+        _ => "connections not created",
     }
 }

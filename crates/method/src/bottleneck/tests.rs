@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::Point;
-use crate::record::{CoreWatch, CpuSample, DeviceWatch, Drops, FORMAT, Watch};
+use crate::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, FORMAT, Watch};
 use crate::terms::{Direction, FrameSize};
 use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
@@ -31,11 +31,11 @@ fn sample(process: u16, softirq: u16, steal: u16) -> CpuSample {
 /// A core of the DUT that does this in all samples but the first and the last, in which it is idle.
 fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
     let at = |i: usize| if i == 0 || i == 15 { sample(0, 0, 0) } else { of(i) };
-    CoreWatch { core, role: "dut".into(), samples: (0..16).map(at).collect() }
+    CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(at).collect() }
 }
 
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
-    let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
+    let busy = CoreWatch { core: 0, role: CoreRole::Tester, samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
     let (memory, drops, connections) = (vec![], vec![], vec![]);
     Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections, waited_us: vec![] }
@@ -108,7 +108,7 @@ fn every_core_full_is_a_dut_at_its_end() {
 #[test]
 fn drops_at_an_interface_while_cores_are_idle() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: "backlog".into(), way: "received".into(), samples: vec![0, 300, 150] }];
+    watch.drops = vec![Drops { place: DropPlace::Backlog, way: "received".into(), samples: vec![0, 300, 150] }];
     let evidence = "450 dropped at backlog (received), of 500 missing; in the losing trials cores 1, 2, 3, 4 at 30 %";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::QueueOverflow, evidence);
 }
@@ -116,7 +116,7 @@ fn drops_at_an_interface_while_cores_are_idle() {
 #[test]
 fn a_few_drops_do_not_explain_the_losses() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: "veth0".into(), way: "sent".into(), samples: vec![3] }];
+    watch.drops = vec![Drops { place: DropPlace::Interface("veth0".into()), way: "sent".into(), samples: vec![3] }];
     let evidence = "in the losing trials cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::Unexplained, evidence);
 }
@@ -203,15 +203,15 @@ fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
 
 /// A losing trial with these counters of the connection tracking table.
 fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
-    let drops = |&(way, count): &(&str, u64)| Drops { place: "conntrack".into(), way: way.into(), samples: vec![0, count] };
+    let drops = |&(way, count): &(&str, u64)| Drops { place: DropPlace::Conntrack, way: way.into(), samples: vec![0, count] };
     [trial(800_000, 500, Some(Watch { drops: counters.iter().map(drops).collect(), ..of }))]
 }
 
 #[test]
 fn a_full_connection_tracking_table_is_named_as_the_reason() {
     let full = || watch(vec![core(1, |_| sample(0, 1000, 0))]);
-    let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of no \
-                    known connection (invalid): 20, of 500 missing";
+    let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of \
+                    unknown connections (invalid): 20, of 500 missing";
     assert_cause(&refused(&[("invalid", 20), ("early_drop", 480)], full()), Cause::ConnectionTable, evidence);
     let evidence = "no free port or bucket (insert_failed): 500, of 500 missing";
     assert_cause(&refused(&[("insert_failed", 500)], idle_cores()), Cause::ConnectionTable, evidence);
@@ -233,7 +233,7 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
     let mut record = trial(900_000, 0, Some(idle_cores()));
     record.result.directions.clear();
     record.result.faults = vec![Fault::PhaseOneIncomplete { lost: 7, of: 100, rate: 1000 }];
-    let counter = Drops { place: "conntrack".into(), way: "drop".into(), samples: vec![7] };
+    let counter = Drops { place: DropPlace::Conntrack, way: "drop".into(), samples: vec![7] };
     record.watch.iter_mut().for_each(|watch| watch.drops = vec![counter.clone()]);
     let found = explain_all(&[record]).unwrap();
     assert_eq!(found.cause, Cause::PhaseOne);
@@ -244,8 +244,8 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
 #[test]
 fn idle_cores_without_drops_are_unexplained() {
     let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();
-    let sentence = "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC \
-                    (in the losing trials cores 1, 2, 3, 4 at 30 %)";
+    let sentence = "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or \
+                    the NIC (in the losing trials cores 1, 2, 3, 4 at 30 %)";
     assert_eq!((found.cause, found.to_string().as_str()), (Cause::Unexplained, sentence));
 }
 
@@ -319,8 +319,8 @@ fn one_full_core_of_many_is_a_bottleneck_where_the_mean_says_otherwise() {
 fn two_devices_that_are_nearly_as_busy_are_not_told_apart() {
     assert_weakest(
         chain(vec![device("ce", &[120]), device("br", &[30])], 2),
-        "which of br and ce is the bottleneck is undecided: their busiest cores are 9 points apart, and 10 would make a difference (br: 3 % \
-         idle; ce: 12 % idle)",
+        "it is undecided which of br and ce is the bottleneck: their busiest cores are 9 points apart, but a difference of 10 \
+         is needed (br: 3 % idle; ce: 12 % idle)",
     );
 }
 
@@ -328,8 +328,8 @@ fn two_devices_that_are_nearly_as_busy_are_not_told_apart() {
 fn devices_that_share_a_core_have_no_idle_time_to_compare() {
     assert_weakest(
         chain(vec![device("clat", &[690]), device("plat", &[380])], 1),
-        "which of plat and clat is the bottleneck is undecided: they share core 1 of the host, and a device that waits for a core looks idle \
-         (plat used 62 % of a core; clat used 31 % of a core)",
+        "it is undecided which of plat and clat is the bottleneck: they share core 1 of the host, so a device that waits for a \
+         core looks idle (plat used 62 % of a core; clat used 31 % of a core)",
     );
 }
 
@@ -337,7 +337,8 @@ fn devices_that_share_a_core_have_no_idle_time_to_compare() {
 fn where_all_cores_have_time_to_spare_no_device_is_blamed() {
     assert_weakest(
         chain(vec![device("clat", &[900]), device("plat", &[600])], 2),
-        "no device is short of processor time: look elsewhere, at queues and links (plat: 60 % idle; clat: 90 % idle)",
+        "no device is short of processor time: look elsewhere, for example at queues and links (plat: 60 % idle; clat: 90 % \
+         idle)",
     );
 }
 

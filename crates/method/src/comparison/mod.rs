@@ -112,7 +112,7 @@ pub enum ComparisonFinding {
 
 impl ComparisonFinding {
     /// Returns the verdict that this finding implies for the whole comparison.
-    pub fn verdict(self) -> Gate {
+    pub fn gate(self) -> Gate {
         match self {
             Self::Better | Self::NoDifferenceShown => Gate::Passed,
             Self::Worse => Gate::Worse,
@@ -128,8 +128,8 @@ impl Comparison<'_> {
     }
 
     /// The most serious of what was found.
-    pub fn verdict(&self) -> Gate {
-        let of_rows = self.rows().map(|row| row.finding.verdict()).max().unwrap_or_default();
+    pub fn gate(&self) -> Gate {
+        let of_rows = self.rows().map(|row| row.finding.gate()).max().unwrap_or_default();
         let missing = if self.missing.is_empty() { Gate::Passed } else { Gate::Missing };
         let unfit = if self.unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
         of_rows.max(missing).max(unfit)

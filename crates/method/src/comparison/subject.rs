@@ -38,15 +38,15 @@ impl Subject {
         }
     }
 
-    /// Returns the noun that the values count: `frames`, `connections` or `queries`; `None` for times, shares and octets.
-    pub fn noun(&self) -> Option<&'static str> {
+    /// Returns the things that the values count; `None` for times, shares and octets.
+    pub fn noun(&self) -> Option<Noun> {
         match self {
-            Self::Rate(_) => Some("frames"),
-            Self::ConnectionRate(_) => Some("connections"),
-            Self::QueryRate(_) => Some("queries"),
+            Self::Rate(_) => Some(Noun::Frames),
+            Self::ConnectionRate(_) => Some(Noun::Connections),
+            Self::QueryRate(_) => Some(Noun::Queries),
             Self::Value(quantity, ..) => match quantity.unit() {
-                Unit::Frames | Unit::FramesPerSecond => Some("frames"),
-                Unit::Connections | Unit::ConnectionsPerSecond => Some("connections"),
+                Unit::Frames | Unit::FramesPerSecond => Some(Noun::Frames),
+                Unit::Connections | Unit::ConnectionsPerSecond => Some(Noun::Connections),
                 Unit::Nanoseconds | Unit::Percent | Unit::Octets => None,
             },
         }
@@ -55,9 +55,9 @@ impl Subject {
     /// The unit of its values as they are stored: `frames/s`, `connections/s`, `queries/s`, `ns`, `%`, `frames`, `connections`, `octets`.
     pub fn unit(&self) -> &'static str {
         match self {
-            Self::Rate(_) => "frames/s",
-            Self::ConnectionRate(_) => "connections/s",
-            Self::QueryRate(_) => "queries/s",
+            Self::Rate(_) => Noun::Frames.per_second(),
+            Self::ConnectionRate(_) => Noun::Connections.per_second(),
+            Self::QueryRate(_) => Noun::Queries.per_second(),
             Self::Value(quantity, ..) => quantity.unit().symbol(),
         }
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Subject {
             Self::Rate(goal) => write!(f, "Rate at {goal} loss or less"),
             Self::ConnectionRate(LossRatio::ZERO) => f.write_str("Connection establishment rate"),
             Self::ConnectionRate(goal) => write!(f, "Connection establishment rate at {goal} loss or less"),
-            Self::QueryRate(LossRatio::ZERO) => f.write_str("Rate of queries answered rightly and in time"),
+            Self::QueryRate(LossRatio::ZERO) => f.write_str("Rate of queries answered correctly and in time"),
             Self::QueryRate(goal) => write!(f, "Rate of queries at {goal} loss or less"),
             Self::Value(quantity, ..) if quantity.unit() == Unit::Connections => f.write_str(quantity.title()),
             Self::Value(quantity, direction, None) => write!(f, "{}, {direction}", quantity.title()),
@@ -92,12 +92,15 @@ mod tests {
             (subject.to_string(), subject.noun().unwrap(), subject.unit())
         };
         let tcp = Tcp { object_octets: 64, time_limit_ns: 1, close: Close::Reset, server_ports: (80, 80) };
-        let connections = ("Connection establishment rate".to_owned(), "connections", "connections/s");
-        assert_eq!(rate(&Measure::Throughput), ("Throughput".to_owned(), "frames", "frames/s"));
+        let connections = ("Connection establishment rate".to_owned(), Noun::Connections, "connections/s");
+        assert_eq!(rate(&Measure::Throughput), ("Throughput".to_owned(), Noun::Frames, "frames/s"));
         assert_eq!(rate(&Measure::EstablishmentRate), connections);
         assert_eq!(rate(&Measure::TcpEstablishmentRate(tcp)), connections);
         let (title, noun, unit) = rate(&Measure::Dns(DnsTest::required(DnsRole::Dns64)));
-        assert_eq!((title.as_str(), noun, unit), ("Rate of queries answered rightly and in time", "queries", "queries/s"));
+        assert_eq!(
+            (title.as_str(), noun, unit),
+            ("Rate of queries answered correctly and in time", Noun::Queries, "queries/s")
+        );
     }
 
     #[test]
@@ -107,7 +110,7 @@ mod tests {
             (subject.unit(), subject.noun())
         };
         assert_eq!(of(Quantity::TypicalLatency), ("ns", None));
-        assert_eq!(of(Quantity::TableCapacity), ("connections", Some("connections")));
-        assert_eq!(of(Quantity::BackToBackFrames), ("frames", Some("frames")));
+        assert_eq!(of(Quantity::TableCapacity), ("connections", Some(Noun::Connections)));
+        assert_eq!(of(Quantity::BackToBackFrames), ("frames", Some(Noun::Frames)));
     }
 }

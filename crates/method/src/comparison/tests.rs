@@ -64,7 +64,7 @@ fn row(test: Test, a: &[Outcome], b: &[Outcome], tolerance: f64) -> (ComparisonR
     let tests = [test];
     let comparison = compared(&tests, a, b, tolerance);
     assert_eq!((comparison.rows().count(), &comparison.missing[..], &comparison.unfit[..]), (1, &[][..], &[][..]));
-    (*comparison.rows().next().unwrap(), comparison.verdict())
+    (*comparison.rows().next().unwrap(), comparison.gate())
 }
 
 fn of_rates(a: &[u64], b: &[u64], tolerance: f64) -> (ComparisonRow, Gate) {
@@ -119,7 +119,7 @@ fn four_repetitions_are_too_few_for_two_rows_and_five_enough() {
     let (a, b) = (both(&low[..4]), both(&high[..4]));
     let comparison = compared(&four, &a, &b, 0.0);
     assert!(comparison.rows().all(|row| row.finding == ComparisonFinding::TooFewRepetitions { needed: 5 }), "{comparison:?}");
-    assert_eq!(comparison.verdict(), Gate::Inconclusive);
+    assert_eq!(comparison.gate(), Gate::Inconclusive);
     let (a, b) = (both(&low), both(&high));
     assert!(compared(&five, &a, &b, 0.0).rows().all(|row| row.finding == ComparisonFinding::Better));
 }
@@ -147,10 +147,10 @@ fn a_side_whose_tester_was_unfit_is_neither_missing_nor_passed() {
     let comparison = compared(&tests, &a, &b, 0.0);
     let told: Vec<String> = comparison.unfit.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["the tester of B was not fit in 4 of 4 repetitions of t/84"]);
-    assert_eq!((comparison.verdict(), &comparison.missing[..]), (Gate::TesterUnfit, &[][..]));
+    assert_eq!((comparison.gate(), &comparison.missing[..]), (Gate::TesterUnfit, &[][..]));
     // Two repetitions that are left are too few, and it was the tester.
     b[..2].clone_from_slice(&rates("t", 84, &[800, 801]));
-    assert_eq!(compared(&tests, &a, &b, 0.0).verdict(), Gate::TesterUnfit);
+    assert_eq!(compared(&tests, &a, &b, 0.0).gate(), Gate::TesterUnfit);
 }
 
 fn missing(comparison: &Comparison<'_>) -> Vec<String> {
@@ -172,7 +172,7 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
         "B does not measure one/128",
     ];
     assert_eq!(missing(&comparison), expected);
-    assert_eq!(comparison.verdict(), Gate::Missing);
+    assert_eq!(comparison.gate(), Gate::Missing);
     assert_eq!(
         compare(&side(Which::A, &of_a[1..2], &a), &side(Which::B, &of_b, &b), 0.0, RunOrder::InTurns),
         None,
@@ -188,9 +188,9 @@ fn a_run_that_was_interrupted_has_not_passed() {
     let b = [whole(84)[..3].to_vec(), vec![]].concat();
     let comparison = compared(&tests, &a, &b, 0.0);
     let expected = ["B was interrupted: it has 3 of 7 repetitions of t/84", "B was interrupted: it has no repetition of t/128"];
-    assert_eq!((missing(&comparison), comparison.verdict()), (expected.map(str::to_owned).to_vec(), Gate::Missing));
+    assert_eq!((missing(&comparison), comparison.gate()), (expected.map(str::to_owned).to_vec(), Gate::Missing));
     // A baseline that is not whole compares nothing either.
-    assert_eq!(compared(&tests, &b, &a, 0.0).verdict(), Gate::Missing);
+    assert_eq!(compared(&tests, &b, &a, 0.0).gate(), Gate::Missing);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_quantity_that_b_did_not_come_to_is_named() {
     let both = |i: usize| Outcome { values: [&delay[i].values[..], &other[i].values].concat(), ..delay[i].clone() };
     let a: Vec<Outcome> = (0..4).map(both).collect();
     assert_eq!(missing(&compared(&tests, &a, &delay, 0.0)), ["B has no result for Dmin, forward, of t/84"]);
-    assert_eq!(compared(&tests, &delay, &a, 0.0).verdict(), Gate::Passed, "what A has not cannot be compared");
+    assert_eq!(compared(&tests, &delay, &a, 0.0).gate(), Gate::Passed, "what A has not cannot be compared");
     // The search for the load of a later stage is no result of its own.
     let nothing_passed = rates("t", 84, &[0; 4]);
     assert_eq!(missing(&compared(&tests, &delay, &nothing_passed, 0.0)), ["B has no result for PDV, forward, of t/84"]);
@@ -238,7 +238,7 @@ fn the_most_serious_of_the_rows_decides() {
     let b = [rates("t", 84, &high), rates("t", 128, &low)].concat();
     let comparison = compared(&tests, &a, &b, 0.0);
     let found: Vec<ComparisonFinding> = comparison.rows().map(|row| row.finding).collect();
-    assert_eq!((found, comparison.verdict()), (vec![ComparisonFinding::Better, ComparisonFinding::Worse], Gate::Worse));
+    assert_eq!((found, comparison.gate()), (vec![ComparisonFinding::Better, ComparisonFinding::Worse], Gate::Worse));
 }
 
 const SIZES: [u16; 4] = [84, 128, 256, 512];

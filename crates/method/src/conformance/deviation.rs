@@ -1,6 +1,6 @@
 //! What sixbench itself cannot do, or does otherwise: `docs/deviations.toml`, read once.
 
-use super::{Clause, Conformance, Level};
+use super::clause::{Clause, Conformance, Level};
 use crate::plan::Measure;
 use serde::Deserialize;
 use std::sync::LazyLock;

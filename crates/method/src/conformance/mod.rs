@@ -1,71 +1,30 @@
 //! Which requirements of the RFCs a test meets, bends or breaks: known from the plan, before anything runs.
 //! Judges plans, never results.
 //!
-//! One table in code for what a plan decides (a file for each theme), one in `docs/deviations.toml` for what no plan
-//! can change.
+//! One table in code for what a plan decides (a file here for each theme that concerns several measures, and in the file of a measure what
+//! concerns it alone), one in `docs/deviations.toml` for what no plan can change.
 //! Three rules give a requirement its level where the text is loose:
 //!
 //! - A key word in lower case (RFC 2544 has some) counts as if it were written in capitals; "are recommended" is a SHOULD.
 //! - A procedure told in the imperative, with no key word, is a MUST: another procedure is another test.
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
-pub(crate) mod burst;
-pub(crate) mod delay;
+mod clause;
 mod deviation;
-pub(crate) mod dns;
-pub(crate) mod interruption;
-mod numbers;
+pub(crate) mod numbers;
 mod order;
 mod overload;
-pub(crate) mod rate;
 mod report;
-pub(crate) mod response;
-pub(crate) mod stateful;
-pub(crate) mod tcp;
+mod stateful;
 #[cfg(test)]
 mod tests;
 mod traffic;
 mod trial;
 
+pub use clause::{Clause, Conformance, Level};
+
 use crate::plan::{Measure, Plan, Test};
 use std::fmt;
-
-/// The strength of a requirement, by the capitalised words of RFC 2544 section 5 and BCP 14.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
-    /// MUST, REQUIRED, SHALL.
-    Must,
-    /// SHOULD, RECOMMENDED.
-    Should,
-    /// MAY, OPTIONAL.
-    May,
-}
-
-/// The relation of a test to a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Conformance {
-    /// As asked; of a MAY: made use of.
-    Met,
-    /// A SHOULD not met, or a requirement met in part.
-    Partial,
-    /// A MUST not met.
-    Violated,
-}
-
-/// One requirement, and how a test stands to it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Clause {
-    /// RFC and section, `RFC 8219 section 7.2`.
-    pub clause: &'static str,
-    /// The strength of the requirement.
-    pub level: Level,
-    /// The requirement itself.
-    pub requirement: &'static str,
-    /// The behaviour of this test, with numbers.
-    pub actual: String,
-    /// The result of comparing the two.
-    pub conformance: Conformance,
-}
 
 /// The word of RFC 2544 section 5 for a list of clauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +49,7 @@ pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
-    clauses.extend(test.measure.clauses(plan, test));
+    clauses.extend(test.measure.clauses(&test.context(plan)));
     clauses.extend(stateful::clauses(test));
     clauses.extend(overload::clauses(plan, test));
     clauses.extend(report::clauses());
@@ -128,51 +87,6 @@ pub fn compliance(clauses: &[Clause]) -> Compliance {
         (true, _) => Compliance::No,
         (false, true) => Compliance::Conditional,
         (false, false) => Compliance::Unconditional,
-    }
-}
-
-impl Clause {
-    fn must(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
-        let conformance = if is_met { Conformance::Met } else { Conformance::Violated };
-        Self { clause, level: Level::Must, requirement, actual: actual.into(), conformance }
-    }
-
-    fn should(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
-        let conformance = if is_met { Conformance::Met } else { Conformance::Partial };
-        Self { clause, level: Level::Should, requirement, actual: actual.into(), conformance }
-    }
-
-    /// Returns the clause for something that is permitted and done here; permitted behaviour that is not used is not listed.
-    fn may(clause: &'static str, requirement: &'static str, actual: impl Into<String>) -> Self {
-        Self { clause, level: Level::May, requirement, actual: actual.into(), conformance: Conformance::Met }
-    }
-
-    /// Something of what is asked is done: not met, but not broken either.
-    fn or_in_part(self, does_a_part: bool) -> Self {
-        match self.conformance {
-            Conformance::Violated if does_a_part => Self { conformance: Conformance::Partial, ..self },
-            _ => self,
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Must => "MUST",
-            Self::Should => "SHOULD",
-            Self::May => "MAY",
-        })
-    }
-}
-
-impl fmt::Display for Conformance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Met => "met",
-            Self::Partial => "bent",
-            Self::Violated => "broken",
-        })
     }
 }
 

@@ -1,30 +1,33 @@
 //! Numbers as the table writes them.
 
-use crate::plan::Test;
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
 
 /// One second, in nanoseconds.
-pub(super) const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
+
+/// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
+pub(crate) const ETHERNET: [FrameSize; 7] =
+    [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
 
 /// `60 s`.
-pub(super) fn seconds(ns: u64) -> String {
+pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / SECOND as f64)
 }
 
 /// `110 %` of 1.1, and not 110.00000000000001.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
 }
 
 /// `1 tag`, `500 tags`.
-pub(super) fn count(n: u64, noun: &str) -> String {
+pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// `20 repetitions`; of an adaptive number the range.
-pub(super) fn repetitions(test: &Test) -> String {
-    match test.repetitions {
+pub(crate) fn repetitions(repetitions: Repetition) -> String {
+    match repetitions {
         Repetition::Fixed(n) => count(u64::from(n), "repetition"),
         Repetition::Adaptive { least, most, within } => {
             format!("{least} to {most} repetitions, until the median is known within {}", percent(within))
@@ -33,11 +36,11 @@ pub(super) fn repetitions(test: &Test) -> String {
 }
 
 /// `84, 128`.
-pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the sizes of `wanted` that the test leaves out.
-pub(super) fn missing_sizes(test: &Test, wanted: &[FrameSize]) -> Vec<FrameSize> {
-    wanted.iter().copied().filter(|size| !test.frame_sizes.contains(size)).collect()
+/// Returns the sizes of `wanted` that are not among those of a test.
+pub(crate) fn missing_sizes(sizes: &[FrameSize], wanted: &[FrameSize]) -> Vec<FrameSize> {
+    wanted.iter().copied().filter(|size| !sizes.contains(size)).collect()
 }

@@ -1,6 +1,6 @@
 //! The order clauses are read in. Decides nothing about them.
 
-use super::Clause;
+use super::clause::Clause;
 use std::cmp::{Ordering, Reverse};
 
 /// The RFCs of the table: the methodology itself first, then what it builds on.

@@ -1,6 +1,6 @@
 //! Overload scalability: RFC 8219 section 10, for tests with a bounded number of network flows.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::{SECOND, count, list, seconds};
 use super::traffic::{series, siblings};
 use crate::measures::SendingTime;
@@ -16,9 +16,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let steps = steps(plan, test);
     let mut clauses = degradation(section, flows, &steps);
     match section {
-        SIMULTANEOUS => {
-            clauses.push(Clause::must(section, "the flows are started simultaneously", "they take turns from the start", true))
-        }
+        SIMULTANEOUS => clauses.push(Clause::must(
+            section,
+            "the flows are started simultaneously",
+            "their frames take turns from the start",
+            true,
+        )),
         _ => clauses.extend(incremental(plan, test, flows)),
     }
     clauses.extend(between(&steps).filter(|_| flows.step_ns > 0));
@@ -56,7 +59,7 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     let actual = match is_ramped {
         true => format!("t = {}, longer by {}", seconds(flows.step_ns), seconds(starts * flows.step_ns)),
         false => {
-            format!("{} at once: this measurement knows no start one after the other", count(u64::from(flows.count), "flow"))
+            format!("{} at once: this measurement cannot start them one after the other", count(u64::from(flows.count), "flow"))
         }
     };
     let first_ns = duration_ns(plan, test);

@@ -1,6 +1,6 @@
 //! What every report has to say.
 
-use super::Clause;
+use super::clause::Clause;
 
 /// The clauses on reporting that hold for every measurement.
 pub(super) fn clauses() -> Vec<Clause> {
@@ -8,10 +8,10 @@ pub(super) fn clauses() -> Vec<Clause> {
         Clause::should(
             "RFC 8219 section 12",
             "median and percentiles by RFC 2330 section 11.3",
-            "as there, with the size of the sample",
+            "as required, with the size of the sample",
             true,
         ),
-        Clause::must("RFC 8219 section 5.1", "the media are noted in the report", "the links stand among the facts", true),
+        Clause::must("RFC 8219 section 5.1", "the media are noted in the report", "the links are listed among the facts", true),
         Clause::must(
             "RFC 2544 section 7",
             "the version of the DUT's software and its exact configuration are in the report",

@@ -1,21 +1,17 @@
 //! Stateful gateways: RFC 9693. Its text was not at hand when this was written: the sections are numbered from memory, what they ask for
 //! is what siitperf's authors tell of them in their papers.
 
-use super::Clause;
-use super::numbers::{count, percent, seconds};
-use crate::plan::{Capacity, Plan, Stateful, Test, ValueOrder};
+use super::clause::Clause;
+use super::numbers::seconds;
+use crate::plan::{Stateful, Test, ValueOrder};
 
 const FLOWS: &str = "RFC 9693 section 4.1";
 const PHASE_1: &str = "RFC 9693 section 4.2";
 const TABLE: &str = "RFC 9693 section 4.4";
-const RATE: &str = "RFC 9693 section 4.5";
-const VALIDATION: &str = "RFC 9693 section 4.6";
 const PHASE_2: &str = "RFC 9693 section 4.7";
-const TEAR_DOWN: &str = "RFC 9693 section 4.8";
-const CAPACITY: &str = "RFC 9693 section 4.9";
 const ORDER: &str = "RFC 9693 section 4.10";
 
-/// The clauses on both phases, and on the measures of connections.
+/// The clauses on both phases.
 pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
     let mut clauses = phase_1(test, stateful);
@@ -37,7 +33,8 @@ fn phase_1(test: &Test, stateful: &Stateful) -> Vec<Clause> {
         Clause::must(
             TABLE,
             "the connection tracking table is empty at first, and large enough",
-            "emptied before every trial, as the recipe says, and waited for; its size is asked for where the recipe can tell",
+            "emptied before every trial, as the recipe says, and checked to be empty; its size is queried if the recipe has a \
+             command for it",
             true,
         ),
     ]
@@ -48,62 +45,21 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
         Some(delay_ns) => format!("D = {}", seconds(delay_ns)),
         None => format!("D = N / R + 2 T, T = {}", seconds(stateful.timeout_ns)),
     };
-    let rate = format!("R = {}, all frames must arrive: else there is no phase 2", stateful.rate);
+    let rate = format!("R = {}, all frames must arrive, otherwise there is no phase 2", stateful.rate);
     let keeps_all = stateful.state_table >= stateful.connections;
     let held = match keeps_all {
         true => {
-            "every frame is held against the mapping of its connection, and the DUT's own count against ours where there is one"
+            "every frame is compared with the mapping of its connection, and the DUT's own count, if there is one, with the \
+             tester's"
         }
-        false => "M is below N: of connections the state table has lost any source of the pool counts as right",
+        false => "M is below N: for connections that the state table has lost, any source of the pool counts as correct",
     };
     let is_random = stateful.responder == ValueOrder::Pseudorandom;
     let order = if is_random { "pseudorandomly" } else { "in the plan's order" };
     vec![
         Clause::must(PHASE_2, "no frame of phase 2 opens a connection", held, true),
-        Clause::must(PHASE_2, "phase 1 goes before, at a rate safely below the maximum", rate, true),
+        Clause::must(PHASE_2, "phase 1 precedes it, at a rate safely below the maximum", rate, true),
         Clause::must(PHASE_2, "a delay D between the beginnings of both phases", delay, true),
         Clause::should(ORDER, "the state table is read pseudorandomly", order, is_random),
-    ]
-}
-
-/// Connection establishment rate.
-pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let Some(stateful) = &test.stateful else { return Vec::new() };
-    let is_zero = plan.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
-    let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
-    vec![
-        Clause::must(
-            RATE,
-            "the highest rate at which all frames of phase 1 arrive",
-            format!("{} connections", stateful.connections),
-            is_zero,
-        ),
-        Clause::must(
-            VALIDATION,
-            "the Responder sends a frame on every connection, and all come back",
-            validation,
-            stateful.state_table >= stateful.connections,
-        ),
-    ]
-}
-
-/// Connection tear-down rate.
-pub(crate) fn tear_down_rate(test: &Test) -> Vec<Clause> {
-    let Some(stateful) = &test.stateful else { return Vec::new() };
-    let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
-}
-
-/// Capacity of the connection tracking table.
-pub(crate) fn table_capacity(test: &Test, capacity: &Capacity) -> Vec<Clause> {
-    if test.stateful.is_none() {
-        return Vec::new();
-    }
-    let (beta, gamma) = (capacity.exponential_share, capacity.binary_share);
-    let doubled = format!("from {} until the rate falls below {} of that before", capacity.start, percent(beta));
-    let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), capacity.error);
-    vec![
-        Clause::must(CAPACITY, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
-        Clause::must(CAPACITY, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
     ]
 }

@@ -1,14 +1,10 @@
 //! What the test frames are: sizes, directions, mixes, ports and addresses.
 
-use super::Clause;
-use super::numbers::{count, list, missing_sizes};
+use super::clause::Clause;
+use super::numbers::{ETHERNET, count, list, missing_sizes};
 use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
-
-/// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
-pub(super) const ETHERNET: [FrameSize; 7] =
-    [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
 
 /// The frame sizes that RFC 8219 section 5.1.1 lists beyond these.
 const TRANSITION: [FrameSize; 6] =
@@ -35,12 +31,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 fn sizes(test: &Test) -> Vec<Clause> {
     let all: Vec<FrameSize> = ETHERNET.into_iter().chain(TRANSITION).collect();
     let sizes_met = |wanted: &[FrameSize]| {
-        let missing = missing_sizes(test, wanted);
+        let missing = missing_sizes(&test.frame_sizes, wanted);
         let without = if missing.is_empty() { String::new() } else { format!("; without {}", list(&missing)) };
         (format!("{}{without}", list(&test.frame_sizes)), missing.is_empty())
     };
     let ((transition, has_all), (ethernet, has_ethernet)) = (sizes_met(&all), sizes_met(&ETHERNET));
-    let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are reckoned with the larger";
+    let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are calculated with the larger";
     vec![
         Clause::must(
             "RFC 8219 section 5.1",

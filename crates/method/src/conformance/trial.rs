@@ -1,11 +1,10 @@
 //! How a trial is made: RFC 2544 sections 10, 20, 23 and 24.
 
-use super::Clause;
-use super::numbers::{SECOND, repetitions, seconds};
-use crate::measures::{Noun, SendingTime, theoretical};
+use super::clause::Clause;
+use super::numbers::{SECOND, seconds};
+use crate::measures::{Noun, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::search::Goal;
-use crate::terms::FrameRate;
 
 /// The clauses every kind of trial has to face, and those of a search where there is one.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
@@ -26,7 +25,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 }
 
 /// Returns whether the measurement rests on a search for the throughput, either its own or that of the load it is made at.
-pub(super) fn is_searched(test: &Test) -> bool {
+fn is_searched(test: &Test) -> bool {
     test.measure.is_throughput() || test.measure.is_at_throughput()
 }
 
@@ -42,7 +41,7 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
     let residual = match timeout {
         0 => seconds(trial.residual_ns),
-        _ => format!("{}; a frame later than {} is not received", seconds(trial.residual_ns), seconds(timeout)),
+        _ => format!("{}; a frame later than {} does not count as received", seconds(trial.residual_ns), seconds(timeout)),
     };
     vec![Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual), rest(plan, test)]
 }
@@ -73,16 +72,11 @@ fn shorter_trials(plan: &Plan) -> Option<Clause> {
 fn maximum_rate(plan: &Plan, test: &Test) -> Clause {
     let maximum = plan.search.maximum;
     let requirement = "the highest rate tried is the theoretical maximum of the medium";
-    let (actual, is_met) = match highest_theoretical(plan, test) {
+    let (actual, is_met) = match test.context(plan).highest_theoretical() {
         None => (format!("{maximum}; the plan does not know the rate of the medium"), false),
         Some(most) => (format!("{maximum}; the medium carries {most} at the smallest size"), maximum >= most),
     };
     Clause::should("RFC 2544 section 20", requirement, actual, is_met)
-}
-
-/// The theoretical maximum at the smallest frame size of the test.
-pub(super) fn highest_theoretical(plan: &Plan, test: &Test) -> Option<FrameRate> {
-    test.frame_sizes.iter().filter_map(|&size| theoretical(plan, test, size)).max()
 }
 
 fn verification() -> Vec<Clause> {
@@ -90,14 +84,14 @@ fn verification() -> Vec<Clause> {
     vec![
         Clause::should(
             SECTION,
-            "frames that are no forwarded test frames are not counted as received",
-            "told apart by their tag, counted as foreign",
+            "frames other than forwarded test frames are not counted as received",
+            "distinguished by their tag, counted as foreign",
             true,
         ),
         Clause::should(
             SECTION,
             "the length of received frames is verified",
-            "length and every field, against the frame expected",
+            "length and every field, compared with the expected frame",
             true,
         ),
         Clause::should(
@@ -107,15 +101,4 @@ fn verification() -> Vec<Clause> {
             true,
         ),
     ]
-}
-
-/// Returns the clause on the repetitions that RFC 8219 section 7 requires of latency and of delay variation.
-pub(super) fn twenty_times(test: &Test, section: &'static str, requirement: &'static str) -> Clause {
-    Clause::must(section, requirement, repetitions(test), test.repetitions.least() >= 20)
-}
-
-/// Returns the clause on the repetitions where no number is given: more than one is required.
-pub(super) fn several_times(test: &Test, section: &'static str) -> Clause {
-    let is_met = test.repetitions.least() >= 2;
-    Clause::should(section, "the measurement is repeated", repetitions(test), is_met)
 }

@@ -2,9 +2,12 @@
 
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{
+    Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value,
+};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
+use crate::terms::FrameSize;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -21,6 +24,10 @@ pub struct BackToBack {
     /// The search ends when it knows the burst to so many frames.
     pub step_frames: u64,
 }
+
+const PREREQUISITES: &str = "RFC 9004 section 5";
+const SINGLE_SIZE: &str = "RFC 9004 section 6.2";
+const REPORTING: &str = "RFC 9004 section 7";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -53,7 +60,7 @@ impl BackToBack {
         let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
         let longest_ns = time(keys, "longest-burst", LONGEST_NS);
         if longest_ns > 60_000_000_000 {
-            keys.mistake("longest-burst", "RFC 9004 asks for bursts of up to 30 s; more than 60 s is refused");
+            keys.mistake("longest-burst", "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused");
         }
         Self {
             rate: keys.value("burst-rate", units::rate).unwrap_or(otherwise),
@@ -72,7 +79,7 @@ impl Measurement for BackToBack {
         SendingTime::AtMost(self.longest_ns)
     }
 
-    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
         self.rate
     }
 
@@ -89,8 +96,14 @@ impl Measurement for BackToBack {
         Some((self.rate.frames_in(self.longest_ns) as f64, "`burst-rate` and `longest-burst`"))
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::burst::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let mut clauses = throughput(test);
+        clauses.extend(burst(test, self));
+        clauses.extend(waiting(test, self));
+        clauses.extend(search(self));
+        clauses.extend(repetition(test));
+        clauses.extend(reporting(test, self));
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -168,4 +181,124 @@ impl Procedure for BackToBackSearch {
         let values = directions.flat_map(|result| result.directions.iter().map(|d| value(d.direction)));
         Findings { brackets: Vec::new(), values: values.collect() }
     }
+}
+
+/// Returns the clauses on the throughput: only the throughput can tell which frame sizes fill a buffer at all.
+fn throughput(test: &TestContext<'_>) -> Vec<Clause> {
+    let is_throughput = |other: &&PeerTest<'_>| other.has_same_device && other.is_throughput;
+    let requirement = "the throughput of all frame sizes is known";
+    let Some(other) = test.peers.iter().filter(is_throughput).max_by_key(|other| other.has_same_traffic) else {
+        return vec![Clause::must(PREREQUISITES, requirement, "the plan measures no throughput of this device", false)];
+    };
+    let mut missing = missing_sizes(other.frame_sizes, &ETHERNET);
+    missing.extend(missing_sizes(other.frame_sizes, test.frame_sizes).into_iter().filter(|size| !ETHERNET.contains(size)));
+    let alike = if other.has_same_traffic { "the same traffic" } else { "other directions or other traffic" };
+    let goals = list(&test.search.goals);
+    let is_zero_loss = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
+    vec![
+        Clause::must(PREREQUISITES, requirement, known(other, &missing), missing.is_empty()).or_in_part(true),
+        Clause::must(PREREQUISITES, "throughput and bursts are measured with the same traffic", alike, other.has_same_traffic),
+        Clause::must(PREREQUISITES, "the throughput is measured without loss", format!("goals: {goals} of loss"), is_zero_loss),
+    ]
+}
+
+fn known(other: &PeerTest<'_>, missing: &[FrameSize]) -> String {
+    let but = if missing.is_empty() { String::new() } else { format!(", but not of {}", list(missing)) };
+    format!("measured by {}{but}", other.name)
+}
+
+fn burst(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let speed = match test.link_rate {
+        Some(rate) => format!("{} Mbit/s", rate as f64 / 1e6),
+        None => "the plan does not know the rate of the medium".to_owned(),
+    };
+    let most = test.highest_theoretical();
+    let gap = match most {
+        Some(most) if settings.rate >= most => "at the medium's maximum of each frame size".to_owned(),
+        Some(most) => format!("at {} or the medium's maximum below it, which is {most} at the smallest size", settings.rate),
+        None => format!("at {}; whether the medium carries more is not known", settings.rate),
+    };
+    let is_at_maximum = most.is_some_and(|most| settings.rate >= most);
+    vec![
+        Clause::must(
+            PREREQUISITES,
+            "the maximum frame rate is computed from the speed of the links",
+            speed,
+            test.link_rate.is_some(),
+        ),
+        Clause::must(SINGLE_SIZE, "a burst after idle time, with the minimum gap between frames", gap, is_at_maximum)
+            .or_in_part(most.is_none()),
+        Clause::must("RFC 9004 section 3", "no mixture of frame sizes", "one size in each burst", true),
+    ]
+}
+
+fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let residual_ns = test.trial.residual_ns;
+    let actual = format!("{} after the last frame received", seconds(residual_ns));
+    let is_enough = residual_ns >= 2 * SECOND;
+    let mut clauses = vec![
+        Clause::must(SINGLE_SIZE, "at least 2 s more than the burst takes to be received", actual.clone(), is_enough),
+        Clause::must("RFC 2544 section 26.4", "a trial of at least 2 s", actual, is_enough),
+    ];
+    if settings.longest_ns > 2 * SECOND {
+        let actual =
+            format!("{} after the last frame received, for up to {}", seconds(residual_ns), seconds(settings.longest_ns));
+        let longer =
+            Clause::must(SINGLE_SIZE, "a longer wait where bursts take more than 2 s", actual, residual_ns > 2 * SECOND);
+        // The wait begins again with every frame, so it does grow with the buffer.
+        clauses.push(longer.or_in_part(is_enough));
+    }
+    clauses
+}
+
+fn search(settings: &BackToBack) -> Vec<Clause> {
+    let longest = format!("up to {}", seconds(settings.longest_ns));
+    let step = count(settings.step_frames, "frame");
+    vec![
+        Clause::must(SINGLE_SIZE, "the longest burst can be set to as much as 30 s", longest, true),
+        Clause::must(SINGLE_SIZE, "binary search, its parameters reported", "binary search; both are in the plan", true),
+        Clause::must(SINGLE_SIZE, "the step size is reported", step, true),
+    ]
+}
+
+fn repetition(test: &TestContext<'_>) -> Vec<Clause> {
+    let actual = repetitions(test.repetitions);
+    vec![
+        Clause::should(
+            "RFC 2544 section 26.4",
+            "at least 50 repetitions, averaged",
+            actual.clone(),
+            test.repetitions.least() >= 50,
+        ),
+        Clause::must(
+            "RFC 9004 section 6.3",
+            "N independent searches, every value kept",
+            actual.clone(),
+            test.repetitions.least() >= 1,
+        ),
+        Clause::must(REPORTING, "N is reported", actual, true),
+    ]
+}
+
+fn reporting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let is_known = test.link_rate.is_some();
+    let buffer =
+        if is_known { "calculated from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
+    let sizes = list(test.frame_sizes);
+    vec![
+        Clause::should(
+            REPORTING,
+            "a row for each frame size, with the average count",
+            format!("a row for each of {sizes}"),
+            true,
+        ),
+        Clause::should(REPORTING, "minimum, maximum and standard deviation", "beside the average", true),
+        Clause::should(REPORTING, "the corrected DUT buffer time", buffer, is_known),
+        Clause::should(
+            REPORTING,
+            "a limit of the burst length is reported",
+            format!("{}; a value there is \"at least\"", seconds(settings.longest_ns)),
+            true,
+        ),
+    ]
 }

@@ -1,11 +1,13 @@
 //! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered rightly and in time. By the same
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
+use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Plan, Stateful, Test, checked_domain};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, count, repetitions, seconds};
+use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
 
@@ -23,44 +25,50 @@ const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
     }
 }
 
+const SETUP: &str = "RFC 8219 section 9.1";
+const PROCEDURE: &str = "RFC 8219 section 9.2";
+const TESTER: &str = "RFC 8219 section 9.2.1";
+const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
+
 pub(super) static INFOS: [Info; 3] = [
     info(
         Term {
             name: "dns64",
-            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the right AAAA record \
+            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the correct AAAA record \
                          in time.",
             clause: "RFC 8219 section 9; DNS64 by RFC 6147",
-            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / \
-                   rate, whatever became of those before; the authority has one name for each IPv4 address of a network. A \
-                   trial passes only if the first answer to every query came within the timeout and is right in address, TTL \
-                   and form.",
+            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / rate, \
+                   whatever happened to earlier ones; the authority has one name for each IPv4 address of a network. A trial \
+                   passes only if the first answer to every query came within the timeout and is correct in address, TTL and \
+                   form.",
             unit: "queries per second",
         },
-        "the highest rate of DNS queries that a DNS64 server answers all, rightly and in time (RFC 8219 section 9)",
+        "the highest rate of DNS queries at which a DNS64 server answers all of them correctly and in time (RFC 8219 section \
+         9)",
         Searched::OfAll("DNS64 resolution performance"),
     ),
     info(
         Term {
             name: "dns-authority",
-            definition: "Performance of an authoritative DNS server: the highest rate of queries that it all answers rightly \
-                         from its zone.",
-            clause: "the method of RFC 8219 section 9.2, but no part of it: Lencse, Benchmarking authoritative DNS servers, \
+            definition: "Performance of an authoritative DNS server: the highest rate of queries at which it answers all of \
+                         them correctly from its zone.",
+            clause: "the method of RFC 8219 section 9.2, but not part of it: Lencse, Benchmarking authoritative DNS servers, \
                      IEEE Access, 2020",
             here: "As dns64, but the server is the device itself: its zone has the plan's names.",
             unit: "queries per second",
         },
-        "the same of an authoritative server, which answers from its zone",
+        "the same for an authoritative server, which answers from its zone",
         Searched::OfAll("Authoritative DNS performance"),
     ),
     info(
         Term {
             name: "dns-queries",
-            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all \
-                         answered rightly in time.",
+            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all answered \
+                         correctly and in time.",
             clause: "no RFC: Lencse and Nagy, Towards the scalability comparison of the Jool implementation of the 464XLAT \
                      and of the MAP-T IPv4aaS technologies, International Journal of Communication Systems, 2022",
-            here: "As dns64, but the tester's own authority stands at the right end and is asked directly: the device only \
-                   forwards. An answer counts once its address, TTL and form are right. For the paper's own rule set `timeout \
+            here: "As dns64, but the tester's own authority is at the right end and is queried directly: the device only \
+                   forwards. An answer counts if its address, TTL and form are correct. For the paper's own rule, set `timeout \
                    = \"250ms\"` and a loss goal of 0.01 %.",
             unit: "queries per second",
         },
@@ -123,8 +131,7 @@ fn network(text: &str) -> Names {
 }
 
 fn name_count(text: &str) -> Result<u32, String> {
-    let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
+    units::count(text, "names such as 100k").map(|number| number as u32)
 }
 
 fn port_count(text: &str) -> Result<u16, String> {
@@ -145,15 +152,196 @@ impl Measurement for DnsTest {
         TrialKind::Queries
     }
 
-    fn dns(&self) -> Option<&DnsTest> {
-        Some(self)
-    }
-
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::dns::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let mut clauses = procedure(test, self);
+        match self.role {
+            DnsRole::Dns64 => {
+                clauses.extend(tester(self));
+                clauses.extend(set_up(self));
+                clauses.extend(names(test, self));
+                clauses.extend(reporting(test, self));
+            }
+            DnsRole::Through => {
+                clauses.extend(tester(self));
+                clauses.push(Clause::may(
+                    PROCEDURE,
+                    "the procedure for DNS64 servers",
+                    "applied to a device that forwards the queries to the tester's own authority and its answers back: the method \
+                     of Lencse and Nagy (International Journal of Communication Systems, 2022), which is not part of RFC 8219. \
+                     Their method accepts 0.01 % of loss and a timeout of 0.25 s",
+                ));
+            }
+            DnsRole::Authority => clauses.extend([
+                Clause::may(
+                    PROCEDURE,
+                    "the procedure for DNS64 servers",
+                    "applied to the authoritative server itself, which answers from a zone: the method of Lencse, Benchmarking \
+                     authoritative DNS servers (IEEE Access, 2020), which is not part of RFC 8219",
+                ),
+                Clause::must(
+                    TESTER,
+                    SELF_TEST,
+                    "none: if the DUT is the authority, there is nothing to which the tester could be looped; the faults of a \
+                     trial show where it fell short",
+                    false,
+                ),
+            ]),
+        }
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(context.search(|spec| TrialSpec { kind: TrialKind::Queries, ..spec }))
     }
+}
+
+fn set_up(dns: &DnsTest) -> Vec<Clause> {
+    let both = match &dns.authority {
+        None => "the tester is both".to_owned(),
+        Some(recipe) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
+    };
+    vec![
+        Clause::must(
+            SETUP,
+            "IPv6 between the client and the DNS64 server",
+            "IPv6: a recipe with another address is refused",
+            true,
+        ),
+        Clause::should(
+            SETUP,
+            "AAAA query, AAAA query to the authority, empty answer, A query, valid A record, synthesised AAAA record",
+            "as required; which queries the server sends is its own matter, and the authority counts them",
+            true,
+        ),
+        Clause::may(SETUP, "the tester is client and authoritative server, in one device or in two", both),
+        Clause::may(SETUP, "IPv4 or IPv6 between the server and the authority", "as the recipe configures the server"),
+    ]
+}
+
+fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    let duration_ns = test.trial.duration_ns;
+    let is_zero = is_first_goal_zero(test);
+    let counted = match is_zero {
+        true => "a search; a trial passes only if every query had its correct answer in time",
+        false => "the first loss goal of the plan is not zero",
+    };
+    let actual = repetitions(test.repetitions);
+    vec![
+        Clause::must(
+            PROCEDURE,
+            "the fastest rate at which as many valid replies come in time as queries are sent",
+            counted,
+            is_zero,
+        ),
+        Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
+        Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
+        Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
+        Clause::should(
+            PROCEDURE,
+            "median, 1st and 99th percentile are calculated",
+            "all three, with the number of repetitions",
+            true,
+        ),
+    ]
+}
+
+/// Caching, and the existence of AAAA records.
+fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
+    let (different, are_different) = different(test, dns);
+    let required = required(test, dns);
+    let actual = match required {
+        Some(name) if name == test.name => "this test".to_owned(),
+        Some(name) => format!("measured by {name}"),
+        None => "the plan has no such test of this server".to_owned(),
+    };
+    let mut clauses =
+        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", actual, required.is_some())];
+    clauses.push(match cached {
+        0 => Clause::must(PROCEDURE, "all queries contain different names", different, are_different),
+        _ => Clause::may(
+            PROCEDURE,
+            "names that are 20, 40, 60, 80 and 100 % cached",
+            format!("{cached} % are resolved before the trial"),
+        ),
+    });
+    clauses.push(match with_aaaa {
+        0 => Clause::must(PROCEDURE, "names without an AAAA record and with exactly one A record", "no AAAA, one A each", true),
+        _ => Clause::may(
+            PROCEDURE,
+            "20, 40, 60, 80 and 100 % of the names have an AAAA record",
+            format!("{with_aaaa} % have one"),
+        ),
+    });
+    clauses
+}
+
+/// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's it cannot
+/// be observed whether one was, so none may be repeated before its time to live is over.
+fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
+    let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
+    let Some(authority) = &dns.authority else {
+        return (format!("{names}; the authority sees which of them the server already knew"), true);
+    };
+    let most = test.search.maximum.0;
+    let lasts = dns.names.count() >= most * u64::from(dns.ttl_s);
+    let why = if lasts {
+        "last longer than their time to live"
+    } else {
+        "may be used again while they are cached, without being noticed"
+    };
+    (format!("{names}; at {most} queries/s they {why} behind {authority}"), lasts)
+}
+
+/// Returns the name of the test of the same server that the RFC requires.
+fn required<'a>(test: &TestContext<'a>, dns: &'a DnsTest) -> Option<&'a str> {
+    let is_required = |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa) == (DnsRole::Dns64, 0, 0);
+    std::iter::once((test.name, dns)).chain(of_the_device(test)).find(is_required).map(|(name, _)| name)
+}
+
+/// Returns the tests of the same server by name.
+fn of_the_device<'a>(test: &TestContext<'a>) -> impl Iterator<Item = (&'a str, &'a DnsTest)> {
+    test.peers.iter().filter(|other| other.has_same_device).filter_map(|other| Some((other.name, other.dns?)))
+}
+
+fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    let mut clauses = vec![Clause::should(
+        PROCEDURE,
+        "the median of the 0 % + 0 % combination, with 1st and 99th percentile, is the primary result",
+        "it leads the verdict and the table, with both percentiles",
+        true,
+    )];
+    let has_optional = of_the_device(test).any(|(_, other)| (other.cached, other.with_aaaa) != (dns.cached, dns.with_aaaa));
+    if has_optional {
+        clauses.extend([
+            Clause::may(PROCEDURE, "a two-dimensional table, or a graph, of median and percentiles", "both"),
+            Clause::should(PROCEDURE, "the headings of the table contain the percentages", "of both dimensions", true),
+            Clause::should(PROCEDURE, "the graph shows medians with the percentiles as error bars", "as asked", true),
+            Clause::must(
+                PROCEDURE,
+                "an excerpt gives the fixed percentage of the other dimension",
+                "every line and row names it",
+                true,
+            ),
+        ]);
+    }
+    clauses
+}
+
+fn tester(dns: &DnsTest) -> Vec<Clause> {
+    let quarter = format!("2 (r + 0.1 r) = 2.2 r, every answer within {}", seconds(dns.timeout_ns / 4));
+    vec![
+        match dns.authority {
+            None => Clause::must(TESTER, SELF_TEST, "before the first trial; one at a rate that is not certified is invalid", true),
+            // Its zone has the AAAA records of the test, not one for every name.
+            Some(_) => Clause::must(
+                TESTER,
+                SELF_TEST,
+                "before the first trial, but the real authority answers as in the test: no data where a name has no AAAA record",
+                false,
+            )
+            .or_in_part(true),
+        },
+        Clause::should(TESTER, "2 (r + delta) within 0.25 t, delta at least 0.1", quarter, true),
+    ]
 }

@@ -1,14 +1,20 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::conformance::numbers::percent;
+use crate::plan::Stateful;
+use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct EstablishmentRate;
+
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const RATE: &str = "RFC 9693 section 4.5";
+const VALIDATION: &str = "RFC 9693 section 4.6";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -16,9 +22,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "Maximum connection establishment rate: the highest rate at which every frame of phase 1 opens a \
                      connection that works.",
         clause: "RFC 9693 sections 4.5 and 4.6",
-        here: "A search over the rate of phase 1, the table emptied before each trial. A trial passes only if every frame \
-               arrived right, from the pool, no two connections look the same behind the DUT, and then, in validation, a \
-               frame of the Responder's on each of them came back to its Initiator. Where the DUT counts its connections the \
+        here: "A search over the rate of phase 1; the table is emptied before each trial. A trial passes only if every frame \
+               arrived correctly and from the pool, no two connections look the same behind the DUT, and then, in validation, \
+               a frame from the Responder on each of them came back to its Initiator. If the DUT counts its connections, the \
                count must agree.",
         unit: "connections per second",
     },
@@ -50,19 +56,35 @@ impl Measurement for EstablishmentRate {
         true
     }
 
-    fn searches_phase_1(&self) -> bool {
+    fn searches_phase_one(&self) -> bool {
         true
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::stateful::establishment_rate(plan, test)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let Some(stateful) = &test.stateful else { return Vec::new() };
+        let is_zero = test.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
+        let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
+        vec![
+            Clause::must(
+                RATE,
+                "the highest rate at which all frames of phase 1 arrive",
+                format!("{} connections", stateful.connections),
+                is_zero,
+            ),
+            Clause::must(
+                VALIDATION,
+                "the Responder sends a frame on every connection, and all come back",
+                validation,
+                stateful.state_table >= stateful.connections,
+            ),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let stateful = context.stateful();
         // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
         let goals = vec![LossRatio::ZERO];
-        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.plan.search.clone() };
+        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.test.search.clone() };
         let establishing = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
         Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
     }

@@ -1,13 +1,14 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
+use super::clauses::several_times;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value, theoretical};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
-use crate::terms::{FrameRate, LossRatio};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use crate::conformance::Clause;
+use crate::conformance::numbers::list;
+use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};
@@ -37,13 +38,15 @@ impl LossScan {
     }
 }
 
+const LOSS: &str = "RFC 2544 section 26.3";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "frame-loss-rate",
-        definition: "The share of frames a DUT does not forward for want of resources, at each of several loads.",
+        definition: "The share of frames that a DUT does not forward for lack of resources, at each of several loads.",
         clause: "RFC 1242 section 3.6, RFC 2544 section 26.3, RFC 8219 section 7.4",
         here: "From the highest rate of the frame size down in tenths of it, until two successive trials lose nothing; or at \
-               the rates the plan names. A rate the tester cannot offer has no value.",
+               the rates in the plan. A rate that the tester cannot offer has no value.",
         unit: "per cent of the offered frames",
     },
     summary: "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)",
@@ -90,10 +93,9 @@ impl Measurement for LossScan {
         SendingTime::AsPlanned
     }
 
-    fn highest_rate(&self, plan: &Plan, test: &Test) -> FrameRate {
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
         // The scan goes down from what the medium can.
-        let medium = test.frame_sizes.iter().filter_map(|size| theoretical(plan, test, *size)).max();
-        self.rates.iter().copied().max().or(medium).unwrap_or(plan.search.maximum)
+        self.rates.iter().copied().max().or(test.highest_theoretical()).unwrap_or(test.search.maximum)
     }
 
     fn ends_when_lossless(&self) -> bool {
@@ -108,13 +110,25 @@ impl Measurement for LossScan {
         &self.rates
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::rate::frame_loss_rate(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        vec![
+            Clause::must(
+                LOSS,
+                "loss = (input - output) * 100 / input",
+                "by sequence numbers, of the frames that left the tester",
+                true,
+            ),
+            from_the_maximum(test, self),
+            granularity(test, self),
+            until_lossless(self),
+            axes(test),
+            several_times(test.repetitions, "RFC 8219 section 12"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let maximum = context.theoretical().unwrap_or(context.plan.search.maximum);
-        Box::new(Scan::new(self, maximum, context.plan.trial.duration_ns, context.tries(), context.conditions()))
+        let maximum = context.theoretical().unwrap_or(context.test.search.maximum);
+        Box::new(Scan::new(self, maximum, context.test.trial.duration_ns, context.tries(), context.conditions()))
     }
 }
 
@@ -217,4 +231,66 @@ impl Procedure for Scan {
     fn findings(&self) -> Findings {
         Findings { brackets: Vec::new(), values: self.values.clone() }
     }
+}
+
+fn from_the_maximum(test: &TestContext<'_>, scan: &LossScan) -> Clause {
+    let requirement = "the first trial at 100 % of the medium's rate for the frame size";
+    let Some(first) = scan.rates.first() else {
+        let actual = match test.link_rate {
+            Some(_) => "from 100 % of it, size by size".to_owned(),
+            None => format!("from {}; the plan does not know the rate of the medium", test.search.maximum),
+        };
+        return Clause::should(LOSS, requirement, actual, test.link_rate.is_some());
+    };
+    let short = |size: &FrameSize| test.theoretical(*size).is_some_and(|most| !has_maximum(scan, most));
+    let short: Vec<FrameSize> = test.frame_sizes.iter().copied().filter(short).collect();
+    let actual = match test.link_rate {
+        None => format!("from {first}; the plan does not know the rate of the medium"),
+        Some(_) if short.is_empty() => format!("from {first}"),
+        Some(_) => format!("from {first}; not the maximum at {}", list(&short)),
+    };
+    Clause::should(LOSS, requirement, actual, test.link_rate.is_some() && short.is_empty())
+}
+
+/// Returns whether the highest rate of the scan that the medium carries is the medium's maximum, within 1 %.
+fn has_maximum(scan: &LossScan, most: FrameRate) -> bool {
+    let carried = scan.rates.iter().filter(|&&rate| rate <= most).max();
+    carried.is_some_and(|rate| rate.0 as f64 >= 0.99 * most.0 as f64)
+}
+
+fn granularity(test: &TestContext<'_>, scan: &LossScan) -> Clause {
+    let requirement = "steps of at most 10 % of the maximum rate";
+    if scan.rates.is_empty() {
+        return Clause::must(LOSS, requirement, "steps of 10 % of it", true);
+    }
+    let highest = scan.rates.iter().max().copied().unwrap_or(FrameRate(1));
+    // Of the frame sizes the largest has the lowest maximum, so its steps are the coarsest.
+    let maximum = test.frame_sizes.iter().filter_map(|&size| test.theoretical(size)).min().unwrap_or(highest).min(highest);
+    let widest = scan.rates.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)).max().unwrap_or(0);
+    let coarsest = 100.0 * widest as f64 / maximum.0.max(1) as f64;
+    let actual = format!("steps of at most {coarsest:.1} % of {maximum}");
+    // Rates are whole frames per second: a tenth may be rounded up.
+    Clause::must(LOSS, requirement, actual, coarsest <= 10.0 + 1e-2)
+}
+
+fn until_lossless(scan: &LossScan) -> Clause {
+    let requirement = "at ever lower rates until two successive trials lose nothing";
+    if scan.rates.is_empty() {
+        return Clause::should(LOSS, requirement, "until then, or down to a tenth of the maximum", scan.until_lossless);
+    }
+    let descends = scan.rates.windows(2).all(|pair| pair[0] > pair[1]);
+    let (highest, last) = (scan.rates.iter().max(), scan.rates.last());
+    let reaches_down = highest.zip(last).is_some_and(|(highest, last)| last.0 as f64 <= 0.1001 * highest.0 as f64);
+    let how = if scan.until_lossless { "until then, or down to" } else { "every rate is tried, down to" };
+    let actual = format!("{how} {}", last.copied().unwrap_or(FrameRate(0)));
+    Clause::should(LOSS, requirement, actual, descends && reaches_down)
+}
+
+fn axes(test: &TestContext<'_>) -> Clause {
+    let requirement = "a graph of the loss in per cent over the rate in per cent of the theoretical one, both from 0 to 100 %";
+    let actual = match test.link_rate {
+        Some(_) => "both axes from 0 to 100 %",
+        None => "rate in per cent of the highest rate tried; the plan does not know the rate of the medium",
+    };
+    Clause::must(LOSS, requirement, actual, test.link_rate.is_some()).or_in_part(true)
 }

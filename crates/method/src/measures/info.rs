@@ -89,4 +89,12 @@ impl Noun {
             Self::Queries => "queries/s",
         }
     }
+
+    /// Returns the unit of a rate with its direction, which only frames have: `frames/s per direction`.
+    pub fn per_second_and_direction(self) -> &'static str {
+        match self {
+            Self::Frames => "frames/s per direction",
+            Self::Connections | Self::Queries => self.per_second(),
+        }
+    }
 }

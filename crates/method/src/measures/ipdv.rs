@@ -1,12 +1,13 @@
 //! Inter packet delay variation, RFC 8219 section 7.3.2: the delay of a frame less that of the frame sent before it.
 
+use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -20,14 +21,16 @@ pub struct IpdvStream {
     pub duration_ns: u64,
 }
 
+const IPDV: &str = "RFC 8219 section 7.3.2";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "ipdv",
         definition: "Inter packet delay variation: the delay of a frame less that of the frame sent before it; minimum, \
                      median, maximum.",
         clause: "RFC 8219 section 7.3.2, RFC 5481",
-        here: "Over the frames received with their predecessor, in whatever order they came. One late look of the tester \
-               above the stall bound invalidates the trial, because the extremes are single frames.",
+        here: "Over the frames received together with their predecessor, in whatever order they arrived. A single stall of the \
+               tester above the stall bound invalidates the trial, because the extremes are single frames.",
         unit: "milliseconds",
     },
     summary: "inter packet delay variation (RFC 8219 section 7.3.2)",
@@ -73,8 +76,17 @@ impl Measurement for IpdvStream {
         20
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::delay::ipdv(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let mut clauses = stream(test, self.load, self.duration_ns, IPDV);
+        clauses.extend([
+            Clause::may("RFC 8219 section 7.3", "IPDV is measured as well", "measured"),
+            Clause::must(IPDV, "IPDV(i) = D(i) - D(i-1)", "for each frame received with the one before it", true),
+            Clause::should(IPDV, "Dmin, Dmed and Dmax of each measurement", "all three", true),
+            twenty_times(test.repetitions, IPDV, "at least 20 repetitions"),
+            Clause::should(IPDV, "the median of each of the three values is reported", "all three medians", true),
+            Clause::should(IPDV, "milliseconds", "milliseconds", true),
+        ]);
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

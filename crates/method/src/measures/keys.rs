@@ -59,7 +59,7 @@ pub struct MeasureDefaults {
 pub(super) fn time(keys: &impl Keys, key: &'static str, otherwise: u64) -> u64 {
     let time_ns = keys.value(key, units::duration_ns).unwrap_or(otherwise);
     if time_ns == 0 {
-        keys.mistake(key, format!("`{key}` must be longer than nothing"));
+        keys.mistake(key, format!("`{key}` must be greater than zero"));
     }
     time_ns
 }

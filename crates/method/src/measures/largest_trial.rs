@@ -28,15 +28,16 @@ impl Test {
     /// A trial that is at least as long and as fast as any of the test.
     pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
         let measure = &self.measure;
-        let rate = measure.highest_rate(plan, self);
+        let context = self.context(plan);
+        let rate = measure.highest_rate(&context);
         let kind = measure.largest_kind(self.stateful);
-        let longest_ns = measure.longest_trial_ns(self.trial_settings(plan).duration_ns);
+        let longest_ns = measure.longest_trial_ns(context.trial.duration_ns);
         let of_connections = |connections| TrialSpec { kind, ..TrialSpec::burst(rate, connections) };
         match kind {
             TrialKind::Establish { connections, .. }
             | TrialKind::TearDown { connections }
             | TrialKind::TcpCapacity { connections } => of_connections(connections),
-            TrialKind::Constant => Conditions::of(self).apply(TrialSpec::constant(rate, longest_ns)),
+            TrialKind::Constant => Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns)),
             kind => TrialSpec { kind, ..TrialSpec::constant(rate, longest_ns) },
         }
     }
@@ -45,12 +46,10 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Stateful;
-    use crate::plan::{
-        Latency, Load, LossScan, PdvStream, Profile, Recovery, RepetitionStart, Reset, ResponseTime, SearchMethod,
-        SearchSettings, TrialSettings,
-    };
+    use crate::plan::{Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful};
+    use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio};
+    use crate::trial::TrialSettings;
 
     const SECOND: u64 = 1_000_000_000;
 

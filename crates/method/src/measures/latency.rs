@@ -1,12 +1,14 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
+use super::clauses::{DETERMINED, at_throughput, determined, lasts, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, count, seconds};
+use crate::plan::Profile;
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use crate::units;
 use serde::{Deserialize, Serialize};
@@ -25,14 +27,16 @@ pub struct Latency {
     pub tagged: u64,
 }
 
+const LATENCY: &str = "RFC 8219 section 7.2";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "latency",
         definition: "Typical latency: the median latency of the tagged frames. Worst-case latency: their 99.9th percentile.",
         clause: "RFC 8219 section 7.2; latency of store-and-forward devices by RFC 1242 section 3.8",
-        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. \
-               Time stamps are the software's: from handing a frame to the port until the receiver sees it. A trial in which \
-               the receiver looked late for more than 0.05 % of the frames is invalid.",
+        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. Time \
+               stamps are taken in software: from handing a frame to the port until the receiver sees it. A trial in which the \
+               receiver read more than 0.05 % of the frames late is invalid.",
         unit: "milliseconds",
     },
     summary: "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)",
@@ -87,8 +91,25 @@ impl Measurement for Latency {
         20
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::delay::latency(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let (how, is_determined) = determined(self.load);
+        let determines = Clause::should(LATENCY, DETERMINED, how, is_determined);
+        let mut clauses = at_throughput(test, self.load, LATENCY, determines);
+        clauses.push(lasts(LATENCY, "a stream of at least 120 s", self.duration_ns, 120));
+        clauses.extend(tags(self));
+        clauses.extend([
+            Clause::should(LATENCY, "TL = median of the latencies", "median", true),
+            Clause::should(LATENCY, "WCL = 99.9th percentile of the latencies", worst_case(self), true),
+            twenty_times(test.repetitions, LATENCY, "at least 20 repetitions, the median of their TL and WCL reported"),
+            Clause::must(
+                LATENCY,
+                "the definition of latency in RFC 1242 is stated",
+                "store and forward, by software time stamps",
+                true,
+            ),
+            Clause::may(LATENCY, "1st and 99th percentile of the repetitions", "reported, with their number"),
+        ]);
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -113,4 +134,19 @@ fn read(result: &TrialResult) -> Reading {
             (Quantity::WorstCaseLatency, tagged.p999_ns as f64, TAIL_SHARE),
         ])
     })
+}
+
+fn tags(latency: &Latency) -> Vec<Clause> {
+    let window_ns = latency.duration_ns.saturating_sub(latency.tag_after_ns);
+    let actual = format!("{} after {}", count(latency.tagged, "tag"), seconds(latency.tag_after_ns));
+    let is_met = latency.tagged >= 500 && latency.tag_after_ns >= 60 * SECOND && window_ns > 0;
+    vec![
+        Clause::should(LATENCY, "tags in at least 500 frames after 60 s", actual, is_met),
+        Clause::should(LATENCY, "the identifier stands after the UDP header", "in the first octets after it", true),
+        Clause::must("RFC 2544 section 26.2", "the receiver recognises the tag", "by its number", true),
+    ]
+}
+
+fn worst_case(latency: &Latency) -> &'static str {
+    if latency.tagged < 1000 { "99.9th percentile: of fewer than 1000 the maximum" } else { "99.9th percentile" }
 }

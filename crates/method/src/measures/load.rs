@@ -50,5 +50,5 @@ fn load(text: &str) -> Result<Load, String> {
             units::ratio(share.trim())?
         }
     };
-    if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be above nothing".to_owned()) }
+    if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be greater than zero".to_owned()) }
 }

@@ -1,27 +1,32 @@
-//! What a measurement finds: values with their quantity and direction, and the outcome of one repetition.
+//! The outcome of one repetition, and where its load came from.
 
-use super::{Measure, Quantity};
+use super::{Measure, Value};
 use crate::plan::Point;
 use crate::search::{Bracket, Limit};
-use crate::terms::{Direction, FrameRate};
-use crate::throughput::LoadSource;
+use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
 
-/// One number a repetition came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Value {
-    /// The quantity that was measured.
-    pub quantity: Quantity,
-    /// The direction it belongs to.
-    pub direction: Direction,
-    /// The load it was measured at, frames per second per direction.
-    pub load: FrameRate,
-    /// The value, in the quantity's unit.
-    pub value: f64,
-    /// True if the true value may be higher: the trial ended before the DUT had recovered, or the burst was as long as the
-    /// plan allows.
+/// The origin of the load of a measurement that was made at the throughput, or at a share of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct LoadSource {
+    /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
+    pub throughput: FrameRate,
+    /// True if the throughput is only a lower bound: something other than the DUT ended a search.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_at_least: bool,
+    /// The searches, in the order of the plan.
+    pub searches: Vec<SearchRef>,
+}
+
+/// One search for a throughput: a repetition of a test, at the frame size of the point in question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SearchRef {
+    /// Name of the test.
+    pub test: String,
+    /// The number of the repetition, from 1.
+    pub repetition: u32,
 }
 
 /// The result of one repetition of one point. Derived from the trials by replaying them.

@@ -1,12 +1,13 @@
 //! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
 
+use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -20,13 +21,15 @@ pub struct PdvStream {
     pub duration_ns: u64,
 }
 
+const PDV: &str = "RFC 8219 section 7.3.1";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "pdv",
         definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames less the smallest.",
         clause: "RFC 8219 section 7.3.1, RFC 5481",
-        here: "Every received frame's delay goes into a histogram exact to 0.1 %; of a lossy stream the loss is reported \
-               beside it.",
+        here: "The delay of every received frame goes into a histogram that is exact to 0.1 %; if the stream has loss, the \
+               loss is reported as well.",
         unit: "milliseconds",
     },
     summary: "packet delay variation of all frames (RFC 8219 section 7.3.1)",
@@ -72,8 +75,16 @@ impl Measurement for PdvStream {
         20
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::delay::pdv(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let mut clauses = stream(test, self.load, self.duration_ns, PDV);
+        clauses.extend([
+            Clause::should("RFC 8219 section 7.3", "PDV is measured", "measured", true),
+            Clause::must(PDV, "PDV = D99.9 - Dmin, over all frames of the stream", "as asked, over all frames received", true),
+            twenty_times(test.repetitions, PDV, "at least 20 repetitions, their median reported"),
+            Clause::should(PDV, "1st and 99th percentile of the repetitions", "reported, with their number", true),
+            Clause::should(PDV, "milliseconds", "milliseconds", true),
+        ]);
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -1,5 +1,6 @@
 //! The quantities that the RFCs define, each with its name, its unit and which way is better.
 
+use crate::terms::{Direction, FrameRate};
 use serde::{Deserialize, Serialize};
 
 /// The better one of two values, which decides the formula of degradation (RFC 8219 section 10.2.1).
@@ -137,6 +138,23 @@ impl Unit {
             Self::Octets => "octets",
         }
     }
+}
+
+/// One number a repetition came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Value {
+    /// The quantity that was measured.
+    pub quantity: Quantity,
+    /// The direction it belongs to.
+    pub direction: Direction,
+    /// The load it was measured at, frames per second per direction.
+    pub load: FrameRate,
+    /// The value, in the quantity's unit.
+    pub value: f64,
+    /// True if the true value may be higher: the trial ended before the DUT had recovered, or the burst was as long as the
+    /// plan allows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
 }
 
 #[cfg(test)]

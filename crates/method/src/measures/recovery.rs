@@ -1,13 +1,15 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
+use super::clauses::is_first_goal_zero;
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, percent, repetitions, seconds};
+use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
@@ -24,16 +26,18 @@ pub struct Recovery {
     pub after_ns: u64,
 }
 
+const RECOVERY: &str = "RFC 2544 section 26.5";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "recovery",
         definition: "System recovery: from the end of an overload to the last frame lost.",
         clause: "RFC 2544 section 26.5, RFC 8219 section 7.6",
         here: "110 % of the throughput, then half of that rate. The text of the RFC subtracts the wrong way round. A DUT that \
-               loses to the end of the trial has \"at least\" that time.",
+               loses frames until the end of the trial has \"at least\" that time.",
         unit: "milliseconds",
     },
-    summary: "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
+    summary: "how long losses continue after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::RecoveryTime],
@@ -70,8 +74,8 @@ impl Measurement for Recovery {
         SendingTime::For(self.duration_ns + self.after_ns)
     }
 
-    fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {
-        scaled(plan.search.maximum, self.overload.max(1.0))
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
+        scaled(test.search.maximum, self.overload.max(1.0))
     }
 
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
@@ -87,8 +91,29 @@ impl Measurement for Recovery {
         false
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::interruption::recovery(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let limit = match test.link_rate {
+            Some(_) => "at most the medium's maximum".to_owned(),
+            None => format!("at most {}, the plan's highest load", test.search.maximum),
+        };
+        let overload = format!("{} of it, {limit}", percent(self.overload));
+        let is_overload = (self.overload - 1.1).abs() < 1e-6;
+        let lasts = seconds(self.duration_ns);
+        let found =
+            if is_first_goal_zero(test) { "searched for, in the first repetition" } else { "a rate with loss is searched for" };
+        let drop = format!("50 % for {}; the result is B - A, while the RFC's text says A - B", seconds(self.after_ns));
+        vec![
+            Clause::must(RECOVERY, "the throughput is determined at each frame size", found, is_first_goal_zero(test)),
+            Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),
+            Clause::must(RECOVERY, "overload for at least 60 s", lasts, self.duration_ns >= 60 * SECOND),
+            Clause::must(RECOVERY, "at time A down to 50 % of that rate, until the last frame lost at B", drop, true),
+            Clause::should(
+                RECOVERY,
+                "repeated a number of times, averaged",
+                repetitions(test.repetitions),
+                test.repetitions.least() >= 2,
+            ),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

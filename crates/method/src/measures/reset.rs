@@ -1,15 +1,18 @@
 //! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
 
+use super::clauses::{is_first_goal_zero, several_times};
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{
-    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term,
+    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements,
 };
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, list, percent, seconds};
+use crate::plan::Profile;
+use crate::terms::FrameSize;
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -28,13 +31,16 @@ pub struct Reset {
     pub after_ns: u64,
 }
 
+const PROCESS: &str = "RFC 6201 section 4.2.2";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "reset",
         definition: "How long a DUT forwards nothing around a reset.",
         clause: "RFC 6201, RFC 8219 section 7.7",
-        here: "In the middle of a trial the recipe's daemon is killed and started anew, or its `[[reset]]` commands run. By \
-               frames lost over the rate, and by the time stamps of the last frame before and the first after.",
+        here: "In the middle of a trial the recipe's daemon is killed and restarted, or its `[[reset]]` commands run. Measured \
+               as the frames lost divided by the rate, and by the time stamps of the last frame before and the first frame \
+               after.",
         unit: "milliseconds",
     },
     summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
@@ -96,8 +102,28 @@ impl Measurement for Reset {
         Some(Demand::Reset)
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::interruption::reset(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let before = seconds(self.before_ns);
+        let is_smallest = test.frame_sizes == [FrameSize::MINIMUM];
+        vec![
+            Clause::may(PROCESS, "a process reset", "the device's processes, as its recipe says"),
+            Clause::must(PROCESS, "at least 15 s of forwarding before the reset", before, self.before_ns >= 15 * SECOND),
+            Clause::should(PROCESS, "the minimum frame size", list(test.frame_sizes), is_smallest),
+            full_load(test, self.load),
+            Clause::should(
+                "RFC 6201 section 1.3",
+                "the frame-loss or the timestamp method, whichever is more accurate",
+                "both; sending continues whatever the link does",
+                true,
+            ),
+            Clause::must(
+                "RFC 6201 section 1.4",
+                "set-up and methods that may influence the result are listed",
+                "facts, recipe and commands",
+                true,
+            ),
+            several_times(test.repetitions, "RFC 6201 section 1.4"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -143,4 +169,13 @@ fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool
     let end_ns = result.spec.duration_ns as f64 * 0.999;
     let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);
     is_lossy_at_the_end && by_timestamps_ns(direction) < by_loss_ns(direction, result) / 2.0
+}
+
+fn full_load(test: &TestContext<'_>, load: Load) -> Clause {
+    let actual = match load {
+        Load::OfThroughput(share) => format!("{} of the throughput", percent(share)),
+        Load::Rate(rate) => format!("{rate}, as the plan says"),
+    };
+    let is_full = matches!(load, Load::OfThroughput(share) if share >= 1.0) && is_first_goal_zero(test);
+    Clause::should(PROCESS, "a rate at which the DUT reaches its maximum forwarding", actual, is_full)
 }

@@ -8,12 +8,13 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::{
-    Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements,
-    Value,
+    Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
+    TrafficRequirements, Value,
 };
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
-use crate::record::TrialRecord;
+use crate::conformance::Clause;
+use crate::conformance::numbers::{list, repetitions, seconds};
+use crate::plan::{Payload, Profile, SeriesBy, Stateful};
+use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -36,20 +37,23 @@ impl ResponseTime {
     }
 }
 
+const METHOD: &str = "Lencse and Répás 2013 section VI";
+const RESULTS: &str = "Lencse and Répás 2013 section VII";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "response-time",
-        definition: "What a relay does to requests and their replies as the clients become more: frame loss, average and \
+        definition: "What a relay does to requests and their replies as the number of clients grows: frame loss, average and \
                      standard deviation of the response time, forwarded frames, CPU load and memory.",
         clause: "no RFC; G. Lencse and S. Répás, Performance Analysis and Comparison of 6to4 Relay Implementations, IJACSA \
                  4(9), 2013",
         here: "One trial for each number of clients, at clients times `rate-per-client`. The tester's right end answers each \
-               right request once, at once; the response time is from the request's departure to the reply's arrival, and the \
-               tester's own part in it is noted. A request without a right reply in time is lost, on whichever way. Forwarded \
-               frames are requests and replies together. The paper's clients ran eight `ping6 -i0` each and waited for \
-               replies; here requests leave on schedule whatever becomes of them, so an overloaded relay loses frames where \
-               the paper's clients slowed down. CPU and memory are looked at ten times a second from outside; memory is the \
-               growth over that before the first frame.",
+               correct request once, immediately; the response time is from the request's departure to the reply's arrival, \
+               and the tester's own share of it is recorded. A request without a correct reply in time is lost, whether the \
+               request or the reply was lost. Forwarded frames are requests and replies together. The paper's clients ran \
+               eight `ping6 -i0` each and waited for replies; here requests leave on schedule whatever happens to them, so an \
+               overloaded relay loses frames, while the paper's clients slowed down. CPU and memory are sampled ten times a \
+               second from outside; memory is the growth since before the first frame.",
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
     },
     summary: "loss and response time of requests, forwarded frames, CPU and memory, over the number of clients (6to4 paper)",
@@ -75,15 +79,16 @@ impl ResponseTime {
     /// and every one has a reply of its own.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         for (key, why) in [
-            ("directions", "requests go from left to right and their replies back: there is no direction to choose"),
+            ("directions", "requests go from left to right and their replies back, so there is no direction to choose"),
             (
                 "connections",
-                "every request has a reply of its own, and the connections of a stateful test are drawn anew each way",
+                "every request has a reply of its own, but the connections of a stateful test are drawn separately for each \
+                 direction",
             ),
-            ("flow-step", "the clients are there from the first frame on: their number is `subscribers`"),
+            ("flow-step", "all clients send from the first frame on; their number is `subscribers`"),
         ] {
             if keys.is_given(key) {
-                let title = format!("`{key}` does not go with response-time: {why}");
+                let title = format!("`{key}` cannot be used with response-time: {why}");
                 keys.mistake_with_help(key, title, format!("leave `{key}` out"));
             }
         }
@@ -101,8 +106,8 @@ impl Measurement for ResponseTime {
         SendingTime::For(self.duration_ns)
     }
 
-    fn highest_rate(&self, _plan: &Plan, test: &Test) -> FrameRate {
-        self.rate(test.clients())
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
+        self.rate(test.traffic.clients())
     }
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
@@ -131,21 +136,54 @@ impl Measurement for ResponseTime {
         Some(Demand::NoConnections)
     }
 
-    fn response_time(&self) -> Option<&ResponseTime> {
-        Some(self)
-    }
-
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::response::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        // The paper has no key words and makes no demands: what it did is taken as a SHOULD.
+        let steps = steps(test);
+        let is_raised = steps.first() == Some(&1) && steps.len() > 1;
+        let echo = match test.traffic.payload {
+            Payload::Echo => "ICMPv6 echo",
+            Payload::Udp => "UDP",
+        };
+        let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
+        let loop_ = format!(
+            "every client sends {} requests/s for {}, whether replies come or not (open loop), so an overloaded relay gets no \
+            relief",
+            self.rate_per_client.0,
+            seconds(self.duration_ns)
+        );
+        let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));
+        vec![
+            Clause::should(METHOD, "the load is raised by the number of clients, from one on", clients(&steps), is_raised),
+            Clause::should(
+                METHOD,
+                "eight `ping6 -i0` at a time on each client, which wait for their replies (closed loop)",
+                loop_,
+                false,
+            ),
+            Clause::should(
+                METHOD,
+                "eleven requests to each of 131,072 addresses, answered by two responders",
+                "the addresses the plan varies, answered by one responder: the tester's right end",
+                false,
+            ),
+            Clause::should(METHOD, "CPU and memory of the relay once a second", "ten times a second, from outside of it", true),
+            Clause::should(RESULTS, "ICMPv6 echo requests of 100 bytes", size, test.traffic.payload == Payload::Echo),
+            Clause::should(
+                RESULTS,
+                "loss, response time, CPU, forwarded frames and memory for each number of clients",
+                repeated,
+                true,
+            ),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let spec = TrialSpec::response(self.rate(context.test.clients()), self.duration_ns);
+        let spec = TrialSpec::response(self.rate(context.test.traffic.clients()), self.duration_ns);
         Box::new(Single::new(spec, context.tries(), read))
     }
 
-    fn watched(&self, record: &TrialRecord) -> Vec<Value> {
-        watched::values(record)
+    fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
+        watched::values(result, watch)
     }
 }
 
@@ -197,4 +235,23 @@ fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
 fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
     let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
     spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
+}
+
+/// The numbers of clients of the series the test is of, ascending.
+fn steps(test: &TestContext<'_>) -> Vec<u32> {
+    let series = test.series.filter(|series| series.by == SeriesBy::Subscribers);
+    let is_sibling = |other: &&PeerTest<'_>| series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name));
+    let mut steps: Vec<u32> = test.peers.iter().filter(is_sibling).map(|other| other.clients).collect();
+    if steps.is_empty() {
+        steps.push(test.traffic.clients());
+    }
+    steps.sort_unstable();
+    steps
+}
+
+fn clients(steps: &[u32]) -> String {
+    match steps {
+        [one] => format!("clients: {one}"),
+        _ => format!("clients: {}", list(steps)),
+    }
 }

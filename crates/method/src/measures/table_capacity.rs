@@ -4,12 +4,13 @@
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSettings};
-use crate::search::{Limit, Start, new_search};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use crate::conformance::Clause;
+use crate::conformance::numbers::percent;
+use crate::plan::Stateful;
+use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
-use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +30,18 @@ pub struct Capacity {
     pub error: u64,
 }
 
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const CAPACITY: &str = "RFC 9693 section 4.9";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "table-capacity",
         definition: "Connection tracking table capacity: the largest number of connections that the DUT holds at once.",
         clause: "RFC 9693 section 4.9",
-        here: "The number is doubled, and the establishment rate searched anew below that of the step before, until it falls \
-               under `beta` of it or there is none; then halved between the last number held and the first not held, with \
-               `gamma`, down to `error`. A full table that drops old connections for new ones is found by validation.",
+        here: "The number is doubled, and the establishment rate is searched again below that of the previous step, until it \
+               falls below `beta` of it or there is none; then the interval between the last number held and the first not \
+               held is halved, with `gamma`, down to `error`. A full table that drops old connections for new ones is found by \
+               validation.",
         unit: "connections",
     },
     summary: "how many connections a stateful device holds (RFC 9693)",
@@ -94,12 +99,8 @@ impl Measurement for Capacity {
         true
     }
 
-    fn searches_phase_1(&self) -> bool {
+    fn searches_phase_one(&self) -> bool {
         true
-    }
-
-    fn table_capacity(&self) -> Option<&Capacity> {
-        Some(self)
     }
 
     fn most_connections(&self, _stateful: Option<Stateful>) -> u64 {
@@ -110,13 +111,21 @@ impl Measurement for Capacity {
         Some((self.most as f64, "`most`"))
     }
 
-    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::stateful::table_capacity(test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        if test.stateful.is_none() {
+            return Vec::new();
+        }
+        let (beta, gamma) = (self.exponential_share, self.binary_share);
+        let doubled = format!("from {} until the rate falls below {} of that before", self.start, percent(beta));
+        let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), self.error);
+        vec![
+            Clause::must(CAPACITY, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
+            Clause::must(CAPACITY, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let plan = context.plan;
-        Box::new(CapacitySearch::new(*self, context.stateful(), plan.search.clone(), plan.trial))
+        Box::new(CapacitySearch::new(*self, context.stateful(), context.test.search.clone(), context.test.trial))
     }
 }
 

@@ -3,9 +3,12 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, Value};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use super::tcp::common_clauses;
+use super::{
+    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
+};
+use crate::conformance::Clause;
+use crate::plan::Stateful;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -27,13 +30,15 @@ pub struct TcpCapacity {
     pub rate: FrameRate,
 }
 
+const CAPACITY: &str = "RFC 3511 section 5.2.3";
+
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "tcp-capacity",
         definition: "Concurrent TCP connection capacity: the largest number of connections open at once.",
         clause: "RFC 3511 section 5.2, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
-        here: "The number is doubled, then halved. A trial passes only if every connection was established, brought its \
-               object, and when all were open brought another one.",
+        here: "The number is doubled, then halved. A trial passes only if every connection was established, delivered its \
+               object, and delivered another one when all were open.",
         unit: "connections",
     },
     summary: "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)",
@@ -73,7 +78,7 @@ impl Measurement for TcpCapacity {
         SendingTime::UntilConnected
     }
 
-    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
         self.rate
     }
 
@@ -89,8 +94,17 @@ impl Measurement for TcpCapacity {
         Some((self.most as f64, "`most`"))
     }
 
-    fn clauses(&self, _plan: &Plan, _test: &Test) -> Vec<Clause> {
-        conformance::tcp::capacity(self)
+    fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {
+        let steps = format!("doubling from {} to {}, then halving, known to {}", self.start, self.most, self.error);
+        let rate = format!("{} connections/s", self.rate.0);
+        let asked = "one GET when a connection is established, one more when all are: the procedure for proxies, used for all";
+        let mut clauses = vec![
+            Clause::must(CAPACITY, "an iterative search for the number of concurrent connections", steps, true),
+            Clause::should("RFC 3511 section 5.2.2.1", "an attempt rate at or below what the DUT accepts", rate, true),
+            Clause::must(CAPACITY, "a GET on each connection after all are established", asked, true),
+        ];
+        clauses.extend(common_clauses(CAPACITY, "RFC 3511 section 5.2.2.2", &self.tcp));
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

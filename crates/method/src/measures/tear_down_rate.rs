@@ -3,14 +3,18 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use crate::conformance::Clause;
+use crate::conformance::numbers::count;
+use crate::plan::Stateful;
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct TearDownRate;
+
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const TEAR_DOWN: &str = "RFC 9693 section 4.8";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -18,7 +22,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "Connection tear-down rate: connections that the DUT deletes in a second.",
         clause: "RFC 9693 section 4.8",
         here: "N connections are opened; then the recipe's own command deletes all of them, timed until the DUT counts none. \
-               N by that time. No black box: the command is part of the device, and starting it of the time.",
+               The result is N divided by that time. This is not a black-box test: the command is part of the device, and \
+               starting it is part of the time.",
         unit: "connections per second",
     },
     summary: "how fast a stateful device deletes its connections (RFC 9693)",
@@ -52,8 +57,10 @@ impl Measurement for TearDownRate {
         Some(Demand::TearDown)
     }
 
-    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::stateful::tear_down_rate(test)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        let Some(stateful) = &test.stateful else { return Vec::new() };
+        let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+        vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -63,7 +70,7 @@ impl Measurement for TearDownRate {
 
 /// Connections over the time the DUT took to delete them all (RFC 9693).
 fn read(result: &TrialResult) -> Reading {
-    let connections = result.phase_1().filter(|connections| connections.lost() == 0);
+    let connections = result.phase_one_result().filter(|connections| connections.lost() == 0);
     let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };

@@ -8,10 +8,10 @@ use super::*;
 use crate::plan::*;
 use crate::repeat::Repetition;
 use crate::replay::outcomes;
-use crate::search::Limit;
+use crate::search::{Limit, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::{Behaviour, SimulatedDut};
-use crate::terms::{Direction, Directions, LossRatio, Share};
-use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
+use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
 const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);

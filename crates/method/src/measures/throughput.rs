@@ -1,20 +1,25 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
+use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
-use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{percent, seconds};
+use crate::terms::LossRatio;
 
 /// The measurement; it has no settings but the plan's.
 pub(super) struct Throughput;
+
+const THROUGHPUT: &str = "RFC 2544 section 26.1";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
         clause: "RFC 2544 section 26.1, RFC 8219 section 7.1",
-        here: "A search over loads; at each a trial in which every frame is numbered, verified and accounted for. It passes \
-               only if every offered frame came back right, in every loaded direction, and the tester kept its schedule.",
+        here: "A search over loads; at each load a trial in which every frame is numbered, verified and accounted for. It \
+               passes only if every offered frame came back correctly, in every loaded direction, and the tester kept its \
+               schedule.",
         unit: "frames per second, per direction",
     },
     summary: "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)",
@@ -36,11 +41,46 @@ impl Measurement for Throughput {
         SendingTime::AsPlanned
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::rate::throughput(plan, test)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        vec![
+            zero_loss(test),
+            search(test),
+            theoretical_line(test),
+            Clause::must(THROUGHPUT, "the rate is given in frames per second", "frames/s, per direction", true),
+            Clause::must(
+                THROUGHPUT,
+                "a single figure comes with rate, frame size, theoretical limit and protocol",
+                if test.link_rate.is_some() { "all four" } else { "rate, frame size and protocol, no limit" },
+                test.link_rate.is_some(),
+            )
+            .or_in_part(true),
+            several_times(test.repetitions, "RFC 8219 section 12"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(context.throughput())
     }
+}
+
+/// Any goal of zero loss finds the throughput; the others say what they are.
+fn zero_loss(test: &TestContext<'_>) -> Clause {
+    let is_met = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
+    Clause::must(THROUGHPUT, "the fastest rate at which as many frames are received as sent", goals(test), is_met)
+}
+
+fn search(test: &TestContext<'_>) -> Clause {
+    let method = test.search.method.info().title;
+    let width = percent(test.search.width);
+    let actual = format!("{method}, to {width}, with trials of {}", seconds(test.trial.duration_ns));
+    Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)
+}
+
+fn theoretical_line(test: &TestContext<'_>) -> Clause {
+    let actual = match test.link_rate {
+        Some(rate) => format!("both lines, for {} Mbit/s", rate as f64 / 1e6),
+        None => "no theoretical line; the plan does not know the rate of the medium".to_owned(),
+    };
+    let requirement = "a graph of the rate over the frame size, with the theoretical rate of the medium";
+    Clause::should(THROUGHPUT, requirement, actual, test.link_rate.is_some())
 }

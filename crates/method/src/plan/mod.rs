@@ -1,9 +1,11 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
+mod context;
 mod dns;
 mod expectation;
 mod identity;
 mod profile;
+mod series;
 mod stateful;
 mod traffic;
 
@@ -11,15 +13,17 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
     TcpCapacity,
 };
-pub use crate::search::SearchMethod;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
+pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 use crate::repeat::Repetition;
-use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use crate::search::SearchSettings;
+use crate::terms::{Directions, FrameRate, FrameSize, Share};
+use crate::trial::TrialSettings;
 use serde::{Deserialize, Serialize};
 
 /// Everything a run does, in order.
@@ -93,91 +97,6 @@ pub struct Test {
     pub expect: Vec<Expectation>,
 }
 
-/// Tests that differ in one thing only, written as one test with a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Series {
-    /// Name of the test they were written as.
-    pub name: String,
-    /// The property in which the steps differ.
-    pub by: SeriesBy,
-    /// This step's place on the axis: per cent, flows, cores.
-    pub at: f64,
-}
-
-/// The property in which the steps of a series differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SeriesBy {
-    /// Native IPv6 background traffic, per cent of all frames (RFC 8219 section 5.3).
-    Background,
-    /// Network flows (RFC 8219 section 10).
-    Flows,
-    /// The DUT's cores.
-    Cores,
-    /// Subscribers, or clients, played by the tester.
-    Subscribers,
-    /// Connections of phase 1 (RFC 9693).
-    Connections,
-    /// Entries of the DUT's connection tracking table.
-    TableSize,
-    /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
-    Cached,
-    /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).
-    WithAaaa,
-}
-
-/// The settings of trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct TrialSettings {
-    /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.
-    pub duration_ns: u64,
-    /// The longest wait for residual frames, nanoseconds. RFC 2544 section 23: 2 s. Ends early once every frame is accounted for.
-    pub residual_ns: u64,
-    /// Rest between trials, nanoseconds. RFC 2544 section 23: at least 5 s.
-    pub rest_ns: u64,
-    /// A frame later than this is not received; 0: the end of the residual wait decides (RFC 2544).
-    pub frame_timeout_ns: u64,
-    /// A tester's thread away for longer than this has stalled, nanoseconds.
-    pub stall_ns: u64,
-}
-
-/// The settings of searches for loads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SearchSettings {
-    /// The algorithm.
-    pub method: SearchMethod,
-    /// The lowest load tried, frames per second per direction.
-    pub minimum: FrameRate,
-    /// The highest load tried, frames per second per direction.
-    pub maximum: FrameRate,
-    /// The search ends when upper and lower bound are no further apart than this share of the upper bound.
-    pub width: f64,
-    /// The loss goals. The first is the one headlines quote.
-    pub goals: Vec<LossRatio>,
-    /// The number of invalid trials in a row at one load after which the load counts as beyond the tester.
-    pub max_invalid: u32,
-    /// The load at which the search of a later repetition begins.
-    #[serde(default)]
-    pub start: RepetitionStart,
-}
-
-/// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepetitionStart {
-    /// As the first one: at the maximum of the range. Every repetition is independent of the others.
-    Cold,
-    /// At a pseudorandom load within 8 widths of the median of the repetitions before. It saves more than half of the trials.
-    /// At the median itself all repetitions would end at the same few loads, whatever the noise of the device between them.
-    Dithered,
-    /// At the median of the repetitions before: what results recorded before the key existed were made with. No plan asks for it.
-    #[default]
-    Median,
-}
-
 /// One point of a plan: a test at one frame size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -223,9 +142,14 @@ impl Test {
         TrialSettings { frame_timeout_ns, ..plan.trial }
     }
 
+    /// Returns the highest rate of the medium for the largest frames that the test has on either link, where the plan knows the medium.
+    pub fn theoretical(&self, plan: &Plan, frame_size: FrameSize) -> Option<FrameRate> {
+        self.context(plan).theoretical(frame_size)
+    }
+
     /// Clients that send: the subscribers the test asks for, or one.
     pub fn clients(&self) -> u32 {
-        self.traffic.subscribers.unwrap_or(1)
+        self.traffic.clients()
     }
 
     /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.

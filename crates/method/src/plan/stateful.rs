@@ -62,16 +62,16 @@ impl Stateful {
     /// The trial that opens `connections` at `rate` and validates each.
     pub fn establishing(&self, connections: u64, rate: FrameRate) -> TrialSpec {
         let validation = FrameRate(((rate.0 as f64 * self.validation) as u64).max(1));
-        opening_trial(connections, rate, TrialKind::Establish { connections, validation })
+        phase_one_trial(connections, rate, TrialKind::Establish { connections, validation })
     }
 
     /// The trial that opens all connections and lets the DUT delete them.
     pub fn tearing_down(&self) -> TrialSpec {
-        opening_trial(self.connections, self.rate, TrialKind::TearDown { connections: self.connections })
+        phase_one_trial(self.connections, self.rate, TrialKind::TearDown { connections: self.connections })
     }
 }
 
-fn opening_trial(connections: u64, rate: FrameRate, kind: TrialKind) -> TrialSpec {
+fn phase_one_trial(connections: u64, rate: FrameRate, kind: TrialKind) -> TrialSpec {
     TrialSpec { kind, ..TrialSpec::burst(rate, connections) }
 }
 

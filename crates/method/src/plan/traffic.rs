@@ -79,6 +79,11 @@ impl TrafficSettings {
         ports.saturating_mul(u64::from(networks)).saturating_mul(both)
     }
 
+    /// Clients that send: the subscribers that are asked for, or one.
+    pub fn clients(&self) -> u32 {
+        self.subscribers.unwrap_or(1)
+    }
+
     /// Returns whether only ports vary.
     pub fn has_one_address_pair(&self) -> bool {
         let varies = |part: Option<AddressPart>| part.is_some_and(|part| part.range.count() > 1);

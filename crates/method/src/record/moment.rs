@@ -1,8 +1,14 @@
 //! Loss that stands in one moment, and other processes on the DUT's cores in just that moment: evidence that a sum over the trial hides.
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
+//!
+//! Trials of DNS queries and of TCP connections are left out, because the evidence lacks one half. Of queries the time at which each was due is
+//! known only from the first query on, and samples begin before it by a time that is not recorded: a server is probed and names are resolved
+//! in between. Of connections that failed not even that is recorded, only how many there were. Of queries, therefore, loss in one moment is never
+//! excused; it still makes a rate a lower bound ([`crate::disturbance`]), for which the samples of the whole trial suffice. Of connections it
+//! does not even do that.
 
-use super::Watch;
-use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult};
+use super::watch::Watch;
+use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialOutcome, TrialResult};
 
 /// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
 const MOST_BINS: usize = 3;
@@ -23,13 +29,13 @@ impl Watch {
     /// Milliseconds for which others stood in the DUT's way while it lost frames, above what they usually did in the trial. `None` where the
     /// loss stands in no single moment, or nothing stands out there.
     pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
-        if matches!(result.spec.kind, TrialKind::Queries) || result.spec.kind.is_of_tcp() {
-            // Work of unknown length goes before the first query: which sample a bin lies in is not known.
+        if !matches!(result.outcome, TrialOutcome::Frames(_)) {
+            // In which sample a bin of queries lies is not known, and connections have no bins: see the module.
             return None;
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
+        let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {
@@ -82,7 +88,7 @@ fn median(values: &[u64]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CoreWatch, CpuSample};
+    use super::super::{CoreRole, CoreWatch, CpuSample};
     use super::*;
     use crate::terms::{Direction, FrameRate, LossRatio};
     use crate::trial::{Fault, TrialSpec, Verdict};
@@ -147,7 +153,7 @@ mod tests {
     fn of_a_kernel_that_forwards_the_time_of_processes_on_its_core_counts() {
         let mut samples = vec![CpuSample { softirq: 300, idle: 700, ..CpuSample::default() }; 22];
         (samples[9].user, samples[9].idle) = (200, 500);
-        let cores = vec![CoreWatch { core: 1, role: "dut".into(), samples }];
+        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
         let watch = Watch { cores, process_ms: Some(0), ..watch(vec![]) };
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(8, 90)])), Some(20));
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(1, 90)])), None);

@@ -49,7 +49,7 @@ impl Fit {
                 let beyond = if is_beyond { format!(", beyond the {} measured", self.most_cores) } else { String::new() };
                 format!("highest with {peak:.1} cores{between}{beyond}, {:.1} times λ there", most / self.lambda)
             }
-            (_, Some(most)) => format!("at most {:.1} times λ, however many cores", most / self.lambda),
+            (_, Some(most)) => format!("at most {:.1} times λ, however many cores there are", most / self.lambda),
             (_, None) => "nothing limits it in these steps".to_owned(),
         }
     }
@@ -61,7 +61,7 @@ impl Fit {
 
     fn reservation(&self) -> Option<String> {
         let few = self.repetitions;
-        let words = format!("no interval, since a step has fewer than {LEAST_REPETITIONS} repetitions ({few})");
+        let words = format!("no interval, because a step has fewer than {LEAST_REPETITIONS} repetitions ({few})");
         self.interval.is_none().then_some(words)
     }
 }
@@ -78,7 +78,7 @@ impl fmt::Display for PeakInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.high {
             Some(high) => write!(f, " [{:.1}-{high:.1}]", self.low),
-            None => write!(f, " [{:.1} or more, or no such place]", self.low),
+            None => write!(f, " [{:.1} or more, or no peak]", self.low),
         }
     }
 }
@@ -87,7 +87,7 @@ impl fmt::Display for NoFit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewSteps { law, steps } => {
-                write!(f, "{law} was not fitted: it needs {} numbers of cores, and there are {steps}", law.needed_steps())
+                write!(f, "{law} was not fitted: it needs {} numbers of cores, but there are only {steps}", law.needed_steps())
             }
             Self::NoRate { cores } => write!(f, "no law was fitted: with {cores} of the cores the median rate is 0"),
         }

@@ -224,7 +224,7 @@ fn too_few_steps_are_refused_in_words() {
     let refused = fit(Law::Universal, three).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the universal scalability law was not fitted: it needs 4 numbers of cores, and there are 3"
+        "the universal scalability law was not fitted: it needs 4 numbers of cores, but there are only 3"
     );
     let twice = [three[0].clone(), three[0].clone(), three[1].clone()];
     assert_eq!(fit(Law::Amdahl, &twice), Err(NoFit::TooFewSteps { law: Law::Amdahl, steps: 2 }));
@@ -244,7 +244,7 @@ fn two_repetitions_have_a_fit_and_no_interval_and_say_so() {
     few[1].values.pop();
     let fit = fit(Law::Amdahl, &few).expect("a fit");
     assert_eq!(fit.interval, None);
-    assert!(fit.to_string().ends_with("; no interval, since a step has fewer than 3 repetitions (2)"), "{fit}");
+    assert!(fit.to_string().ends_with("; no interval, because a step has fewer than 3 repetitions (2)"), "{fit}");
 }
 
 /// Root mean square of the relative residuals of single values.

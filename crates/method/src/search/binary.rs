@@ -3,8 +3,7 @@
 
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::range::{Aim, Bounds, LoadRange};
-use super::{Bracket, Limit, Search, SearchInfo, Start};
-use crate::plan::SearchSettings;
+use super::{Bracket, Limit, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::LossRatio;
 use crate::trial::{TrialResult, TrialSpec};
 
@@ -99,8 +98,7 @@ impl Search for BinarySearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{RepetitionStart, SearchMethod};
-    use crate::search::run;
+    use crate::search::{RepetitionStart, SearchMethod, run};
     use crate::simulated::{Behaviour, SimulatedDut};
     use crate::terms::FrameRate;
 

@@ -1,9 +1,8 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
-use crate::plan::{SearchSettings, TrialSettings};
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{Measurer, TrialResult, TrialSpec};
+use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use serde::{Deserialize, Serialize};
 
 pub mod binary;
@@ -60,6 +59,41 @@ impl SearchMethod {
             Self::Mlrsearch => &multiple_loss_ratio::INFO,
         }
     }
+}
+
+/// The settings of searches for loads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SearchSettings {
+    /// The algorithm.
+    pub method: SearchMethod,
+    /// The lowest load tried, frames per second per direction.
+    pub minimum: FrameRate,
+    /// The highest load tried, frames per second per direction.
+    pub maximum: FrameRate,
+    /// The search ends when upper and lower bound are no further apart than this share of the upper bound.
+    pub width: f64,
+    /// The loss goals. The first is the one headlines quote.
+    pub goals: Vec<LossRatio>,
+    /// The number of invalid trials in a row at one load after which the load counts as beyond the tester.
+    pub max_invalid: u32,
+    /// The load at which the search of a later repetition begins.
+    #[serde(default)]
+    pub start: RepetitionStart,
+}
+
+/// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepetitionStart {
+    /// As the first one: at the maximum of the range. Every repetition is independent of the others.
+    Cold,
+    /// At a pseudorandom load within 8 widths of the median of the repetitions before. It saves more than half of the trials.
+    /// At the median itself all repetitions would end at the same few loads, whatever the noise of the device between them.
+    Dithered,
+    /// At the median of the repetitions before: what results recorded before the key existed were made with. No plan asks for it.
+    #[default]
+    Median,
 }
 
 /// A decision machine over loads.

@@ -4,10 +4,9 @@
 use super::goal::Goal;
 use super::range::LoadRange;
 use super::selector::Selector;
-use super::{Bracket, Search, SearchInfo, Start};
-use crate::plan::{SearchSettings, TrialSettings};
+use super::{Bracket, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::FrameRate;
-use crate::trial::{TrialResult, TrialSpec};
+use crate::trial::{TrialResult, TrialSettings, TrialSpec};
 use std::cmp::Reverse;
 
 pub(super) static INFO: SearchInfo = SearchInfo {

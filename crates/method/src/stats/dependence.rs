@@ -82,8 +82,8 @@ impl Lag {
         (self.correlation + 1.0 / self.n) * (1.0 + 3.0 / self.n)
     }
 
-    /// Returns the estimate with as much again as makes up for its scatter: so that of equal devices with an autocorrelation of 0.5 no more are called different than of
-    /// independent ones, as a test of comparisons holds it to.
+    /// Returns the estimate with as much again as makes up for its scatter: so that of equal devices with an autocorrelation of 0.5 no more
+    /// are called different than of independent ones, as a test of comparisons holds it to.
     fn allowed_for(&self) -> f64 {
         (self.correlation + 1.0 / self.n) * (1.0 + 10.0 / self.n)
     }

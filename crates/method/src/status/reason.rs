@@ -1,7 +1,7 @@
 //! Why a point has only a lower bound, no result, or was not run.
 
 use super::{is_own, open_bracket};
-use crate::disturbance::{is_disturbed, makes_lower_bound};
+use crate::disturbance::makes_lower_bound;
 use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::record::TrialRecord;
@@ -201,7 +201,7 @@ fn is_not_the_duts(limit: Limit) -> bool {
 /// Returns whether others had the DUT's processors in most of the trials with a fault.
 fn is_most_of_all(records: &[&TrialRecord]) -> bool {
     let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
-    2 * records.iter().filter(|record| is_disturbed(record)).count() > with_faults
+    2 * records.iter().filter(|record| record.is_disturbed()).count() > with_faults
 }
 
 /// Each kind of fault with the number of trials it occurred in, the most frequent first.

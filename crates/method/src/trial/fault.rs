@@ -191,11 +191,15 @@ impl fmt::Display for Fault {
                 write!(f, "{direction}: sending took {:.3} ms instead of {:.3} ms", ms(*took_ns), ms(*nominal_ns))
             }
             Self::SenderStalled { direction, worst_lateness_ns, frames } => {
-                write!(f, "{direction}: the sender was away for {:.2} ms; {frames} frames left late", ms(*worst_lateness_ns))
+                write!(
+                    f,
+                    "{direction}: the sender stalled for {:.2} ms; {frames} frames were sent late",
+                    ms(*worst_lateness_ns)
+                )
             }
             Self::ReceiverStalled { direction, worst_gap_ns, frames } => write!(
                 f,
-                "{direction}: the receiver was away for {:.2} ms, in which {frames} frames were due",
+                "{direction}: the receiver stalled for {:.2} ms, during which {frames} frames were due",
                 ms(*worst_gap_ns)
             ),
             Self::ReceiveRingOverrun { direction, frames } => {
@@ -208,44 +212,44 @@ impl fmt::Display for Fault {
                 write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
             }
             Self::TooFewDescriptors { needed, allowed } => {
-                write!(f, "{needed} open sockets and files are needed and this process may have {allowed} (ulimit -Hn)")
+                write!(f, "{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)")
             }
             Self::TooFewAddresses { needed, has } => write!(
                 f,
-                "{needed} pairs of addresses and ports are needed and the tester has {has}: give it `server-ports` or addresses that vary"
+                "{needed} pairs of addresses and ports are needed, but the tester only has {has}: use more `server-ports`, or addresses that vary"
             ),
             Self::AboveCertified { rate, certified } => write!(
                 f,
-                "{rate} queries/s are more than the {certified} queries/s the tester's self-test certifies (RFC 8219 section 9.2.1)"
+                "{rate} queries/s are more than the {certified} queries/s that the tester's self-test certified (RFC 8219 section 9.2.1)"
             ),
             Self::PreloadFailed { failed, of } => write!(
                 f,
-                "{failed} of the {of} names that were to be cached had no right answer after three attempts, so there was no trial"
+                "{failed} of the {of} names that were to be cached had no correct answer after three attempts, so there was no trial"
             ),
             Self::HitsDiffer { intended, observed, of } => write!(
                 f,
-                "of {of} answers {observed} came from the DUT's cache, where {intended} were meant to: {}",
+                "{observed} of {of} answers came from the DUT's cache, but {intended} were intended to: {}",
                 if observed > intended {
-                    "it knows names from before; give the plan more `names`, or a shorter `ttl`"
+                    "it knows names from before; use more `names` in the plan, or a shorter `ttl`"
                 } else {
-                    "it does not keep what it resolves for as long as its TTL says, or its cache is too small"
+                    "it does not keep answers for as long as their TTL says, or its cache is too small"
                 }
             ),
             Self::TooFewNames { needed, has } => {
                 write!(
                     f,
-                    "{needed} names are needed within their time to live and the plan's `names` are {has}: \
-                     choose a shorter prefix, or a shorter `ttl`"
+                    "{needed} names are needed within their time to live, but the plan's `names` are only {has}: choose a \
+                     shorter prefix, or a shorter `ttl`"
                 )
             }
             Self::PhaseOneIncomplete { lost, of, rate } => write!(
                 f,
-                "{lost} of {of} frames of phase 1 were lost at {rate} frames/s, so there was no phase 2; \
-                 lower the plan's `phase-1-rate`, or look whether the DUT's table holds {of} connections"
+                "{lost} of {of} frames of phase 1 were lost at {rate} frames/s, so there was no phase 2; lower the plan's \
+                 `phase-1-rate`, or check whether the DUT's table holds {of} connections"
             ),
             Self::LongerThanTimeout { took_ms, timeout_ms } => write!(
                 f,
-                "the trial took {:.1} s and the DUT keeps an idle connection for {:.1} s: raise its timeout, or open connections faster",
+                "the trial took {:.1} s, but the DUT keeps an idle connection for only {:.1} s: raise its timeout, or open connections faster",
                 *took_ms as f64 / 1e3,
                 *timeout_ms as f64 / 1e3
             ),
@@ -260,7 +264,7 @@ impl fmt::Display for Fault {
                 };
                 write!(f, "the DUT counts {counted} connections at the end, but had {expected} after phase 1: {cause}")
             }
-            Self::CpuTaken { milliseconds } => write!(f, "other processes had the DUT's cores for {milliseconds} ms"),
+            Self::CpuTaken { milliseconds } => write!(f, "other processes used the DUT's cores for {milliseconds} ms"),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod dns;
 mod fault;
 mod outcome;
 mod response;
+mod settings;
 mod spec;
 mod spoilt;
 pub mod tcp;
@@ -18,6 +19,7 @@ pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
 pub use outcome::TrialOutcome;
 pub use response::Exchange;
+pub use settings::TrialSettings;
 pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};
 pub use spoilt::Spoilt;
 

@@ -9,7 +9,7 @@ pub enum TrialOutcome {
     /// Frames; the result of phase 1 in a trial of a stateful gateway (RFC 9693).
     Frames(Option<Connections>),
     /// TCP connections (RFC 3511).
-    Connections(Option<Box<TcpResult>>),
+    Tcp(Option<Box<TcpResult>>),
     /// DNS queries (RFC 8219 section 9).
     Queries(Option<Box<DnsResult>>),
 }
@@ -19,7 +19,7 @@ impl TrialOutcome {
     fn none_of(kind: TrialKind) -> Self {
         match kind {
             TrialKind::Queries => Self::Queries(None),
-            TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Self::Connections(None),
+            TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Self::Tcp(None),
             TrialKind::Constant
             | TrialKind::Burst
             | TrialKind::Drop { .. }
@@ -39,25 +39,25 @@ impl TrialResult {
     }
 
     /// Returns the result of phase 1, in a trial of a stateful gateway.
-    pub fn phase_1(&self) -> Option<&Connections> {
+    pub fn phase_one_result(&self) -> Option<&Connections> {
         match &self.outcome {
             TrialOutcome::Frames(connections) => connections.as_ref(),
-            TrialOutcome::Connections(_) | TrialOutcome::Queries(_) => None,
+            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
         }
     }
 
     /// Returns the result of phase 1, to complete it.
-    pub fn phase_1_mut(&mut self) -> Option<&mut Connections> {
+    pub fn phase_one_result_mut(&mut self) -> Option<&mut Connections> {
         match &mut self.outcome {
             TrialOutcome::Frames(connections) => connections.as_mut(),
-            TrialOutcome::Connections(_) | TrialOutcome::Queries(_) => None,
+            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
         }
     }
 
     /// Returns the result of TCP connections, in a trial of those.
     pub fn tcp(&self) -> Option<&TcpResult> {
         match &self.outcome {
-            TrialOutcome::Connections(tcp) => tcp.as_deref(),
+            TrialOutcome::Tcp(tcp) => tcp.as_deref(),
             TrialOutcome::Frames(_) | TrialOutcome::Queries(_) => None,
         }
     }
@@ -66,7 +66,7 @@ impl TrialResult {
     pub fn dns(&self) -> Option<&DnsResult> {
         match &self.outcome {
             TrialOutcome::Queries(dns) => dns.as_deref(),
-            TrialOutcome::Frames(_) | TrialOutcome::Connections(_) => None,
+            TrialOutcome::Frames(_) | TrialOutcome::Tcp(_) => None,
         }
     }
 }
@@ -91,7 +91,7 @@ impl From<Recorded> for TrialResult {
         let Recorded { spec, directions, connections, tcp, dns, faults } = recorded;
         let outcome = match TrialOutcome::none_of(spec.kind) {
             TrialOutcome::Frames(_) => TrialOutcome::Frames(connections),
-            TrialOutcome::Connections(_) => TrialOutcome::Connections(tcp),
+            TrialOutcome::Tcp(_) => TrialOutcome::Tcp(tcp),
             TrialOutcome::Queries(_) => TrialOutcome::Queries(dns),
         };
         Self { spec, directions, outcome, faults }
@@ -104,7 +104,7 @@ impl From<TrialResult> for Recorded {
         let recorded = Self { spec, directions, connections: None, tcp: None, dns: None, faults };
         match outcome {
             TrialOutcome::Frames(connections) => Self { connections, ..recorded },
-            TrialOutcome::Connections(tcp) => Self { tcp, ..recorded },
+            TrialOutcome::Tcp(tcp) => Self { tcp, ..recorded },
             TrialOutcome::Queries(dns) => Self { dns, ..recorded },
         }
     }
@@ -130,7 +130,7 @@ mod tests {
         let results = [
             of(TrialKind::Constant, TrialOutcome::Frames(None)),
             of(TrialKind::Constant, TrialOutcome::Frames(Some(Connections { established: 7, ..Connections::default() }))),
-            of(TrialKind::TcpRate, TrialOutcome::Connections(None)),
+            of(TrialKind::TcpRate, TrialOutcome::Tcp(None)),
             of(TrialKind::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
         ];
         results.iter().for_each(|result| assert_eq!(&read_again(result), result));

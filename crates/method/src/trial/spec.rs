@@ -10,7 +10,7 @@ pub struct TrialSpec {
     pub rate: FrameRate,
     /// Nominal time of sending, nanoseconds.
     pub duration_ns: u64,
-    /// The course of the load over that time.
+    /// The kind of trial: what is sent, and the course of the load over that time.
     #[serde(default, rename = "shape", skip_serializing_if = "TrialKind::is_constant")]
     pub kind: TrialKind,
     /// The frames that are tagged, if some are.
@@ -30,11 +30,11 @@ pub struct PhaseOne {
     pub rate: FrameRate,
 }
 
-/// The course of the load of a trial over its time.
+/// The kind of a trial: what is sent, and the course of the load over the time of sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialKind {
-    /// The same from the first to the last frame.
+    /// Frames at the same rate from the first to the last.
     #[default]
     Constant,
     /// A burst (RFC 9004): the wait for residual frames starts again with every frame received.
@@ -97,6 +97,16 @@ impl TrialKind {
     /// Returns whether connections are made, not frames sent.
     pub fn is_of_tcp(&self) -> bool {
         matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
+    }
+
+    /// Returns the unit of its rate: `frames/s`.
+    pub fn rate_unit(&self) -> &'static str {
+        match self {
+            Self::Constant | Self::Burst | Self::Drop { .. } | Self::Ramp { .. } | Self::Reset { .. } => "frames/s",
+            Self::Establish { .. } | Self::TearDown { .. } | Self::TcpRate | Self::TcpCapacity { .. } => "connections/s",
+            Self::Queries => "queries/s",
+            Self::Response => "requests/s",
+        }
     }
 
     fn is_constant(&self) -> bool {

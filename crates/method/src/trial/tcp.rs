@@ -215,10 +215,7 @@ impl TcpResult {
             ..DirectionResult::counted(direction, self.connections.attempted, alive)
         };
         let faults = self.faults(direction);
-        TrialResult {
-            outcome: TrialOutcome::Connections(Some(Box::new(self))),
-            ..TrialResult::new(*spec, vec![counted], faults)
-        }
+        TrialResult { outcome: TrialOutcome::Tcp(Some(Box::new(self))), ..TrialResult::new(*spec, vec![counted], faults) }
     }
 
     /// Returns the faults of the tester: a load that was not offered invalidates, lateness and full queues of its own explain as many failures.

@@ -7,9 +7,10 @@ use sixbench_method::plan::*;
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::{Resumed, resume};
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::*;
-use sixbench_method::trial::{Measurer, Verdict};
+use sixbench_method::trial::{Measurer, TrialSettings, Verdict};
 
 /// One throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {

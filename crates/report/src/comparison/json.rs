@@ -3,6 +3,7 @@
 use super::title;
 use serde_json::{Value, json};
 use sixbench_method::comparison::{Comparison, ComparisonRow, PointComparison};
+use sixbench_method::measures::Noun;
 
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md, but for the exit code and its explanation.
 pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String]) -> Value {
@@ -11,7 +12,7 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
         "warnings": warnings,
-        "verdict": compared.verdict(),
+        "verdict": compared.gate(),
     })
 }
 
@@ -35,7 +36,7 @@ fn of_row(row: &ComparisonRow) -> Value {
         fields.remove("finding");
         fields.extend(finding);
         fields.insert("title".to_owned(), json!(row.subject.to_string()));
-        fields.insert("noun".to_owned(), json!(row.subject.noun()));
+        fields.insert("noun".to_owned(), json!(row.subject.noun().map(Noun::plural)));
         fields.insert("unit".to_owned(), json!(row.subject.unit()));
     }
     value

@@ -46,7 +46,7 @@ fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<Stri
 fn number(digest: &Digest, point: &PointDigest) -> [String; 5] {
     match point.result(digest) {
         Some(result) => [
-            result.quantity,
+            result.quantity.to_owned(),
             result.statistic.to_owned(),
             result.value.to_string(),
             result.unit.to_owned(),

@@ -64,7 +64,7 @@ pub(crate) struct Losing<'a> {
 impl<'a> PointDigest<'a> {
     /// Every trial that opened connections.
     fn opened(&self) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> + '_ {
-        self.records.iter().filter_map(|r| Some((*r, r.result.phase_1()?)))
+        self.records.iter().filter_map(|r| Some((*r, r.result.phase_one_result()?)))
     }
 
     /// Returns the agreement of the DUT's count with the tester's in the trials whose phase 1 was complete.
@@ -119,8 +119,9 @@ impl<'a> PointDigest<'a> {
     /// their number is what is searched.
     pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         // TCP connections have no phase 1 to hold the entries against.
-        let is_watched =
-            |r: &&&TrialRecord| r.result.phase_1().is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
+        let is_watched = |r: &&&TrialRecord| {
+            r.result.phase_one_result().is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1)
+        };
         let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
         let is_of_a_number = self.test.measure.is_capacity();
         let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.kind.connections() } else { None };
@@ -190,7 +191,7 @@ impl<'a> Digest<'a> {
 
 /// R, where it is set and not searched.
 pub(crate) fn phase_1_rate(test: &Test, stateful: &Stateful) -> Option<FrameRate> {
-    (!test.measure.searches_phase_1()).then_some(stateful.rate)
+    (!test.measure.searches_phase_one()).then_some(stateful.rate)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use sixbench_method::terms::FrameRate;
 /// A number, what it is of, and its words.
 pub(crate) struct Headline {
     /// `throughput`, or a quantity as records name it.
-    pub(crate) quantity: String,
+    pub(crate) quantity: &'static str,
     /// `median` or `mean` of the repetitions.
     pub(crate) statistic: &'static str,
     /// The value in the unit that is stored; rates in whole numbers.
@@ -39,7 +39,7 @@ impl PointDigest<'_> {
     fn searched(&self) -> Option<Headline> {
         let (median, unit) = (self.headline()?.median.round(), full_rate_unit(&self.test.measure));
         let shown = format!("{}{} {unit}", self.sign(), grouped(median));
-        let quantity = self.test.measure.name().to_owned();
+        let quantity = self.test.measure.name();
         Some(Headline { quantity, statistic: "median", value: median, unit, load: None, shown })
     }
 
@@ -70,5 +70,5 @@ fn nothing_held(measure: &Measure) -> Option<Headline> {
 }
 
 fn headline(quantity: Quantity, statistic: &'static str, value: f64, shown: String) -> Headline {
-    Headline { quantity: crate::csv::quantity_name(quantity), statistic, value, unit: unit_name(quantity), load: None, shown }
+    Headline { quantity: quantity.name(), statistic, value, unit: unit_name(quantity), load: None, shown }
 }

@@ -76,13 +76,13 @@ fn means(trials: &[&CoreWatch]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::record::CpuSample;
+    use sixbench_method::record::{CoreRole, CpuSample};
 
     #[test]
     fn idle_time_is_the_mean_of_the_trials_that_were_as_long() {
         let core = |idle: &[u16]| {
             let sample = |&idle: &u16| CpuSample { idle, ..CpuSample::default() };
-            CoreWatch { core: 3, role: "dut".to_owned(), samples: idle.iter().map(sample).collect() }
+            CoreWatch { core: 3, role: CoreRole::Dut, samples: idle.iter().map(sample).collect() }
         };
         let (long, short) = (core(&[100, 200, 900]), core(&[300, 400]));
         let cores = idle_cores(&[&long, &short]);

@@ -167,7 +167,7 @@ impl<'a> Digest<'a> {
     /// where no medium is known.
     pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
         let tests = self.input.plan.tests.iter();
-        tests.filter_map(|test| sixbench_method::measures::theoretical(self.input.plan, test, size)).min()
+        tests.filter_map(|test| test.theoretical(self.input.plan, size)).min()
     }
 }
 

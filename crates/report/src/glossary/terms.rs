@@ -6,40 +6,41 @@ use sixbench_method::measures::Term;
 pub(super) const TERMS: [Term; 41] = [
     Term {
         name: "intended-load",
-        definition: "The rate the tester is told to offer.",
+        definition: "The rate that the tester is told to offer.",
         clause: "RFC 2285 section 3.5.1",
         here: "Frame i is due at start + i / rate, counted from the start; a late frame does not move the next.",
         unit: "frames per second, per direction",
     },
     Term {
         name: "offered-load",
-        definition: "What really left the tester.",
+        definition: "The rate at which frames actually left the tester.",
         clause: "RFC 2285 section 3.5.2",
-        here: "Counted when the kernel has taken the frame. A trial whose sending took longer than 1.00001 of nominal is invalid.",
+        here: "Counted when the kernel has taken the frame. A trial in which sending took longer than 1.00001 times the nominal duration is invalid.",
         unit: "frames",
     },
     Term {
         name: "loss-ratio",
-        definition: "Frames that were offered and not received right and in time, over frames offered.",
+        definition: "Frames that were offered but not received correctly and in time, divided by the frames offered.",
         clause: "RFC 1242 section 3.6, RFC 2544 section 26.3",
-        here: "By sequence number, one bit a frame: a duplicate never makes up for a lost frame. The larger ratio of the two directions \
-               is held against the goal.",
+        here: "By sequence number, one bit a frame: a duplicate never makes up for a lost frame. The larger ratio of the two \
+               directions is compared with the goal.",
         unit: "0..1 inside, per cent in reports",
     },
     Term {
         name: "verdict",
-        definition: "What a trial says of a load: passed, lost, or invalid.",
+        definition: "What a trial says about a load: passed, lost or invalid.",
         clause: "siitperf's tolerance of 1.00001 for the duration of sending; the rest is sixbench's own",
-        here: "Invalid is a trial in which the tester fell short: it sent too slowly, or it stalled, overran its receive ring or was asked \
-               anew for its hardware address, and that can explain what is missing. Invalid trials are repeated, never held against the DUT.",
+        here: "Invalid is a trial in which the tester fell short: it sent too slowly, or it stalled, overran its receive ring \
+               or was asked again for its hardware address, and that can explain what is missing. Invalid trials are repeated \
+               and never count against the DUT.",
         unit: "-",
     },
     Term {
         name: "mistranslated",
-        definition: "A frame that came back with a field that is not the right translation of what was sent.",
+        definition: "A frame that came back with a field that is not the correct translation of what was sent.",
         clause: "RFC 7915, RFC 7757, RFC 6052; RFC 2544 section 10",
-        here: "Addresses, ports, hop limit, traffic class, flow label, lengths, fragmentation and both checksums are compared with what the \
-               profile, the seed and the sequence number demand. The first few are kept in words.",
+        here: "Addresses, ports, hop limit, traffic class, flow label, lengths, fragmentation and both checksums are compared \
+               with what the profile, the seed and the sequence number require. The first few are described in words.",
         unit: "frames",
     },
     Term {
@@ -51,17 +52,17 @@ pub(super) const TERMS: [Term; 41] = [
     },
     Term {
         name: "frame-size",
-        definition: "Octets of the Ethernet frame, FCS included.",
+        definition: "Octets of the Ethernet frame, including the FCS.",
         clause: "RFC 2544 section 9.1, RFC 8219 section 5.1.1",
-        here: "The size names the IPv6 frame; the IPv4 frame of the same test is 20 octets shorter. 84 takes the place of 64.",
+        here: "The size names the IPv6 frame; the IPv4 frame of the same test is 20 octets shorter. 84 replaces 64.",
         unit: "octets",
     },
     Term {
         name: "delay",
         definition: "The time from handing a frame to the port until the receiver sees it.",
         clause: "RFC 1242 section 3.8",
-        here: "A time stamp in the frame, one clock reading for each batch of at most 64. What throughput trials show is no latency by \
-               RFC 8219 section 7.2.",
+        here: "A time stamp in the frame, one clock reading for each batch of at most 64. The delays in throughput trials are \
+               not latency by RFC 8219 section 7.2.",
         unit: "milliseconds",
     },
     Term {
@@ -75,7 +76,7 @@ pub(super) const TERMS: [Term; 41] = [
         name: "binary-search",
         definition: "Halves the interval between a passing and a losing load.",
         clause: "customary; RFC 2544 section 26.1 names no algorithm",
-        here: "Both ends of the result were tried. Later repetitions start near the median of the earlier ones.",
+        here: "Both ends of the result were measured. Later repetitions start near the median of the earlier ones.",
         unit: "-",
     },
     Term {
@@ -89,24 +90,26 @@ pub(super) const TERMS: [Term; 41] = [
         name: "overload",
         definition: "How much worse a benchmark becomes with n network flows than with one.",
         clause: "RFC 8219 section 10",
-        here: "`flows = [1, 25, 50, 75, 100]`: frames take turns among so many combinations of ports and addresses, all from the start or, \
-               with `flow-step`, one starting after the other. (Xn - X1) / X1 where lower is better, (X1 - Xn) / X1 where higher is.",
+        here: "`flows = [1, 25, 50, 75, 100]`: frames take turns among this number of combinations of ports and addresses, all \
+               from the start or, with `flow-step`, one starting after the other. (Xn - X1) / X1 where lower is better, (X1 - \
+               Xn) / X1 where higher is.",
         unit: "per cent",
     },
     Term {
         name: "frame-timeout",
-        definition: "A frame that comes back later than this is not received.",
+        definition: "A frame that comes back later than this does not count as received.",
         clause: "Lencse and Shima, Performance analysis of SIIT implementations, section 5; RFC 2544 section 23 waits 2 s after the last frame",
-        here: "Judged frame by frame. Whatever the timeout, every right frame's delay is recorded, so one trial yields the loss at every \
-               timeout.",
+        here: "Judged frame by frame. The delay of every correct frame is recorded whatever the timeout is, so one trial \
+               yields the loss at every timeout.",
         unit: "milliseconds",
     },
     Term {
         name: "repetitions",
         definition: "How often a measurement is made from the start.",
         clause: "RFC 8219 sections 7.2, 7.3 and 12 (at least 20); RFC 9004 section 6.3",
-        here: "A fixed number, or adaptive: until both ends of the 95 % order-statistic interval of the median lie within the wanted share \
-               of it. Repetitions go round all points of a device. A rare mode of the DUT may be missed by a small n: it is printed.",
+        here: "A fixed number, or adaptive: until both ends of the 95 % order-statistic interval of the median lie within the \
+               wanted share of it. Repetitions cycle through all points of a device. A small n may miss a rare mode of the \
+               DUT, so n is printed.",
         unit: "-",
     },
     Term {
@@ -119,10 +122,10 @@ pub(super) const TERMS: [Term; 41] = [
     },
     Term {
         name: "bottleneck",
-        definition: "What was at its end when the DUT began to lose frames.",
+        definition: "The resource that was exhausted when the DUT began to lose frames.",
         clause: "RFC 5180 section 4 welcomes watching the DUT out of band",
-        here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the passing ones at \
-               the highest. The sentence comes with its numbers; it is a judgement, not a proof.",
+        here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the \
+               passing ones at the highest. The sentence is given with its numbers; it is a judgement, not a proof.",
         unit: "-",
     },
     Term {
@@ -136,36 +139,38 @@ pub(super) const TERMS: [Term; 41] = [
     },
     Term {
         name: "speed-up",
-        definition: "The rate with n cores over that with one. Divided by n it is the efficiency.",
-        clause: "customary; none by RFC",
-        here: "Of the medians. Where one core was not measured there is no speed-up, and the efficiency is against the fewest cores. Where \
-               something else than the DUT ended a search it is a bound, and printed with its sign.",
+        definition: "The rate with n cores divided by that with one core. Divided by n, it is the efficiency.",
+        clause: "customary; not defined in an RFC",
+        here: "Calculated from the medians. If one core was not measured, there is no speed-up, and the efficiency is relative \
+               to the fewest cores. If something other than the DUT ended a search, it is a bound and printed with its sign.",
         unit: "-; efficiency in per cent",
     },
     Term {
         name: "amdahls-law",
-        definition: "X(n) = λ n / (1 + σ (n - 1)): what only one core at a time can do, the share σ, limits n cores to 1 / σ times one.",
+        definition: "X(n) = λ n / (1 + σ (n - 1)): the share σ of the work that only one core at a time can do limits any number of cores to 1 / σ times the rate of one.",
         clause: "Amdahl, AFIPS, 1967",
-        here: "Least squares of the relative residuals of the medians, from three numbers of cores on; σ is never below 0. The interval is that of \
-               1,000 fits to resampled repetitions, 2.5th to 97.5th percentile, and supposes that the law holds: how far the medians are \
-               from it is printed beside. Steps that something else than the DUT ended are left out.",
-        unit: "λ in that of the rate, σ as a share of 1",
+        here: "Least squares of the relative residuals of the medians, from three numbers of cores on; σ is never below 0. The \
+               interval is that of 1,000 fits to resampled repetitions, 2.5th to 97.5th percentile, and assumes that the law \
+               holds; the distance of the medians from it is printed as well. Steps that were ended by something other than \
+               the DUT are left out.",
+        unit: "λ in the unit of the rate, σ as a share of 1",
     },
     Term {
         name: "universal-scalability-law",
-        definition: "X(n) = λ n / (1 + σ (n - 1) + κ n (n - 1)): beside the contention σ each pair of cores costs κ to keep in step, so the \
-                     rate falls again beyond sqrt((1 - σ) / κ) cores.",
+        definition: "X(n) = λ n / (1 + σ (n - 1) + κ n (n - 1)): besides the contention σ, keeping each pair of cores in step \
+                     costs κ, so the rate falls again beyond sqrt((1 - σ) / κ) cores.",
         clause: "Gunther, Guerrilla Capacity Planning, 2007",
-        here: "As Amdahl's law, from four numbers of cores on. With κ = 0 it is that law. A peak beyond the cores that were measured is a guess, \
-               and the report says so.",
-        unit: "λ in that of the rate, σ and κ as shares of 1",
+        here: "As Amdahl's law, from four numbers of cores on. With κ = 0 it is Amdahl's law. A peak beyond the cores that \
+               were measured is a guess, and the report says so.",
+        unit: "λ in the unit of the rate, σ and κ as shares of 1",
     },
     Term {
         name: "cpu-idle-time",
         definition: "The share of the time in which a core of the DUT had nothing to do.",
         clause: "Lencse and Nagy, section 3.4; RFC 5180 section 4 welcomes watching the DUT out of band",
-        here: "At 10 Hz. Of a device on this host by /proc/stat, each core by itself. Of a virtual machine from outside: what its processes did \
-               not use of its cores, all of them together. A machine that waits for a core of its host looks idle, too.",
+        here: "Sampled at 10 Hz. For a device on this host, from /proc/stat, for each core. For a virtual machine, from \
+               outside: the time of its cores that its processes did not use, for all cores together. A machine that waits for \
+               a core of its host looks idle, too.",
         unit: "per cent",
     },
     Term {
@@ -173,53 +178,56 @@ pub(super) const TERMS: [Term; 41] = [
         definition: "The tester on both sides of one device. For double translation and encapsulation it then speaks the technology itself on one \
                      side.",
         clause: "RFC 8219 section 4.1",
-        here: "Of every recipe: the tester is at the left and the right link of the device, and verifies what comes out on either.",
+        here: "With every recipe, the tester is at the left and the right link of the device and verifies what comes out on each of them.",
         unit: "-",
     },
     Term {
         name: "dual-dut",
         definition: "Two devices in a chain between the sides of the tester, such as CLAT and PLAT: the first translates or encapsulates, the \
                      second undoes it.",
-        clause: "RFC 8219 section 4.2, which asks for single-DUT tests beside it: a chain hides which of the two limits it",
-        here: "The idle time of both at the found rate tells: the bottleneck is the device whose busiest core has less of it by 10 points. Nearer \
-               than that, or where both share a core of the host, it is undecided.",
+        clause: "RFC 8219 section 4.2, which calls for single-DUT tests as well, because a chain hides which of the two limits it",
+        here: "The idle time of both at the found rate shows it: the bottleneck is the device whose busiest core is less idle \
+               by at least 10 points. If the difference is smaller, or both share a core of the host, it is undecided.",
         unit: "-",
     },
     Term {
         name: "initiator",
         definition: "The side that opens connections: the client's.",
         clause: "RFC 9693 section 3",
-        here: "The side the recipe's [state] names, left if it names none. It sends alone in phase 1, and in phase 2 on connections of phase 1 \
-               only.",
+        here: "The side that the recipe's [state] names, or left if it names none. It sends alone in phase 1, and in phase 2 \
+               on connections of phase 1 only.",
         unit: "-",
     },
     Term {
         name: "responder",
         definition: "The side that answers: the server's. It learns from what arrives how the DUT translated the sources.",
         clause: "RFC 9693 section 3",
-        here: "Every frame of phase 1 is verified in all that is not the translated source, which must be of the recipe's pool, and noted. In \
-               phase 2 the Responder takes four-tuples from its state table, ends swapped, in `responder-order`.",
+        here: "Every frame of phase 1 is verified in every field except the translated source, which must be in the recipe's \
+               pool and is stored. In phase 2 the Responder takes four-tuples from its state table, ends swapped, in \
+               `responder-order`.",
         unit: "-",
     },
     Term {
         name: "phase-1",
         definition: "The part of a stateful test in which every frame opens a connection.",
         clause: "RFC 9693 section 4.2",
-        here: "N frames at rate R, each with a four-tuple of its own: a keyed permutation numbers all combinations of the ranges, so no table \
-               of them is needed, however many there are. If one is lost there is no phase 2, and the trial is invalid.",
+        here: "N frames at rate R, each with a four-tuple of its own: a keyed permutation numbers all combinations of the \
+               ranges, so no table of them is needed, however many there are. If a frame is lost, there is no phase 2, and the \
+               trial is invalid.",
         unit: "-",
     },
     Term {
         name: "phase-2",
-        definition: "The part of a stateful test in which no frame opens a connection: the classic measures on those of phase 1.",
+        definition: "The part of a stateful test in which no frame opens a connection: the classic measures on the connections of phase 1.",
         clause: "RFC 9693 section 4.7",
-        here: "Begins D after phase 1 began, N / R + 2 T if nothing else is said. Every frame is verified in every field, for it is known what \
-               the DUT made of each connection. If the DUT counts other connections afterwards, the trial is invalid.",
+        here: "Begins D after phase 1 began, by default N / R + 2 T. Every frame is verified in every field, because it is \
+               known how the DUT translated each connection. If the DUT counts other connections afterwards, the trial is \
+               invalid.",
         unit: "-",
     },
     Term {
         name: "four-tuple",
-        definition: "Source and destination address, source and destination port: what tells the connections of one protocol apart.",
+        definition: "Source and destination address, source and destination port: what distinguishes the connections of one protocol.",
         clause: "RFC 9693 section 3, RFC 4814 section 4.5",
         here: "On the Initiator's link made from `ports` and addresses that vary; on the Responder's as the DUT translated it.",
         unit: "-",
@@ -235,45 +243,47 @@ pub(super) const TERMS: [Term; 41] = [
         name: "connection-tracking-table",
         definition: "The DUT's memory of its connections.",
         clause: "RFC 9693 sections 3 and 4.4",
-        here: "Emptied by the recipe's `flush` before every trial, counted by `count` before and after each phase; its size by `limit`, how \
-               long it keeps idle connections by `timeout`. What the recipe does not say is not checked.",
+        here: "Emptied by the recipe's `flush` before every trial, counted by `count` before and after each phase; its size by \
+               `limit`, how long it keeps idle connections by `timeout`. Anything that the recipe does not provide is not \
+               checked.",
         unit: "connections",
     },
     Term {
         name: "validation",
-        definition: "After phase 1: whether the connections that were opened really are there.",
+        definition: "After phase 1: a check that the connections that were opened really exist.",
         clause: "RFC 9693 section 4.6",
-        here: "The Responder sends one frame on every connection of its state table, at half the rate they were opened at; all must reach the \
-               Initiator, each on its own connection.",
+        here: "The Responder sends one frame on every connection of its state table, at half the rate at which they were \
+               opened; all must reach the Initiator, each on its own connection.",
         unit: "-",
     },
     Term {
         name: "endpoint-independent-mapping",
-        definition: "A NAT's behaviour: an inside address and port become the same outside ones whatever they speak to. Otherwise the mapping is \
-                     address-dependent, or address and port-dependent.",
+        definition: "A behaviour of NATs: an internal address and port are always mapped to the same external ones, whatever \
+                     the destination is. Otherwise the mapping is address-dependent, or address and port-dependent.",
         clause: "RFC 4787 section 4.1",
-        here: "Told from the state table, over sources that opened connections to several destinations; of many, a sample of about 200,000 \
-               connections. An observation, no benchmark: with pseudorandom ports of a wide range few sources have several destinations.",
+        here: "Derived from the state table, for sources that opened connections to several destinations; if there are many, \
+               from a sample of about 200,000 connections. This is an observation, not a benchmark: with pseudorandom ports of \
+               a wide range few sources have several destinations.",
         unit: "sources",
     },
     Term {
         name: "port-preservation",
-        definition: "A NAT's behaviour: the source port stays what it was where it can.",
+        definition: "A behaviour of NATs: the source port is kept if possible.",
         clause: "RFC 4787 section 4.2.1",
-        here: "Counted over the state table. A device that preserves ports must look for another one where two clients share theirs, which \
-               the establishment rate shows.",
+        here: "Counted over the state table. A device that preserves ports must find another port if two clients use the same \
+               one, which affects the establishment rate.",
         unit: "connections",
     },
     Term {
         name: "certified-rate",
-        definition: "r: the highest rate of queries a DNS server may be tested at by this tester.",
+        definition: "r: the highest rate of queries at which this tester may test a DNS server.",
         clause: "RFC 8219 section 9.2.1",
-        here: "The self-test's result. A trial above it is invalid, so a server that is faster has \"at least\" that rate, limited by the tester.",
+        here: "The self-test's result. A trial above it is invalid, so a faster server has \"at least\" that rate, limited by the tester.",
         unit: "queries per second",
     },
     Term {
         name: "self-test",
-        definition: "The tester's client looped to its authoritative server, the DUT left out, to exclude that the tester is what limits.",
+        definition: "The tester's client connected directly to its authoritative server, without the DUT, to make sure that the tester is not the limit.",
         clause: "RFC 8219 section 9.2.1",
         here: "Before the first trial of a server: at 2 (r + d) queries/s with d = 0.1 r every answer must come within a quarter of the timeout. The \
                highest r that passes is searched for and reported.",
@@ -281,40 +291,41 @@ pub(super) const TERMS: [Term; 41] = [
     },
     Term {
         name: "cached",
-        definition: "The share of the queries that are for names the server has resolved before.",
+        definition: "The share of the queries that are for names that the server has resolved before.",
         clause: "RFC 8219 section 9.2: 0 % is required; 20, 40, 60, 80 and 100 % may be tested",
-        here: "So many of the queries are for names that have had their right answer before the trial, asked again while they are in the cache; \
-               the others are for names that were never asked for.",
+        here: "This share of the queries is for names that were answered correctly before the trial and are queried again \
+               while they are in the cache; the others are for names that were never queried before.",
         unit: "per cent",
     },
     Term {
         name: "with-aaaa",
         definition: "The share of the names that have an AAAA record of their own: nothing is synthesised for them.",
         clause: "RFC 8219 section 9.2: 0 % is required; 20, 40, 60, 80 and 100 % may be tested",
-        here: "Which names these are is reckoned from the name, so client and authority agree without a zone.",
+        here: "Which names these are is calculated from the name, so client and authority agree without a zone.",
         unit: "per cent",
     },
     Term {
         name: "hit-rate",
         definition: "The share of the answers that a DNS server gave from its cache.",
-        clause: "RFC 8219 section 9.2 asks that names be cached, and not how that is known; Lencse, dns64perf++ extension for caching",
-        here: "Seen at the authority: an answer whose name did not reach it during the trial came from the cache. A trial in which this is not \
-               what was intended is invalid.",
+        clause: "RFC 8219 section 9.2 calls for cached names, but does not say how this is verified; Lencse, dns64perf++ extension for caching",
+        here: "Seen at the authority: an answer whose name did not reach it during the trial came from the cache. A trial in \
+               which the hit rate is not the intended one is invalid.",
         unit: "per cent",
     },
     Term {
         name: "status",
-        definition: "What became of a planned point: a result, a lower bound, no result and why, or not run and why.",
-        clause: "RFC 2544 section 26 asks for results; that what has none is named is a rule of sixbench",
+        definition: "The outcome of a planned point: a result, a lower bound, no result and why, or not run and why.",
+        clause: "RFC 2544 section 26 asks for results; to name points without one is a rule of sixbench",
         here: "Derived from the plan, the trials on record and the facts of the run; every output names every planned point.",
         unit: "none",
     },
     Term {
         name: "disturbed",
-        definition: "Other work had the DUT's processors in the trials that decided, or the loss was an accident on the machine.",
-        clause: "no RFC: sixbench claims nothing of a device that its evidence does not allow",
-        here: "By processor time that was stolen by the host or taken by other processes, and by loss that stands in one moment of a trial \
-               while the DUT's cores had time to spare. The rate is then a lower bound, and nothing is said of what limits the DUT.",
+        definition: "Other work used the DUT's processors in the trials that decided, or the loss was an accident on the machine.",
+        clause: "no RFC: sixbench claims nothing about a device that its evidence does not support",
+        here: "Detected by processor time that was stolen by the host or taken by other processes, and by loss that falls \
+               within one moment of a trial while the DUT's cores had idle time. The rate is then a lower bound, and no \
+               statement is made about what limits the DUT.",
         unit: "none",
     },
     Term {

@@ -5,26 +5,21 @@ mod queries;
 mod scaling;
 mod stateful;
 
-use crate::csv::{limit_name, unit_name};
+use crate::csv::unit_name;
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
-use crate::numbers::full_rate_unit;
 use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
-use sixbench_method::measures::{Outcome, Quantity, Value};
+use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
-use sixbench_method::search::Bracket;
+use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::throughput::LoadSource;
 use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
 pub const FORMAT: u32 = 2;
-
-/// The unit of every rate, where a point does not say otherwise.
-const RATE_UNIT: &str = "frames/s per direction";
 
 #[derive(Serialize)]
 struct JsonResults<'a> {
@@ -37,6 +32,7 @@ struct JsonResults<'a> {
     /// The warnings of the run, the doubts about its numbers first.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
+    /// The unit of every rate, where a point does not say otherwise.
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
     /// The series over the DUT's cores.
@@ -126,7 +122,7 @@ struct JsonBracket {
     loss_ratio: f64,
     lower: Option<u64>,
     upper: Option<u64>,
-    limit: &'static str,
+    limit: Limit,
 }
 
 /// The results as one JSON document, indented, ended by a newline.
@@ -143,7 +139,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         run: JsonRun::of(input),
         warnings: &input.facts.warnings,
         counts: JsonCounts::of(digest),
-        rate_unit: RATE_UNIT,
+        rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
         core_scaling: scaling::all(digest),
     };
@@ -151,7 +147,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
 }
 
 fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
-    let rate_unit = full_rate_unit(&point.test.measure);
+    let noun = point.test.measure.info().noun;
     JsonPoint {
         test: &point.test.name,
         title: &point.test.title,
@@ -161,7 +157,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
         status: JsonStatus::of(digest, point),
-        rate_unit: (rate_unit != RATE_UNIT).then_some(rate_unit),
+        rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),
         stateful: stateful::of(digest, point),
         dns: queries::of(digest, point),
         goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
@@ -222,6 +218,6 @@ fn bracket(bracket: &Bracket) -> JsonBracket {
         loss_ratio: bracket.goal.0,
         lower: bracket.lower.map(|r| r.0),
         upper: bracket.upper.map(|r| r.0),
-        limit: limit_name(bracket.limit),
+        limit: bracket.limit,
     }
 }

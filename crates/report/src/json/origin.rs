@@ -58,7 +58,7 @@ impl JsonCounts {
 /// The one number of a point.
 #[derive(Serialize)]
 pub(super) struct JsonResult {
-    quantity: String,
+    quantity: &'static str,
     statistic: &'static str,
     value: f64,
     unit: &'static str,

@@ -1,6 +1,6 @@
 //! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{short, whole};
@@ -14,8 +14,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "capacity",
         title: "Capacity, step by step",
         caption: "Each number of connections is a column of trials that search for its establishment rate. The number doubles \
-                  until that rate breaks down; then the gap between the last number held and the first that was not is halved. \
-                  Dashed: the capacity that was found."
+                  until that rate breaks down; then the gap between the last number held and the first one not held is halved. \
+                  Dashed: the capacity found."
             .to_owned(),
         keys: style::verdict_keys(digest).into_iter().chain([line]).collect(),
         panels: searched.map(|p| panel(digest, p)).collect(),
@@ -30,8 +30,7 @@ fn panel(digest: &Digest, point: &PointDigest) -> String {
     let highest = point.records.iter().filter_map(|r| place(r)).map(|(_, y)| y).fold(1.0, f64::max);
     let ends = style::around(numbers().fold(f64::MAX, f64::min), numbers().fold(1.0, f64::max));
     let layout = style::panel(&plots, &style::point_title(point), "connections", "rate (connections/s)");
-    let y = Axis::up_to(highest, 5.0);
-    let layout = style::log_x(layout, ends).with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step);
+    let layout = style::y_from_zero(style::log_x(layout, ends), Axis::up_to(highest, 5.0));
     let layout = match point.rated() {
         Some(r) => {
             let found = format!("{}{} connections, n = {}", r.limits.sign(), short(r.summary.median), r.summary.n);
@@ -55,11 +54,7 @@ fn held(digest: &Digest, point: &PointDigest) -> Vec<(f64, f64)> {
 }
 
 fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
-    let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
-        let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
-        let number = |r: &TrialRecord| r.result.spec.kind.connections().unwrap_or(0);
-        let labels = trials.iter().map(|r| format!("{} connections: {}", whole(number(r)), style::trial_label(r, word)));
-        style::dots(trials.iter().filter_map(|r| place(r)).collect(), color, marker, labels.collect())
-    };
-    style::VERDICTS.iter().map(marks).collect()
+    let number = |r: &TrialRecord| whole(r.result.spec.kind.connections().unwrap_or(0));
+    let label = |r: &TrialRecord, word: &str| format!("{} connections: {}", number(r), style::trial_label(r, word));
+    style::trials(digest, point.records.iter().filter_map(|&r| Some((place(r)?, r))), label)
 }

@@ -1,6 +1,6 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::numbers::{self, grouped};
@@ -27,8 +27,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "clients",
         title: "Over the number of clients",
-        caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if nothing were \
-                  lost. CPU load: average over each trial, with its standard deviation when it is pointed at."
+        caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if \
+                  nothing were lost. CPU load: average over each trial; point at it for the standard deviation."
             .to_owned(),
         keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
         panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
@@ -87,8 +87,7 @@ fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plo
             format!("{label}, n = {}", grouped(s.n as f64)),
         )
     };
-    let points: Vec<Barred> = series.samples(quantity).map(dot).collect();
-    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+    style::joined(i, series.samples(quantity).map(dot).collect())
 }
 
 /// The standard deviation within a trial, of what has one.

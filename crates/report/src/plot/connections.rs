@@ -1,6 +1,6 @@
 //! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{load, short, three_digits, whole};
@@ -14,11 +14,12 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "connections",
         title: "Connections over time",
-        caption: "Entries of the DUT's connection tracking table, of its whole namespace, in the passing trial at the highest \
-                  load of each test; of a table's capacity in the one with most connections. They climb in phase 1 and stay \
-                  level in what follows: a line that falls before the end lost connections to a timeout or to a full table, \
-                  but for a tear-down, which deletes them."
-            .to_owned(),
+        caption:
+            "Entries of the DUT's connection tracking table, for its whole namespace, in the passing trial at the highest \
+                  load of each test; for the capacity of a table, in the trial with the most connections. They rise in phase 1 \
+                  and stay level afterwards: a line that falls before the end shows connections lost to a timeout or a full \
+                  table, except for a tear-down, which deletes them."
+                .to_owned(),
         keys: vec![
             LegendEntry::new("▬", style::color(0), "entries"),
             LegendEntry::new("╌╌", style::MUTED, "N, the connections of phase 1"),

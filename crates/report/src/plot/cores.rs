@@ -1,6 +1,6 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::numbers::{frames, grouped, load, rate_unit};
@@ -18,8 +18,9 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
     Figure {
         id: "cores",
         title: "Rate over the DUT's cores",
-        caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, from the step with the \
-                  fewest. The lines are the laws fitted to the medians that the DUT itself limits; between the steps they are a guess."
+        caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, starting \
+                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the DUT \
+                  itself; between the steps they are a guess."
             .to_owned(),
         keys: vec![
             style::key(dots, "measured"),
@@ -71,9 +72,10 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
     Figure {
         id: "idle",
         title: "CPU idle time at the found rate",
-        caption: "A line for each core: idle time in the passing trial at the highest load of each repetition, their mean. Of the devices of \
-                  a chain the one with a core near 0 % is the bottleneck."
-            .to_owned(),
+        caption:
+            "One line for each core: the idle time in the passing trial at the highest load of each repetition, averaged. \
+                  In a chain of devices, the one with a core near 0 % is the bottleneck."
+                .to_owned(),
         panels: steps().flat_map(|step| idle_panels(digest, step.point)).collect(),
         notes: steps().filter_map(|step| bottleneck(digest, step)).collect(),
         ..Figure::default()
@@ -94,7 +96,7 @@ fn idle_panel(point: &PointDigest, trials: &[&TrialRecord], device: &DeviceIdle)
     let samples = device.cores.iter().map(|core| core.percent.len()).max().unwrap_or(1);
     let end = samples as f64 * seconds;
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "idle time (%)");
-    let layout = style::from_zero(layout, Axis { end, ..Axis::up_to(end / 1.05, 6.0) }, Axis { end: 100.0, step: 25.0 });
+    let layout = style::from_zero(layout, Axis::ending(end, 6.0), Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note(trials, device)))
 }
 

@@ -1,6 +1,6 @@
 //! Degradation over the number of flows, RFC 8219 section 10.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::bound::Bound;
 use crate::digest::Digest;
@@ -20,8 +20,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "degradation",
         title: "Degradation over the number of flows",
-        caption: "Against the fewest flows, per cent of the median; above 0 is worse. Where a rate may be higher in truth, a point is a bound, as the table says.".to_owned(),
-        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
+        caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse. If the true rate may be higher, the point is a bound; see the table.".to_owned(),
+        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
         ..Figure::default()
     }
@@ -68,10 +68,7 @@ fn over_flows(layout: Layout, flows: impl Iterator<Item = f64>) -> Layout {
     let (fewest, most) = flows.fold((f64::MAX, 1.0f64), |(low, high), x| (low.min(x), high.max(x)));
     match most / fewest > LINEAR_UP_TO {
         true => style::log_x(layout, style::decades(fewest, most)).with_x_tick_format(style::thousands()),
-        false => {
-            let x = Axis::counting(most, 8.0);
-            layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
-        }
+        false => style::x_from_zero(layout, Axis::counting(most, 8.0)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The distribution of delays on a log tail: what a 99.9th percentile hides.
 
-use super::Figure;
-use super::loss::{DIRECTIONS, direction_keys, noun};
+use super::directions::{self, noun};
+use super::figure::Figure;
 use super::style;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::load;
@@ -18,7 +18,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         id: "delay",
         title: "Distribution of delays",
         caption: caption(digest),
-        keys: direction_keys(trials.iter().map(|(_, r)| *r)),
+        keys: directions::keys(trials.iter().map(|(_, r)| *r)),
         panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
@@ -26,19 +26,19 @@ pub(super) fn figure(digest: &Digest) -> Figure {
 
 fn caption(digest: &Digest) -> String {
     let (frames, trials) = match digest.has_queries_and_others() {
-        (true, false) => ("rightly answered queries", "the passing one at the highest rate, late answers included"),
+        (true, false) => ("correctly answered queries", "the passing trial at the highest rate, including late answers"),
         (true, true) => (
-            "received frames, or of the rightly answered queries,",
-            "of delay measurements that of the repetition nearest the median, of throughput and of queries the passing one at the highest load",
+            "received frames, or of the correctly answered queries,",
+            "for delay measurements, the trial of the repetition nearest the median; for throughput and queries, the passing trial at the highest load",
         ),
         (false, _) => (
             "received frames",
-            "of delay measurements that of the repetition nearest the median, of throughput the passing one at the highest load",
+            "for delay measurements, the trial of the repetition nearest the median; for throughput, the passing trial at the highest load",
         ),
     };
     format!(
-        "The share of the {frames} with a larger delay than the one below, both axes logarithmic: the 99.9th percentile is where a line \
-         crosses 10⁻³. One trial for each point: {trials}.{}",
+        "The share of the {frames} whose delay is larger than the value on the horizontal axis; both axes are logarithmic. The \
+         99.9th percentile is where a line crosses 10⁻³. One trial for each point: {trials}.{}",
         replies(digest)
     )
 }
@@ -46,7 +46,7 @@ fn caption(digest: &Digest) -> String {
 /// Returns a sentence that says which values are not a delay of one way, if there are such.
 fn replies(digest: &Digest) -> &'static str {
     match digest.points_of(|m| m.response_time().is_some()).next() {
-        Some(_) => " Of response-time the reverse direction is the response time: there and back.",
+        Some(_) => " For response-time, the reverse direction shows the response time: there and back.",
         None => "",
     }
 }
@@ -64,8 +64,7 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
 }
 
 fn series(direction: &DirectionResult) -> Plot {
-    let color = DIRECTIONS.iter().find(|(d, ..)| *d == direction.direction).map_or(0, |(_, i, _)| *i);
-    style::line(tail(&direction.delays), style::color(color), 1.5)
+    directions::line(direction.direction, tail(&direction.delays))
 }
 
 /// The complementary distribution as a staircase: delay in milliseconds, share of frames with a larger one. Past the largest delay

@@ -1,12 +1,12 @@
 //! What the tester had in reserve: the doubts about the instrument, answered for every trial.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis};
 use crate::digest::Digest;
 use crate::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{TrialKind, TrialResult};
+use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult};
 
 /// Below this, lateness is drawn here: the logarithm of zero has no place.
 const FLOOR_MS: f64 = 0.001;
@@ -21,8 +21,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "headroom",
         title: "The tester's headroom",
         caption: format!(
-            "Every trial of the run, in order. A trial above the stall bound is invalid where the {} that it delayed can explain what \
-             is missing; one that took too long to send always is.",
+            "Every trial of the run, in order. A trial above the stall bound is invalid if the {} that it delayed can explain \
+             what is missing; one in which sending took too long is always invalid.",
             if digest.has_queries_and_others() == (true, false) { "queries" } else { "frames" }
         ),
         keys: style::verdict_keys(digest),
@@ -42,7 +42,7 @@ fn lateness(digest: &Digest) -> String {
 
 fn gaps(digest: &Digest) -> String {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.receiving.worst_gap_ns).max().unwrap_or(0);
-    against_the_bound(digest, "Receiver: longest time not looking", "longest gap (ms)", worst)
+    against_the_bound(digest, "Receiver: longest time between two reads", "longest gap (ms)", worst)
 }
 
 fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> String {
@@ -61,7 +61,7 @@ fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult)
 fn offered(digest: &Digest) -> String {
     let lowest = digest.input.records.iter().map(offered_percent).fold(99.0, f64::min);
     let plots = marks(digest, offered_percent, |r| format!("offered {:.4} % of the intended load", offered_percent(r)));
-    let layout = style::panel(&plots, "Offered against intended load", "trial of the run", "offered / intended (%)");
+    let layout = style::panel(&plots, "Offered load compared with intended load", "trial of the run", "offered / intended (%)");
     let step = Axis::up_to(100.0 - lowest, 4.0).step;
     let bottom = (lowest / step).floor() * step;
     let layout =
@@ -71,7 +71,7 @@ fn offered(digest: &Digest) -> String {
 
 /// The worse direction. The time that sending took counts too: all frames sent in double the time is half the load.
 fn offered_percent(record: &TrialRecord) -> f64 {
-    let of = |d: &sixbench_method::trial::DirectionResult| {
+    let of = |d: &DirectionResult| {
         let frames = if d.intended == 0 { 1.0 } else { d.offered as f64 / d.intended as f64 };
         let stretched = d.sending.took_ns.max(d.sending.nominal_ns).max(1) as f64;
         let time = if d.sending.nominal_ns == 0 { 1.0 } else { d.sending.nominal_ns as f64 / stretched };
@@ -81,18 +81,12 @@ fn offered_percent(record: &TrialRecord) -> f64 {
 }
 
 fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
-    let x = Axis::counting(digest.input.records.len() as f64, 5.0);
-    layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
+    style::x_from_zero(layout, Axis::counting(digest.input.records.len() as f64, 5.0))
 }
 
 fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {
-    let of = |&(verdict, color, marker, ..): &(_, _, _, _, _)| {
-        let trials = digest.input.records.iter().enumerate();
-        let trials = trials.filter(|(_, r)| !r.result.directions.is_empty() && digest.verdict(r) == verdict);
-        let (points, labels) = trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), label(r, &words(r)))).unzip();
-        style::dots(points, color, marker, labels)
-    };
-    style::VERDICTS.iter().map(of).collect()
+    let trials = digest.input.records.iter().enumerate().filter(|(_, r)| !r.result.directions.is_empty());
+    style::trials(digest, trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), r)), |r, _| label(r, &words(r)))
 }
 
 fn label(record: &TrialRecord, words: &str) -> String {

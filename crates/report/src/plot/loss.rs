@@ -1,52 +1,34 @@
 //! When, within a trial, frames were lost: a steady trickle is overload, one spike is an accident.
 
-use super::Figure;
-use super::style::{self, Axis, LegendEntry};
+use super::directions::{self, noun};
+use super::figure::Figure;
+use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, load, percent};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, TrialKind};
-
-/// A direction, the place of its colour, and its name: in every figure that tells them apart.
-pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
-    [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
-
-/// The legend of the directions; queries have one alone.
-pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<LegendEntry> {
-    let mut of_queries = trials.map(|r| r.result.spec.kind == TrialKind::Queries);
-    let (some, all) = (of_queries.clone().any(|is| is), of_queries.all(|is| is));
-    let name = |i: usize, name: &str| match (some, i) {
-        (true, 0) => format!("{name}, or queries"),
-        _ => name.to_owned(),
-    };
-    match some && all {
-        true => vec![LegendEntry::new("▬", style::color(0), "queries")],
-        false => DIRECTIONS.map(|(_, i, word)| LegendEntry::new("▬", style::color(i), name(i, word))).to_vec(),
-    }
-}
+use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
     let trials: Vec<_> = trials.collect();
     let opens = trials.iter().any(|(_, r)| r.result.spec.kind.connections().is_some());
-    let phases = " Where connections are opened, one direction is phase 1 and the other the validation, each counted from its own first frame.";
+    let phases = " When connections are opened, one direction is phase 1 and the other is the validation, each counted from its own first frame.";
     Figure {
         id: "loss",
         title: "Loss within the trial",
         caption: format!(
-            "{} per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
-             each point, of \
-             recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine.{}",
+            "{} per 100 ms, by the time at which they were due to be sent, in the losing trial at the lowest load of each \
+             point; for recovery and reset, in the trial itself. An even level is overload; a single spike is one event on the \
+             machine.{}",
             match digest.has_queries_and_others() {
-                (true, false) => "Queries not rightly answered in time",
-                (true, true) => "Frames not received, or queries not rightly answered in time,",
+                (true, false) => "Queries not answered correctly in time",
+                (true, true) => "Frames not received, or queries not answered correctly in time,",
                 (false, _) => "Frames not received",
             },
             if opens { phases } else { "" }
         ),
-        keys: direction_keys(trials.iter().map(|(_, r)| *r)),
+        keys: directions::keys(trials.iter().map(|(_, r)| *r)),
         panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
@@ -72,14 +54,8 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
         noun(record),
         percent(result.loss_ratio().0)
     );
-    let (x, y) = (Axis::up_to(bin_start(bins) / 1.05, 6.0), Axis::up_to(highest as f64, 4.0));
-    let x = Axis { end: bin_start(bins), ..x };
+    let (x, y) = (Axis::ending(bin_start(bins), 6.0), Axis::up_to(highest as f64, 4.0));
     style::draw(plots, style::with_note(style::from_zero(layout, x, y), &note))
-}
-
-/// Returns the noun for the units that a trial sends.
-pub(super) fn noun(record: &TrialRecord) -> &'static str {
-    if record.result.spec.kind == TrialKind::Queries { "queries" } else { "frames" }
 }
 
 fn bin_start(bin: usize) -> f64 {
@@ -90,6 +66,5 @@ fn bin_start(bin: usize) -> f64 {
 fn series(direction: &DirectionResult) -> Plot {
     let bins = direction.lost_by_bin.iter().enumerate();
     let corners = bins.flat_map(|(i, &lost)| [(bin_start(i), lost as f64), (bin_start(i + 1), lost as f64)]);
-    let color = DIRECTIONS.iter().find(|(d, ..)| *d == direction.direction).map_or(0, |(_, i, _)| *i);
-    style::line(corners.collect(), style::color(color), 1.5)
+    directions::line(direction.direction, corners.collect())
 }

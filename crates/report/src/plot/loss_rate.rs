@@ -1,6 +1,6 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, percentage, title};
@@ -17,8 +17,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "loss-rate",
         title: "Loss over the input rate",
         caption: format!(
-            "The input rate is in per cent of {}; the second graph of each size shows the same to the scale of what was \
-             measured. Medians of the worse direction, with bars from the smallest to the largest repetition.",
+            "The input rate is in per cent of {}; the second graph of each size shows the same data, scaled to the measured \
+             range. Medians of the worse direction, with bars from the smallest to the largest repetition.",
             base(digest)
         ),
         keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
@@ -36,7 +36,7 @@ fn whole(digest: &Digest, size: FrameSize) -> String {
     let plots = all_series(digest, size, 100.0 / full);
     let x = match digest.input.plan.link_rate {
         Some(_) => "input rate (% of the theoretical rate)",
-        None => "input rate (% of the highest of the plan)",
+        None => "input rate (% of the plan's highest)",
     };
     let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), x, "frame loss (%)");
     style::draw(plots, style::from_zero(layout, WHOLE, WHOLE))
@@ -76,6 +76,5 @@ fn series(i: usize, point: &PointDigest, scale: f64) -> [Plot; 2] {
         );
         Barred::new(rate as f64 * scale, s.median, (s.min, s.max), label)
     };
-    let points: Vec<Barred> = point.losses().into_iter().map(dot).collect();
-    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+    style::joined(i, point.losses().into_iter().map(dot).collect())
 }

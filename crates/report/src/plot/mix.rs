@@ -1,6 +1,6 @@
 //! Throughput over the share of translated traffic with the two models.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};
@@ -20,8 +20,7 @@ pub(crate) fn mixed(digest: &Digest) -> Figure {
         id: "mixed",
         title: "Throughput over the share of translated traffic",
         caption: "Medians with bars from the 1st to the 99th percentile. The lines are the two models between the measured \
-                  ends: translated \
-                  and native traffic on cores of their own, and all on one core (or many flows)."
+                  ends: translated and native traffic on separate cores, and all traffic on one core (or many flows)."
             .to_owned(),
         keys: vec![
             style::key(dots, "measured"),

@@ -9,6 +9,8 @@ pub(crate) mod connections;
 pub(crate) mod cores;
 pub(crate) mod degradation;
 mod delay;
+mod directions;
+mod figure;
 mod headroom;
 mod loss;
 pub(crate) mod loss_rate;
@@ -23,31 +25,9 @@ mod style;
 pub(crate) mod throughput;
 mod timeout;
 
+pub(crate) use figure::Figure;
+
 use crate::digest::Digest;
-use serde::Serialize;
-use style::LegendEntry;
-
-/// A figure: small multiples under one caption and one legend.
-#[derive(Default, Serialize)]
-pub(crate) struct Figure {
-    /// Name in the page and of the file.
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
-    /// Guidance on how to read it.
-    pub(crate) caption: String,
-    pub(crate) keys: Vec<LegendEntry>,
-    /// The panels, each an SVG document.
-    pub(crate) panels: Vec<String>,
-    /// Notes that must be printed below it.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Figure {
-    /// Nothing to show. What is said below a figure may hold where there is nothing to draw: why not a single trial passed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.panels.is_empty() && self.notes.is_empty()
-    }
-}
 
 /// The figures of what the results rest on, in the order of the report.
 pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {

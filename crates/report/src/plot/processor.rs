@@ -1,6 +1,6 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
@@ -8,7 +8,7 @@ use crate::numbers::{grouped, load, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Drops, TrialRecord, Watch};
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, TrialRecord, Watch};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
 type WorkKind = (&'static str, usize, fn(&CpuSample) -> u16);
@@ -25,9 +25,9 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "processor",
         title: "The DUT's processor",
-        caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % is what \
-                  limits the DUT; idle cores with loss point elsewhere. The notes are of the losing trials at the lowest loads, and name \
-                  the others."
+        caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
+                  the DUT; loss with idle cores has another cause. The notes are from the losing trials at the lowest loads \
+                  and name such causes."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
@@ -40,9 +40,8 @@ fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
         return Vec::new();
     };
     let of_watch = |watch: &Watch| {
-        let is_shown = |core: &&CoreWatch| core.role == "dut" && core.samples.len() > 1;
-        let of_host = watch.cores.iter().map(|core| (format!("core {}", core.core), core));
-        let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| is_shown(core));
+        let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
+        let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| core.samples.len() > 1);
         drawn.map(|(name, core)| panel(point, record, watch.interval_ns, &name, core)).collect::<Vec<_>>()
     };
     record.watch.iter().flat_map(of_watch).collect()
@@ -80,11 +79,11 @@ fn memories(watch: &Watch) -> Vec<String> {
 fn memory(what: &str, samples: &[u64]) -> Option<String> {
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
     let (first, most) = (*samples.first()?, *samples.iter().max()?);
-    Some(format!("{what} {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
+    Some(format!("{what} {}\u{a0}MiB at the start, {}\u{a0}MiB at most", mib(first), mib(most)))
 }
 
 fn dropped(drops: &Drops) -> String {
-    if drops.is_of_the_connection_table() {
+    if drops.place == DropPlace::Conntrack {
         let count = grouped(drops.samples.iter().sum::<u64>() as f64);
         return format!("{count} counted by the connection tracking table as {}", drops.way);
     }
@@ -102,8 +101,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str
     let plots: Vec<Plot> = vec![area.into()];
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "share of the core (%)");
     let end = (core.samples.len() - 1) as f64 * interval;
-    let x = Axis { end, ..Axis::up_to(end / 1.05, 6.0) };
     let note = format!("{name} at {}", load(&record.result.spec));
-    let layout = style::from_zero(layout, x, Axis { end: 100.0, step: 25.0 });
+    let layout = style::from_zero(layout, Axis::ending(end, 6.0), Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note))
 }

@@ -1,6 +1,6 @@
 //! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::numbers::{cut, grouped, seconds};
@@ -66,7 +66,7 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
         id: "dns-servers",
-        title: "Servers beside each other",
+        title: "Servers compared",
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
         keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,
@@ -154,7 +154,11 @@ fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<String> {
     let highest = tops.fold(0.0, f64::max);
     let single = (lines.len() == 1).then(|| lines[0].name.clone());
     let is_drawn = lines.iter().any(|line| !line.points.is_empty());
-    let plots: Vec<Plot> = lines.into_iter().filter(|line| !line.points.is_empty()).flat_map(plots).collect();
+    let plots: Vec<Plot> = lines
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .flat_map(|line| style::joined(line.look, line.points))
+        .collect();
     let x = match axes {
         Axes::Cached => "names cached (%)",
         Axes::WithAaaa => "names with AAAA records (%)",
@@ -166,9 +170,4 @@ fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<String> {
         None => layout,
     };
     is_drawn.then(|| style::draw(plots, layout))
-}
-
-fn plots(line: MedianLine) -> [Plot; 2] {
-    let joined = style::line(line.points.iter().map(|p| p.at).collect(), style::color(line.look), 1.5);
-    [joined, style::barred(line.look, line.points)]
 }

@@ -1,6 +1,6 @@
 //! Every repetition a dot: the spread behind a median, and whether it drifts.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, short, short_ms, three_digits, title};
@@ -16,10 +16,10 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "repetitions",
         title: "Every repetition",
         caption: format!(
-            "Each dot is one repetition: how far it lies from the median of its point. From top to bottom in the order of the run, so that \
-             a slope is a drift. The numbers on the right are the medians: {}",
+            "Each dot is one repetition and shows its distance from the median of its point. Repetitions are shown from top to \
+             bottom in the order of the run, so a slope indicates drift. The numbers on the right are the medians: {}",
             match digest.has_queries_and_others() {
-                (true, false) => "queries/s (q/s). Beside the names: per cent cached + per cent with AAAA records.",
+                (true, false) => "queries/s (q/s). Next to the names: per cent cached + per cent with AAAA records.",
                 (has_queries, _) => {
                     if has_queries { OF_ALL } else { OF_FRAMES }
                 }
@@ -31,10 +31,11 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-const OF_FRAMES: &str = "of rates in frames/s per direction, of connections with their unit, else of the measure's first quantity in its \
-                         worse direction.";
-const OF_ALL: &str = "of rates in frames/s per direction, of connections and of queries (q/s) with their unit, else of the measure's first \
-                      quantity in its worse direction. Beside the names of DNS servers: per cent cached + per cent with AAAA records.";
+const OF_FRAMES: &str = "rates in frames/s per direction, connections with their unit, otherwise the measure's first quantity \
+                         in its worse direction.";
+const OF_ALL: &str = "rates in frames/s per direction, connections and queries (q/s) with their unit, otherwise the measure's \
+                      first quantity in its worse direction. Next to the names of DNS servers: per cent cached + per cent with \
+                      AAAA records.";
 
 /// Rows of a panel: more of them would run into each other.
 const ROWS: usize = 9;

@@ -1,6 +1,6 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, rate_unit};
@@ -70,9 +70,8 @@ fn panel(
     let highest = points().map(|(_, r)| r.summary.p99).fold(0.0, f64::max);
     let (least, most) = points().fold((f64::MAX, 1.0f64), |(low, high), (at, _)| (low.min(*at), high.max(*at)));
     let layout = style::panel(&plots, &format!("{title}, {size}\u{a0}bytes"), x, &style::rate_label(measure));
-    let y = Axis::up_to(highest, 5.0);
     let layout = style::log_x(layout, style::around(least, most));
-    style::draw(plots, layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step))
+    style::draw(plots, style::y_from_zero(layout, Axis::up_to(highest, 5.0)))
 }
 
 fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated)> {
@@ -86,6 +85,5 @@ fn plots(i: usize, line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> [P
         let label = format!("{} {}: {sign}{} {unit}, n = {}", grouped(*at), unit_of(by), grouped(s.median), s.n);
         Barred::new(*at, s.median, (s.p1, s.p99), label)
     };
-    let points: Vec<Barred> = line.iter().map(dot).collect();
-    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+    style::joined(i, line.iter().map(dot).collect())
 }

@@ -1,6 +1,6 @@
 //! The search trace: how each result was come by, trial by trial.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{rate_unit, short};
@@ -13,8 +13,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "search",
         title: "The search, trial by trial",
         caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the \
-                  dashed line is the median of the results. A result \
-                  can be trusted where passed and lost trials part cleanly at one load."
+                  dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
+                  trials cleanly."
             .to_owned(),
         keys: style::verdict_keys(digest),
         panels: tried.map(|p| panel(digest, p)).collect(),
@@ -24,7 +24,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 
 fn panel(digest: &Digest, point: &PointDigest) -> String {
     let mut plots = paths(point);
-    plots.extend(marks(digest, point));
+    plots.extend(style::trials(digest, point.records.iter().map(|&r| (place(r), r)), style::trial_label));
     let highest = point.records.iter().map(|r| r.result.spec.rate.0).max().unwrap_or(1);
     let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
     let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
@@ -53,13 +53,4 @@ fn paths(point: &PointDigest) -> Vec<Plot> {
         style::line(trials.map(|r| place(r)).collect(), style::THREAD, 1.0)
     };
     repetitions.into_iter().map(path).collect()
-}
-
-fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
-    let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
-        let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
-        let labels = trials.iter().map(|r| style::trial_label(r, word)).collect();
-        style::dots(trials.iter().map(|r| place(r)).collect(), color, marker, labels)
-    };
-    style::VERDICTS.iter().map(marks).collect()
 }

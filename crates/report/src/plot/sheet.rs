@@ -1,6 +1,6 @@
 //! A figure as one file: kuva's panels side by side, with the title and the legend that the page otherwise gives them.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{HEIGHT, INK, LegendEntry, PAPER, WIDTH};
 use std::fmt::Write;
 

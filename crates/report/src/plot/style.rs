@@ -78,7 +78,7 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> LegendEntry {
 const LOST: &str = "lost frames";
 
 /// The appearance of each verdict, everywhere: shape and colour, either of which is enough.
-pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
+const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
     (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
     (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", LOST),
     (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid"),
@@ -88,7 +88,7 @@ pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
 pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
     let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
         (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
-        (false, true) => "invalid: the tester fell short, or names were not cached as asked",
+        (false, true) => "invalid: the tester fell short, or names were not cached as intended",
         (false, false) => "invalid: the tester fell short",
     };
     let words = |verdict, label| match verdict {
@@ -107,7 +107,7 @@ pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let word = if is_queries && word == LOST { "not all answered" } else { word };
     let lost = match result.faults.iter().find(|fault| fault.is_of_connections() || fault.is_of_names()) {
         Some(fault) => fault.to_string(),
-        None if is_queries => format!("not rightly answered {}", percent(result.loss_ratio().0)),
+        None if is_queries => format!("not correctly answered {}", percent(result.loss_ratio().0)),
         None => format!("not received {}", percent(result.loss_ratio().0)),
     };
     format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
@@ -158,6 +158,25 @@ pub(crate) fn barred(i: usize, points: Vec<Barred>) -> Plot {
     dots.with_marker(marker(i)).with_tooltips().with_tooltip_labels(labels).into()
 }
 
+/// Medians with their bars, and the line that joins them, in the look of the `i`th series.
+pub(crate) fn joined(i: usize, points: Vec<Barred>) -> [Plot; 2] {
+    [line(points.iter().map(|p| p.at).collect(), color(i), 1.5), barred(i, points)]
+}
+
+/// Trials at their places, in the looks of their verdicts.
+pub(crate) fn trials<'r>(
+    digest: &Digest,
+    trials: impl Iterator<Item = ((f64, f64), &'r TrialRecord)> + Clone,
+    label: impl Fn(&TrialRecord, &str) -> String,
+) -> Vec<Plot> {
+    let of = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
+        let alike = trials.clone().filter(|(_, record)| digest.verdict(record) == verdict);
+        let (points, labels) = alike.map(|(place, record)| (place, label(record, word))).unzip();
+        dots(points, color, marker, labels)
+    };
+    VERDICTS.iter().map(of).collect()
+}
+
 /// A dashed horizontal line. What it stands for is said in the note of the panel, where no dots are in the way.
 pub(crate) fn level(y: f64) -> ReferenceLine {
     ReferenceLine::horizontal(y).with_color(MUTED).with_dasharray("5 3")
@@ -205,6 +224,11 @@ impl Axis {
         let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= rough * 0.999);
         let step = step.unwrap_or(10.0 * power);
         Self { end: (highest * 1.05 / step).ceil().max(1.0) * step, step }
+    }
+
+    /// The same that ends where its values do.
+    pub(crate) fn ending(end: f64, ticks: f64) -> Self {
+        Self { end, ..Self::up_to(end / 1.05, ticks) }
     }
 
     /// The same for things that are counted: steps of whole numbers.
@@ -286,7 +310,16 @@ pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
 
 /// The panel with both axes from zero.
 pub(crate) fn from_zero(layout: Layout, x: Axis, y: Axis) -> Layout {
-    let layout = layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step);
+    y_from_zero(x_from_zero(layout, x), y)
+}
+
+/// The panel with its x axis from zero.
+pub(crate) fn x_from_zero(layout: Layout, x: Axis) -> Layout {
+    layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
+}
+
+/// The panel with its y axis from zero.
+pub(crate) fn y_from_zero(layout: Layout, y: Axis) -> Layout {
     layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
 }
 

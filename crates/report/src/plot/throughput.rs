@@ -1,6 +1,6 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, quantity, title};
@@ -89,7 +89,7 @@ fn compared<'a>(digest: &Digest<'a>) -> Vec<&'a Test> {
 }
 
 /// Bars of several tests at one size stand side by side, each a little `aside`.
-fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> Vec<Plot> {
+fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> [Plot; 2] {
     let i = digest.place(test);
     let point = |(&size, place): (&FrameSize, u32)| {
         let s = digest.point(test, size)?.headline()?;
@@ -97,7 +97,5 @@ fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: 
         let label = format!("{}: {} frames/s [{p1}–{p99}], n = {}", title(test), grouped(s.median), s.n);
         Some(Barred::new(f64::from(place) + aside, scale(s.median, size), (scale(s.p1, size), scale(s.p99, size)), label))
     };
-    let points: Vec<Barred> = sizes.iter().zip(1..).filter_map(point).collect();
-    let line = style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5);
-    vec![line, style::barred(i, points)]
+    style::joined(i, sizes.iter().zip(1..).filter_map(point).collect())
 }

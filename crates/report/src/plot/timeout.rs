@@ -1,6 +1,6 @@
 //! Loss against the frame timeout: one trial says what every timeout would have made of it.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{frames, load, seconds, short_ms, title};
@@ -21,11 +21,9 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "timeout",
         title: "Loss against the timeout",
-        caption: "The loss that the same trial would have had with another timeout, in the worse direction, both axes \
-                  logarithmic. A \
-                  line that leaves the panel below has no loss from there on; one that ends level has lost what no \
-                  timeout would save. \
-                  The trials are those of the distributions above."
+        caption: "The loss that the same trial would have had with another timeout, in the worse direction; both axes are \
+                  logarithmic. A line that leaves the panel at the bottom has no loss from there on. A line that ends level \
+                  shows frames that no timeout would recover. The trials are those of the distributions above."
             .to_owned(),
         keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
         panels: kinds(trials(digest).map(|(p, _)| p)).into_iter().flat_map(|kind| panels(digest, kind)).collect(),

@@ -4,7 +4,7 @@ use super::AT_LEAST;
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::{grouped, three_digits, title};
 use crate::table::Table;
-use sixbench_method::measures::{Quantity, theoretical};
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 
@@ -28,9 +28,8 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
     let table = Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
         "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
-         Throughput: median of the searches with the same DUT, traffic, directions and size; where the run has none, the time \
-         cannot be corrected. \
-         Rates: frames/s per direction.",
+         Throughput: median of the searches with the same DUT, traffic, directions and size; if the run has none, the time \
+         cannot be corrected. Rates: frames/s per direction.",
     );
     let table = match digest.input.plan.link_rate {
         Some(_) => table.with_note("Maximum rate: the theoretical one of the medium."),
@@ -49,7 +48,7 @@ fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
         return None;
     };
     let sample = burst(point)?;
-    let maximum = theoretical(digest.input.plan, point.test, point.point.frame_size).unwrap_or(sample.load).0 as f64;
+    let maximum = point.test.theoretical(digest.input.plan, point.point.frame_size).unwrap_or(sample.load).0 as f64;
     let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes).map(|source| source.throughput.0 as f64);
     let implied = sample.mean / maximum;
     let frames = |v: f64| grouped(v.round());

@@ -41,7 +41,7 @@ fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
     let table = Table::new(format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name), columns).with_rows(rows);
     let formula = subjects.first().map(|subject| formula(steps.by, first, subject)).unwrap_or_default();
     table.with_note(format!(
-        "{formula}{} –: not measured, nothing to compare with, or both may be higher in truth.",
+        "{formula}{} –: not measured, nothing to compare with, or the true values of both may be higher.",
         start(steps)
     ))
 }

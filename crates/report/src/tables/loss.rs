@@ -14,7 +14,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let samples = || digest.points.iter().flat_map(|p| losses(p).map(move |s| (p, s)));
     Table::new("Frame loss rate (RFC 2544 section 26.3)", columns)
         .with_rows(samples().map(|(p, s)| row(digest, p, s)))
-        .with_note(format!("Rate: input rate in frames/s per direction, and as per cent of {}.", base(digest)))
+        .with_note(format!("Rate: input rate in frames/s per direction, and in per cent of {}.", base(digest)))
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 

@@ -35,11 +35,9 @@ fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
     let columns = ["#Size", "#Translated (%)", "#Median", "#P1", "#P99", "#n", "#Model|separate cores", "#Model|one core"];
     let rows = steps.sizes().into_iter().flat_map(|size| mixed_rows(digest, steps, size));
     Table::new(format!("Mixed traffic: {}", steps.name), columns).with_rows(rows).with_note(
-        "Throughput, frames/s per direction, of translated and native frames together (RFC 8219 section 5.3). Models, \
-             from the measured ends \
-             Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) on one core or \
-             with many flows. \
-             Without both ends there is no model.",
+        "Throughput in frames/s per direction, for translated and native frames together (RFC 8219 section 5.3). Models, from \
+             the measured ends Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) \
+             on one core or with many flows. Without both ends there is no model.",
     )
 }
 

@@ -54,5 +54,5 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
 }
 
 /// Said below every table that has the sign.
-const AT_LEAST: &str = "≥: the true value may be higher: the trial ended before the DUT had recovered, or the burst was as \
-                        long as the plan allows.";
+const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the DUT had recovered or the burst was \
+                        as long as the plan allows.";

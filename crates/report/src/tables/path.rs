@@ -35,11 +35,12 @@ fn frames(digest: &Digest) -> Table {
     Table::new("Subscribers, encapsulation and devices in a row", columns)
         .with_rows(points.iter().map(|(point, path)| frames_row(digest, point, path)))
         .with_note(
-            "Size: that of the datagram as IPv6 would have it, with Ethernet header and FCS; where it is IPv4 it is 20 octets shorter. What is \
-             encapsulated is longer by the outer header: 20 octets of IPv4, 40 of IPv6. Rates per second and direction.",
+            "Size: that of the frame if the datagram is IPv6, with Ethernet header and FCS; an IPv4 frame is 20 octets \
+             shorter. An encapsulated frame is longer by the outer header: 20 octets for IPv4, 40 for IPv6. Rates are per \
+             second and direction.",
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
-        .with_note("≥: the DUT may be better: the tester fell short above this, or the plan asks for no more.")
+        .with_note("≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.")
 }
 
 fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
@@ -74,7 +75,7 @@ fn rules(digest: &Digest) -> Table {
         return table;
     }
     table.with_note(
-            "Of several devices in a row the rates are of all together, which hides which of them is the slower one (RFC 8219 section 4.2): \
-             the processor of each tells, and a test of each alone.",
-        )
+        "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
+             8219 section 4.2). The processor load of each device shows this, as does a test of each device alone.",
+    )
 }

@@ -12,9 +12,9 @@ pub(crate) fn table(digest: &Digest) -> Table {
         .with_rows(digest.all_points().map(|point| row(digest, point)))
         .with_note(format!("{}.", counted(digest)))
         .with_note(
-            "Result: the median of the repetitions, in the worse direction (of latency TL, of IPDV its maximum, of the frame loss rate \
-             that at the highest rate); of bursts, recovery and reset the average. n: repetitions with a result. That the DUT lost \
-             frames even at the lowest load is a result: 0.",
+            "Result: the median of the repetitions, in the worse direction (for latency TL, for IPDV its maximum, for the \
+             frame loss rate that at the highest rate); for bursts, recovery and reset the average. n: repetitions with a \
+             result. If the DUT lost frames even at the lowest load, that is a result, too: 0.",
         )
 }
 

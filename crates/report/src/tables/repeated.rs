@@ -46,8 +46,8 @@ const FORMATS: [Format; 5] = [
         extra: None,
         quantities: &[(Quantity::Pdv, "PDV (ms)"), (Quantity::MinimumDelay, "Dmin (ms)"), (Quantity::HighDelay, "D99.9 (ms)")],
         is_averaged: false,
-        note: "PDV = D99.9 - Dmin of the received frames of a stream; loss is reported, never turned into delay. \
-               Load: frames/s per direction.",
+        note: "PDV = D99.9 - Dmin of the received frames of a stream; loss is reported and never converted into delay. Load: \
+               frames/s per direction.",
     },
     Format {
         id: "ipdv",
@@ -72,7 +72,7 @@ const FORMATS: [Format; 5] = [
         extra: Some(("#Throughput", |p, _| p.determined().map_or("–".to_owned(), |rate| grouped(rate.0 as f64)))),
         quantities: &[(Quantity::RecoveryTime, "Recovery time (ms)")],
         is_averaged: true,
-        note: "From the drop to half of the overload until the last lost frame was due; 0 where none was lost after it. \
+        note: "From the drop to half of the overload until the last lost frame was due; 0 if none was lost after the drop. \
                Rates: frames/s per direction.",
     },
     Format {
@@ -166,7 +166,7 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
     Table::new("Every quantity with every statistic", columns)
         .with_rows(samples().map(|(p, s)| summary_row(p, s)))
         .with_note(match digest.points.iter().any(|p| p.test.measure.counts_connections()) {
-            true => "Dispersion: (max - min) / median. Load: frames/s per direction, of connections connections/s.",
+            true => "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections.",
             false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
         })
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))

@@ -63,10 +63,10 @@ fn table(digest: &Digest, series: &ClientSeries) -> Table {
     let table = Table::new(title, columns(series))
         .with_rows(rows)
         .with_note(
-            "Medians of the repetitions. Frame loss: requests without a right \
-             reply in time, on whichever way. Response time: from the departure of a request to the arrival of its reply. Forwarded \
-             frames: requests and replies together. Memory: growth over that before the first frame; 1 kB = 1000 octets. –: nobody could \
-             look, or others ran on the same cores.",
+            "Medians of the repetitions. Frame loss: requests without a correct reply in time, whether the request or the \
+             reply was lost. Response time: from the departure of a request to the arrival of its reply. Forwarded frames: \
+             requests and replies together. Memory: growth since before the first frame; 1 kB = 1000 octets. –: could not be \
+             monitored, or other processes ran on the same cores.",
         )
         .with_note(turn_around(series));
     missing(digest, series).into_iter().fold(table, Table::with_note)
@@ -116,7 +116,7 @@ fn turn_around(series: &ClientSeries) -> String {
     let records = series.steps.iter().flat_map(|step| &step.point.records);
     let worst = records.filter_map(|record| Some(record.result.exchange()?.worst_turn_around_ns())).max().unwrap_or(0);
     format!(
-        "The tester's own part of a response time, from the look before it saw a request to the reply's leaving, was at most {}.",
+        "The tester's own share of a response time, from the last read before it saw a request until the reply left, was at most {}.",
         numbers::short_ms(worst as f64)
     )
 }

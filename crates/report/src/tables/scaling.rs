@@ -33,8 +33,8 @@ fn rates(digest: &Digest, sizes: &[Scaling]) -> Table {
     let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| row(scaling, place)));
     let what = format!("{}, {}", searched(first.measure, digest.goal()), full_rate_unit(first.measure));
     let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS).with_rows(rows).with_note(format!(
-        "{what}. Proportion: the median over that of the row above. Speed-up: over that with one core. Efficiency: the median per core \
-         over that with the fewest cores."
+        "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
+         Efficiency: the median per core divided by that with the fewest cores."
     ));
     sizes.iter().flat_map(|scaling| fitted(scaling)).fold(table, Table::with_note)
 }
@@ -72,7 +72,7 @@ pub(crate) fn fitted(scaling: &Scaling) -> Vec<String> {
 fn left_out(scaling: &Scaling) -> Option<String> {
     let cores: Vec<String> = scaling.left_out().iter().map(ToString::to_string).collect();
     let noun = if cores == ["1"] { "core" } else { "cores" };
-    let why = "they may be higher in truth, since something else than the DUT ended the search";
+    let why = "their true values may be higher, because something other than the DUT ended the search";
     (!cores.is_empty()).then(|| format!("no law is fitted to the rates with {} {noun}: {why}", cores.join(", ")))
 }
 
@@ -92,8 +92,8 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
     let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(
-        "Processor time left over in the passing trial at the highest load of each repetition, their mean, without the first and the last \
-         sample of a trial.",
+        "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
+         the last sample of a trial.",
     );
     steps().filter_map(|step| bottleneck(digest, step)).fold(table, Table::with_note)
 }

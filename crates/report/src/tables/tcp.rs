@@ -25,11 +25,12 @@ fn found(digest: &Digest) -> Table {
     Table::new("TCP connections (RFC 3511)", columns)
         .with_rows(points.iter().map(|point| found_row(digest, point)))
         .with_note(
-            "By the kernel's own sockets on both ends, HTTP/1.1 on both. Octets of each object; requested and returned: objects in the passing trial with the \
-             most; each is compared octet by octet. RFC 8219 section 8 asks for these tests; RFC 9411 has obsoleted RFC 3511 since.",
+            "Both ends use the kernel's own sockets and HTTP/1.1. Octets: the size of each object; requested and returned: \
+             objects in the passing trial with the most; each is compared octet by octet. RFC 8219 section 8 calls for these \
+             tests; RFC 9411 has since obsoleted RFC 3511.",
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
-        .with_note("≥: the DUT may be better: the tester fell short above this, or the plan asks for no more.")
+        .with_note("≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.")
 }
 
 fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
@@ -91,9 +92,9 @@ fn transport(digest: &Digest) -> Table {
     Table::new("TCP establishment in the passing trial with the most", columns)
         .with_rows(points(digest).iter().filter_map(row))
         .with_note(
-            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second time. \
-             Sources: addresses the server saw connections come from; outside: connections from none of the pool. Entries: \
-             the most its kernel's connection tracking table had at any sample.",
+            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
+             time. Sources: addresses from which the server saw connections come; outside: connections from addresses outside \
+             the pool. Entries: the most that the DUT's connection tracking table had at any sample.",
         )
 }
 

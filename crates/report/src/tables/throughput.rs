@@ -130,7 +130,7 @@ pub(crate) fn goals(digest: &Digest) -> Table {
     Table::new("Every loss goal, frames/s per direction", columns)
         .with_rows(digest.throughput_points().filter(|_| wanted).map(row))
         .with_note(
-            "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others \
-                    accept loss, and say how much.",
+            "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others accept the \
+                    loss that is stated.",
         )
 }

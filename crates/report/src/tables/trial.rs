@@ -15,8 +15,8 @@ pub(crate) fn delays(digest: &Digest) -> Table {
     let rows = digest.throughput_points().flat_map(|p| delay_rows(digest, p));
     Table::new("Delay in the throughput trials", columns).with_rows(rows).with_note(
         "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
-         trials, \
-         not latency by RFC 8219 section 7.2, which wants 120 s and at least 500 tagged frames after the first 60 s.",
+         trials, not latency by RFC 8219 section 7.2, which requires 120 s and at least 500 tagged frames after the first 60 \
+         s.",
     )
 }
 
@@ -60,11 +60,10 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     // What became of queries has tables of its own.
     let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
-    Table::new("Frames that were neither right nor plainly lost", columns).with_rows(tests.map(row)).with_note(
-        "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, else right; counted as \
-         received. \
-         Refused: the link had no room because the DUT's receive queue was full. \
-         Foreign: no test frames, ignored (RFC 2544 section 10).",
+    Table::new("Frames that were neither correct nor simply lost", columns).with_rows(tests.map(row)).with_note(
+        "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, otherwise correct; \
+         counted as received. Refused: the link had no room because the DUT's receive queue was full. Foreign: not test \
+         frames, ignored (RFC 2544 section 10).",
     )
 }
 
@@ -93,19 +92,21 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
 /// Faults of the tester, by point and kind, each with its first words.
 pub(crate) fn faults(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(fault_rows);
-    let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First of them"])
+    let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
         .with_rows(rows)
-        .with_note("A fault invalidates a trial only where it can explain what is missing; sending too slowly always does.");
+        .with_note(
+            "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
+        );
     let table = match digest.has_faults_of_connections() {
         true => table.with_note(
-            "Phase 1 incomplete, connections differ: not the tester's doing, but the trial was not the one that was asked for.",
+            "Phase 1 incomplete, connections differ: not caused by the tester, but the trial did not take place as planned.",
         ),
         false => table,
     };
     match digest.has_faults_of_names() {
         true => table.with_note(
-            "Names not resolved before, cache hits differ, too few names: not the tester's doing, but the trial was not the one that \
-             was asked for.",
+            "Names not resolved before, cache hits differ, too few names: not caused by the tester, but the trial did not take \
+             place as planned.",
         ),
         false => table,
     }

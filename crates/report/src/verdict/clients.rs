@@ -27,7 +27,7 @@ fn sentence(digest: &Digest, series: &ClientSeries) -> Option<String> {
         [(first, least), .., (last, most)] => format!("response time {least} with {}, {most} with {last}", clients(*first)),
     };
     Some(format!(
-        "{}, {}: {}; {time}; {} frames/s forwarded at the highest, at {}\u{a0}bytes{}.",
+        "{}, {}: {}; {time}; {} frames/s forwarded at most, at {}\u{a0}bytes{}.",
         digest.dut_title(series.test),
         series.name,
         loss(series)?,

@@ -22,7 +22,7 @@ const ALL: [Told; 5] = [
         kind: RankingWords {
             verb: "opened",
             ceiling: "the highest rate of the plan",
-            nothing: "opened not even so many at the lowest rate of the plan",
+            nothing: "did not open as many even at the lowest rate of the plan",
         },
         unit: " connections/s",
         has_number: true,
@@ -47,7 +47,7 @@ const ALL: [Told; 5] = [
         kind: RankingWords {
             verb: "took",
             ceiling: "the highest rate of the plan",
-            nothing: "took not even so many TCP connections at the lowest rate of the plan",
+            nothing: "did not accept as many TCP connections even at the lowest rate of the plan",
         },
         unit: " TCP connections/s",
         has_number: false,

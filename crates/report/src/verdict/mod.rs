@@ -13,7 +13,6 @@ pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
 use crate::status;
-use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::status::Stop;
 
 /// The verdict, one sentence each, the most important first.
@@ -63,11 +62,11 @@ fn stop(digest: &Digest) -> Stop {
 /// Returns a sentence on how many trials were disturbed by other work; `None` if none was.
 fn disturbed(digest: &Digest) -> Option<String> {
     let records = digest.input.records;
-    let trials = records.iter().filter(|record| is_disturbed(record)).count();
+    let trials = records.iter().filter(|record| record.is_disturbed()).count();
     (trials > 0).then(|| {
         format!(
-            "In {trials} of {} other work had the DUT's processors: where such a trial decided, the rate is a lower bound. Run again on a \
-             quiet machine.",
+            "In {trials} of {}, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
+             Run again on a quiet machine.",
             crate::numbers::count(records.len() as u64, "trial")
         )
     })
@@ -78,7 +77,7 @@ fn caution(digest: &Digest) -> Option<String> {
     let throughputs = digest.points.iter().filter_map(|p| p.headline());
     let values = digest.points.iter().flat_map(|p| &p.samples).map(|s| &s.summary);
     let single = throughputs.chain(values).any(|s| s.n == 1);
-    single.then(|| "Where n = 1 nothing is known of the spread: small differences mean nothing.".to_owned())
+    single.then(|| "Where n = 1, nothing is known about the spread, so small differences mean nothing.".to_owned())
 }
 
 fn progress(digest: &Digest) -> Option<String> {

@@ -61,14 +61,14 @@ fn in_full(goal: LossRatio, conditions: QueryConditions, share: QueryShares, ran
         DnsRole::Through => "queries/s through it",
     };
     let all = match goal == LossRatio::ZERO {
-        true => "every one".to_owned(),
+        true => "all of them".to_owned(),
         false => format!("all but {}", percent(goal.0)),
     };
     let (within, under) = (seconds(conditions.timeout_ns), words(conditions.role, share));
     let first = match leader.median == 0.0 {
         true => format!("{} {} ({under}).", leader.name, KIND.nothing),
         false => format!(
-            "{} answered {} {noun}, {all} rightly and within {within} ({under}){}.",
+            "{} answered {} {noun}, {all} correctly and within {within} ({under}){}.",
             leader.name,
             leader.amount(),
             leader.why_open(KIND)

@@ -54,7 +54,7 @@ impl Ranked {
     pub(super) fn why_open_briefly(&self, kind: RankingWords) -> String {
         match self.limits {
             l if l.unprepared > 0 => match l.reason {
-                Some(InvalidReason::Names) => ", limited by the names, which were too few or not cached as asked".to_owned(),
+                Some(InvalidReason::Names) => ", limited by the names, which were too few or not cached as intended".to_owned(),
                 _ => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
             },
             l if l.disturbed > 0 => ", on a machine disturbed by other work".to_owned(),
@@ -89,7 +89,9 @@ impl Ranked {
             return format!("{name} {verb} {}{why}.", self.amount());
         }
         let bound = match (self.limits.open_above(), leader.limits.open_above()) {
-            (true, true) => return format!("{name} {verb} {}{why}: which of the two is faster is not shown.", self.amount()),
+            (true, true) => {
+                return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
+            }
             (true, false) => "at least ",
             (false, true) => "at most ",
             (false, false) => "",
@@ -104,7 +106,7 @@ impl Ranked {
         let apart = self.span.1 < above.span.0;
         match apart || self.limits.open_above() {
             true => String::new(),
-            false => format!(" (no difference shown to {})", above.name),
+            false => format!(" (no difference from {} shown)", above.name),
         }
     }
 }

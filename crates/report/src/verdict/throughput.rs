@@ -8,7 +8,7 @@ use sixbench_method::terms::FrameSize;
 const KIND: RankingWords = RankingWords {
     verb: "passed",
     ceiling: "the highest load of the plan",
-    nothing: "passed not even the lowest load of the plan",
+    nothing: "did not pass even the lowest load of the plan",
 };
 
 /// In full at the smallest frame size that has results, in brief at the others.

@@ -50,16 +50,16 @@ fn burst(sample: &PointSample) -> String {
     let frames = format!("{}{}", sample.sign(), grouped(sample.mean));
     match sample.summary.n {
         1 => format!("bursts of {frames} frames without loss"),
-        n => format!("bursts of on average {frames} frames without loss, at least {} (n = {n})", grouped(sample.summary.min)),
+        n => format!("bursts of {frames} frames on average without loss, at least {} (n = {n})", grouped(sample.summary.min)),
     }
 }
 
 fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
     let sample = point.worst(Quantity::RecoveryTime)?;
     let overload = three_digits(recovery.overload * 100.0);
-    let of = if point.is_load_at_least() { "the rate it is known to forward at least" } else { "its throughput" };
+    let of = if point.is_load_at_least() { "the rate that it is known to forward" } else { "its throughput" };
     Some(match sample.summary.max == 0.0 {
-        true => format!("lost nothing more after {overload}\u{a0}% of {of}"),
+        true => format!("lost no more frames after {overload}\u{a0}% of {of}"),
         false => format!("took {} to recover from {overload}\u{a0}% of {of}", mean(sample)),
     })
 }
@@ -73,7 +73,7 @@ fn mean(sample: &PointSample) -> String {
     let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
     match sample.summary.n {
         1 => mean,
-        n => format!("on average {mean}, {}{} at the longest (n = {n})", sample.sign(), short_ms(sample.summary.max)),
+        n => format!("on average {mean}, {}{} at most (n = {n})", sample.sign(), short_ms(sample.summary.max)),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
-use sixbench_method::plan::{Measure, SearchMethod};
+use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{Bracket, Limit, SearchMethod};
 use sixbench_method::terms::{FrameRate, LossRatio};
 
 #[test]
@@ -50,7 +50,7 @@ fn the_axes_of_the_loss_graph_run_from_0_to_100_per_cent() {
 fn without_a_known_medium_per_cent_are_of_the_plan_and_that_is_said() {
     let mut sample = Sample::of_every_measure().only(&["loss"]);
     sample.plan.link_rate = None;
-    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the highest of the plan)"));
+    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the plan&apos;s highest)"));
     assert!(markdown(&sample.input()).contains("of the highest rate of the plan, since the rate of the medium is not known"));
 }
 
@@ -116,8 +116,7 @@ fn what_may_be_more_in_truth_is_said_to_be_at_least_so_much() {
     let mut sample = Sample::of_every_measure().only(&["reset"]);
     sample.outcomes[0].values.iter_mut().for_each(|value| value.is_at_least = true);
     let text = markdown(&sample.input());
-    let sentence =
-        "forwarded nothing after a reset for on average ≥\u{a0}1240\u{a0}ms, ≥\u{a0}1260\u{a0}ms at the longest (n = 3)";
+    let sentence = "forwarded nothing after a reset for on average ≥\u{a0}1240\u{a0}ms, ≥\u{a0}1260\u{a0}ms at most (n = 3)";
     assert!(text.contains(sentence), "{text}");
     assert!(text.contains("≥: the true value may be higher"), "{text}");
 }
@@ -157,7 +156,7 @@ fn the_frame_timeout_of_the_plan_is_drawn_into_the_loss_against_it() {
 #[test]
 fn memory_and_drops_of_the_dut_are_told_below_its_processor() {
     let page = page(&Sample::of_every_measure().only(&["rate"]));
-    assert!(page.contains("resident memory of the DUT's processes 12\u{a0}MiB at first, 13\u{a0}MiB at most"));
+    assert!(page.contains("resident memory of the DUT's processes 12\u{a0}MiB at the start, 13\u{a0}MiB at most"));
     assert!(page.contains("at backlog (received)"));
 }
 

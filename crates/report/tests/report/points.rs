@@ -183,7 +183,7 @@ fn a_result_says_which_of_its_repetitions_came_to_none() {
     let bracket = &mut sample.outcomes.iter_mut().find(|outcome| outcome.repetition == 2).expect("an outcome").brackets[0];
     (bracket.lower, bracket.limit) = (None, sixbench_method::search::Limit::Tester);
     let csv = points_csv(&sample.input());
-    assert!(csv.contains(",result,,\"2 of 3\u{a0}repetitions have a result, 1 came to none\","), "{csv}");
+    assert!(csv.contains(",result,,\"2 of 3\u{a0}repetitions have a result, 1 did not produce one\","), "{csv}");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn a_time_that_some_repetitions_exceed_is_no_bound() {
         outcome.values.iter_mut().for_each(|value| value.value = time);
     }
     let text = markdown(&sample.input());
-    assert!(text.contains("took on average 20.7\u{a0}ms, 41.2\u{a0}ms at the longest (n = 2) to recover from 110"), "{text}");
+    assert!(text.contains("took on average 20.7\u{a0}ms, 41.2\u{a0}ms at most (n = 2) to recover from 110"), "{text}");
     assert!(!text.contains("within"), "{text}");
 }
 

@@ -41,7 +41,7 @@ fn the_bottleneck_is_the_plat_of_464xlat_and_the_ce_of_map_t() {
         assert!(text.contains("84 bytes, 1 core: the bottleneck is jool-plat"), "{text}");
         assert!(text.contains("84 bytes, 16 cores: the bottleneck is jool-plat"), "{text}");
         assert!(text.contains("84 bytes, 1 core: the bottleneck is jool-ce"), "{text}");
-        assert!(text.contains("84 bytes, 16 cores: which of jool-ce and jool-br is the bottleneck is undecided"), "{text}");
+        assert!(text.contains("84 bytes, 16 cores: it is undecided which of jool-ce and jool-br is the bottleneck"), "{text}");
     }
 }
 
@@ -72,7 +72,7 @@ fn a_chain_that_is_no_step_of_a_series_shows_each_device_below_the_processor() {
     for words in [
         "jool-clat, core 0 at 238 k frames/s",
         "jool-plat, core 1 at",
-        "memory in use by jool-plat 64 MiB at first",
+        "memory in use by jool-plat 64 MiB at the start",
         "the bottleneck is jool-plat",
     ] {
         assert!(page.contains(words), "{words}");
@@ -92,7 +92,7 @@ fn a_step_that_the_tester_ended_is_in_no_fit_and_its_ratios_are_bounds() {
     outcomes.for_each(|outcome| outcome.brackets[0].limit = Limit::Tester);
     let text = markdown(&sample.input()).replace('\u{a0}', " ");
     assert!(
-        text.contains("the universal scalability law was not fitted: it needs 4 numbers of cores, and there are 3"),
+        text.contains("the universal scalability law was not fitted: it needs 4 numbers of cores, but there are only 3"),
         "{text}"
     );
     assert!(text.contains("| – | ≥ 3.2"), "the proportion of two open rates: {text}");

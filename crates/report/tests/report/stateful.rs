@@ -82,10 +82,7 @@ fn gateways_are_ranked_only_where_their_ranges_part() {
     set(&mut sample, "rate", 200_000, 204_000, Limit::Dut);
     set(&mut sample, "rate-ipt", 198_000, 202_000, Limit::Dut);
     let text = markdown(&sample.input());
-    assert!(
-        text.contains("iptables, opening reached 99\u{a0}% of that: 198\u{a0}k (no difference shown to nftables"),
-        "{text}"
-    );
+    assert!(text.contains("iptables, opening reached 99\u{a0}% of that: 198\u{a0}k (no difference from nftables"), "{text}");
     set(&mut sample, "rate", 200_000, 204_000, Limit::Tester);
     set(&mut sample, "rate-ipt", 190_000, 194_000, Limit::Maximum);
     let text = markdown(&sample.input());
@@ -93,7 +90,7 @@ fn gateways_are_ranked_only_where_their_ranges_part() {
         text.contains("opened at least 200\u{a0}k connections/s, 100,000 of them, each validated, limited by the tester"),
         "{text}"
     );
-    assert!(text.contains("the highest rate of the plan: which of the two is faster is not shown"), "{text}");
+    assert!(text.contains("the highest rate of the plan: it is not shown which of the two is faster"), "{text}");
 }
 
 #[test]
@@ -124,7 +121,7 @@ fn records_without_the_connections_of_the_dut_are_reported_without_their_figure(
     let mut sample = Sample::of_stateful_gateways().only(&["rate", "down", "through"]);
     for record in &mut sample.records {
         record.watch = None;
-        if let Some(connections) = record.result.phase_1_mut() {
+        if let Some(connections) = record.result.phase_one_result_mut() {
             (connections.counted, connections.counted_after) = (None, None);
         }
     }

@@ -1,10 +1,11 @@
 //! From a recipe and a test of a DNS server to what the DNS tester asks, and to what the server must be set up for.
 
-use super::PlanError;
+use crate::error::PlanError;
+use sixbench_engine::dns::authority::AddressZone;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
-use sixbench_engine::dns::zone_file;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
-use sixbench_method::plan::{DnsRole, DnsTest, Test, TrialSettings};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, zone_file};
+use sixbench_method::plan::{DnsRole, DnsTest, Test};
+use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
@@ -88,7 +89,7 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
     match recipe.technology {
         Technology::DnsAuthority => Ok(Some(recipe)),
         other => Err(PlanError(format!(
-            "test {}: authority = \"{name}\": that is no authoritative server, but {}",
+            "test {}: authority = \"{name}\": that is not an authoritative server, but {}",
             test.name,
             other.title()
         ))),
@@ -108,7 +109,7 @@ pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError>
 
 fn zone_text(dns: &DnsTest) -> Result<String, String> {
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
-    let zone = sixbench_engine::dns::authority::AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
+    let zone = AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
     let mut text = Vec::new();
     zone_file::write_zone(&mut text, &zone, dns.names).map_err(|e| format!("cannot write the zone: {e}"))?;
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))

@@ -21,7 +21,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>
         }
         (None, Some(_)) => {
             return Err(format!(
-                "test {}: it has `connections`, but the recipe {} has no [state]: its device keeps none",
+                "test {}: it has `connections`, but the recipe {} has no [state], so its device keeps no connections",
                 test.name, recipe.name
             ));
         }
@@ -43,12 +43,12 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>
 
 fn check_measure(recipe: &Recipe, state: &StateSection, test: &Test) -> Result<(), String> {
     let what = match test.measure.demand() {
-        Some(Demand::Reset) => "a reset deletes the connections that the frames of phase 2 are of: give it a stateless device",
+        Some(Demand::Reset) => "a reset deletes the connections to which the frames of phase 2 belong; use a stateless device",
         Some(Demand::TearDown) if state.count.is_none() => {
-            "its [state] has no `count`: nobody could tell when the connections are gone"
+            "its [state] has no `count`, so it is not known when the connections are gone"
         }
         Some(Demand::TearDown) if state.tear_down.is_empty() && state.flush.is_empty() => {
-            "its [state] has neither `tear-down` nor `flush`: there is no command to be timed"
+            "its [state] has neither `tear-down` nor `flush`, so there is no command to time"
         }
         _ => return Ok(()),
     };
@@ -70,8 +70,8 @@ fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<
         return Ok(());
     }
     Err(format!(
-        "test {}: {most} connections need as many combinations of ports and addresses, and those of the Initiator, which is on the {} of \
-         recipe {}, have {combinations}; widen `{opens}-ports` or the addresses that vary",
+        "test {}: {most} connections need as many combinations of ports and addresses, but the Initiator, which is on the {} \
+         of recipe {}, only has {combinations}; widen `{opens}-ports` or the addresses that vary",
         test.name,
         if opens == Direction::Forward { "left" } else { "right" },
         recipe.name
@@ -101,9 +101,9 @@ fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Directi
         return Ok(());
     }
     Err(format!(
-        "test {}: {most} connections to {destinations} destinations are {towards_each} to each, but the pool of {} has only {sources} \
-         sources (addresses times ports): they would collide; give the test more destination ports (`ports`) or addresses, or lower \
-         its connections",
+        "test {}: {most} connections to {destinations} destinations are {towards_each} per destination, but the pool of {} has \
+         only {sources} sources (addresses times ports); use more destination ports (`ports`) or addresses, or fewer \
+         connections",
         test.name, recipe.name
     ))
 }

@@ -1,12 +1,14 @@
 //! What a test sends at one point: frames, TCP connections, or DNS queries.
 
-use super::PlanError;
+use crate::error::PlanError;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
+use sixbench_engine::memory::Footprint;
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Forbidden, Isolation};
-use sixbench_method::plan::{AddressPart, Tcp, Test, TrialSettings, ValueRange};
+use sixbench_method::plan::{AddressPart, Tcp, Test, ValueRange};
 use sixbench_method::terms::{Direction, FrameSize};
+use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{DeviceSide, Recipe};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
@@ -33,6 +35,15 @@ impl Job {
             Self::Frames(profile, _) => isolation.admit(*profile).map(drop),
             Self::Dns(dns) => isolation.admit(dns.0).map(drop),
             Self::Tcp(ends, _) => isolation.admit(ends).map(drop),
+        }
+    }
+
+    /// Returns the traffic as the engine tells what it keeps of it.
+    pub(crate) fn footprint(&self) -> &dyn Footprint {
+        match self {
+            Self::Frames(profile, _) => &**profile,
+            Self::Dns(job) => &job.1,
+            Self::Tcp(_, settings) => settings,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
 
-use super::PlanError;
+use crate::error::PlanError;
 use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::{Payload, Test, ValueOrder};
 use sixbench_testbed::Subscriber;
@@ -117,7 +117,7 @@ fn text(wrong: impl Display) -> String {
 fn of_domain(map: &[recipe::MapRuleSection]) -> Result<Vec<Rule>, String> {
     if map.len() > MOST_RULES {
         return Err(format!(
-            "{} mapping rules: expected up to {MOST_RULES}, as the tester looks for the rule of each frame one by one",
+            "{} mapping rules: expected up to {MOST_RULES}, because the tester goes through them one by one for each frame",
             map.len()
         ));
     }
@@ -158,12 +158,12 @@ fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
                 Some(IpAddr::V4(inner)) => inner,
                 _ => {
                     return Err(
-                        "softwires: expected `ipv4-prefix` (lw4o6), or the `ipv4` address all have (DS-Lite)".to_owned()
+                        "softwires: expected `ipv4-prefix` (lw4o6), or the `ipv4` address that all share (DS-Lite)".to_owned()
                     );
                 }
             };
             let rule = DsLite::alike(b4s, inner);
-            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: rule.ports() })
+            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: PortRule::ANY })
         }
     }
 }
@@ -181,7 +181,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
         && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
     {
         return Err(format!(
-            "test {}: `payload = \"echo\"` is of ICMPv6, and the foreground of recipe {} is IPv4",
+            "test {}: `payload = \"echo\"` means ICMPv6, but the foreground of recipe {} is IPv4",
             test.name, recipe.name
         ));
     }
@@ -189,13 +189,13 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
     let count = count(recipe, test);
     if u64::from(count) > rules.most {
         return Err(format!(
-            "test {}: {count} subscribers are wanted, and recipe {} has room for {}",
+            "test {}: {count} subscribers are configured, but recipe {} only has room for {}",
             test.name, recipe.name, rules.most
         ));
     }
     if let Some(flows) = test.traffic.flows.filter(|flows| flows.count < count) {
         return Err(format!(
-            "test {}: {} flows cannot be of {count} subscribers: raise `flows`, or lower `subscribers`",
+            "test {}: {} flows are fewer than {count} subscribers; raise `flows` or lower `subscribers`",
             test.name, flows.count
         ));
     }
@@ -271,8 +271,8 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
     match rules.rules.iter().any(|rule| rule.ports.is_restricted()) {
         true => Err(format!(
-            "recipe {name}: the ports of connections are the plan's, not those of a port set: a rule of [subscribers] \
-                             that restricts them is of devices without [state]"
+            "recipe {name}: the ports of connections come from the plan, not from a port set; a rule of [subscribers] that \
+                             restricts ports is only for devices without [state]"
         )),
         false => Ok(()),
     }
@@ -285,7 +285,7 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let has_more = |rule: &Rule| rule.ports.ranges(0).len() > 1;
     match recipe.files.iter().find(|file| says_ports(file)).filter(|_| rules.rules.iter().any(has_more)) {
         Some(file) => Err(format!(
-            "recipe {}: file `{}` says {{subscriber-first-port}}, and the port sets are of several ranges: psid-offset = 0 makes one of each",
+            "recipe {}: file `{}` uses {{subscriber-first-port}}, but the port sets consist of several ranges; psid-offset = 0 makes each of them a single range",
             recipe.name, file.path
         )),
         None => Ok(()),

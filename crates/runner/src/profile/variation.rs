@@ -1,9 +1,9 @@
 //! Addresses and networks that vary: do they stay where the device sends them back to the tester, and are they each other's translation
 //! on both sides?
 
-use super::Translator;
+use super::translator::Translator;
 use sixbench_method::plan::{AddressPart, Test};
-use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeTraffic};
+use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeLink, RecipeTraffic};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
@@ -20,7 +20,7 @@ struct VariedSide<'a> {
     /// The address as it is on the link of this side; `far` is the address on the other link.
     near: IpAddr,
     far: IpAddr,
-    link: &'a sixbench_testbed::recipe::RecipeLink,
+    link: &'a RecipeLink,
     /// True if these addresses become the pool's behind the device, whatever they are here.
     is_pooled: bool,
 }
@@ -104,8 +104,8 @@ fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<
     let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !is_reached(*near));
     astray.map_or(Ok(()), |address| {
         Err(format!(
-            "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} does not reach it by way of \
-             the tester: it must lie in the `routes` of [{}] and outside the link's own prefix",
+            "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} has no route to it \
+             through the tester: it must lie in the `routes` of [{}] and outside the link's own prefix",
             test.name, side.name, recipe.name, side.name
         ))
     })

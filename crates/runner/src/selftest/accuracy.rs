@@ -1,6 +1,6 @@
 //! The delays that the tester reports, held against a reference device of known delay over real ports.
 
-use super::{add_veth, trial_settings, wire};
+use super::wire::{add_veth, trial_settings, wire};
 use crate::ports::open as open_port;
 use crate::{OpenError, RunError};
 use serde::Serialize;
@@ -9,11 +9,10 @@ use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
-use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
-use sixbench_plan::Backend;
+use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSettings, TrialSpec, Verdict};
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, sweep};
 use std::sync::Arc;
@@ -72,7 +71,7 @@ fn of_delay(
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<DelayRow, RunError> {
-    let open = |end: &str| open_port(Some(namespace.name()), end, backend).map(|opened| opened.port);
+    let open = |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);

@@ -1,7 +1,8 @@
 //! What stateful tests cost the tester itself (RFC 9693): enumeration of four-tuples, phase 1, the state table, the Responder. Table 6 of
 //! the paper on siitperf measures its phase 1 with the same three enumerations.
 
-use super::{SelftestResult, wire};
+use super::result::SelftestResult;
+use super::wire::wire;
 use crate::RunError;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest;
@@ -42,7 +43,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
 }
 
 fn figure(what: String, rate: FrameRate, unit: &'static str) -> SelftestResult {
-    SelftestResult { what, per_second: rate.0, unit, offered_load_error: None }
+    SelftestResult::new(what, rate.0, unit)
 }
 
 fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {

@@ -1,6 +1,6 @@
 //! What the DNS tester can do: its client looped to its authority by the search of RFC 8219 section 9.2.1, over the loopback interface.
 
-use super::SelftestResult;
+use super::result::SelftestResult;
 use crate::RunError;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -46,7 +46,7 @@ fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestR
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");
     let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
-    Ok(SelftestResult { what, per_second, unit: "queries/s", offered_load_error: None })
+    Ok(SelftestResult::new(what, per_second, "queries/s"))
 }
 
 fn settings() -> DnsSettings {

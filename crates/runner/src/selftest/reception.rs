@@ -1,6 +1,7 @@
 //! What receiving and verifying costs the tester: every octet of every frame, order, duplicates and delays.
 
-use super::{FRAMES, SelftestResult, all_addresses, subscribers, wire};
+use super::wire::{FRAMES, wire};
+use super::{SelftestResult, all_addresses, subscribers};
 use crate::RunError;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest::{self, Verification};
@@ -13,18 +14,17 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     for (name, profile) in plain() {
         let what = |how: &str| format!("{how}, one core: {name}, random ports");
         let received = |verification| selftest::receive(&profile, Direction::Forward, FRAMES, verification, clock);
-        figures.push(figure(what("reception"), received(Verification::Usual)?));
-        figures.push(figure(what("reception, every field read"), received(Verification::FieldByField)?));
-        figures
-            .push(figure(what("generation and reception"), selftest::exchange(&profile, Direction::Forward, FRAMES, clock)?));
+        figures.push(of(what("reception"), received(Verification::Usual)?));
+        figures.push(of(what("reception, every field read"), received(Verification::FieldByField)?));
+        figures.push(of(what("generation and reception"), selftest::exchange(&profile, Direction::Forward, FRAMES, clock)?));
         let with_addresses = varied(&profile);
         let rate = selftest::receive(&with_addresses, Direction::Forward, FRAMES, Verification::Usual, clock)?;
-        figures.push(figure(what("reception") + " and addresses", rate));
+        figures.push(of(what("reception") + " and addresses", rate));
     }
     for (name, frames, profile) in subscribers::cases() {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip([frames[1], frames[0]]) {
             let rate = selftest::receive(&profile, direction, FRAMES, Verification::Usual, clock)?;
-            figures.push(figure(format!("reception, one core: {name}, {direction}: {frames}"), rate));
+            figures.push(of(format!("reception, one core: {name}, {direction}: {frames}"), rate));
         }
     }
     Ok(figures)
@@ -43,6 +43,6 @@ fn varied(profile: &TrafficProfile) -> TrafficProfile {
     TrafficProfile { left_variation: variation, right_variation: variation, ..profile.clone() }
 }
 
-fn figure(what: String, rate: FrameRate) -> SelftestResult {
-    SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None }
+fn of(what: String, rate: FrameRate) -> SelftestResult {
+    SelftestResult::new(what, rate.0, "frames/s")
 }

@@ -1,6 +1,7 @@
 //! What many subscribers cost the tester's senders: addresses and ports by rule, and headers around datagrams.
 
-use super::{FRAMES, SelftestResult, wire};
+use super::result::SelftestResult;
+use super::wire::{FRAMES, wire};
 use crate::RunError;
 use sixbench_engine::profile::{
     AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
@@ -31,7 +32,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
             let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
-            figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+            figures.push(SelftestResult::new(what, rate.0, "frames/s"));
         }
     }
     Ok(figures)
@@ -91,12 +92,8 @@ fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile 
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
     let (left, right) = (face(left, hosts[0]), face(right, hosts[1]));
     (profile.forward.foreground.sent, profile.forward.foreground.expected) = (left, right);
-    (profile.reverse.foreground.sent, profile.reverse.foreground.expected) = (swapped(right), swapped(left));
+    (profile.reverse.foreground.sent, profile.reverse.foreground.expected) = (right.swapped(), left.swapped());
     profile
-}
-
-fn swapped(face: Encapsulation) -> Encapsulation {
-    Encapsulation::plain(AddressPair { source: face.ends.destination, destination: face.ends.source })
 }
 
 /// Puts the datagrams on the left into a tunnel between the first subscriber and `device`.

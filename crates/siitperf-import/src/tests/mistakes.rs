@@ -111,7 +111,7 @@ fn varying_addresses_need_their_range_and_an_even_offset() {
 #[test]
 fn the_old_name_of_a_key_is_the_same_key() {
     let source = format!("{NAT64}Responder-tuples 3\n");
-    assert_eq!(titles(&source), ["`Responder-tuples` stands at line 17 and again at line 18"]);
+    assert_eq!(titles(&source), ["`Responder-tuples` is set at line 17 and again at line 18"]);
 }
 
 fn line() -> impl Strategy<Value = String> {

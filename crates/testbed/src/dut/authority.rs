@@ -24,7 +24,8 @@ impl RealAuthority {
     pub fn bring_up(recipe: &Recipe, hosts: &Hosts, at: SocketAddr, zone: &Zone) -> Result<Self, TestbedError> {
         if recipe.technology != Technology::DnsAuthority {
             let (name, what) = (&recipe.name, recipe.technology.title());
-            let text = format!("{name} is no authority, its technology is {what}: name a recipe of technology dns-authority");
+            let text =
+                format!("{name} is not an authority, its technology is {what}: name a recipe of technology dns-authority");
             return Err(TestbedError::Other(text));
         }
         let (shell, name) = hosts.far();

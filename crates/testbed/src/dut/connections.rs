@@ -145,13 +145,13 @@ impl ConnectionTable {
         let commands: Vec<_> = steps.iter().map(|step| self.vars.fill(&step.run)).collect();
         let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
         let after = match flushes {
-            _ if steps.is_empty() => format!("{seconds} s after it was started anew"),
+            _ if steps.is_empty() => format!("{seconds} s after its restart"),
             1 => format!("{seconds} s after `{commands}`"),
             _ => format!("after `{commands}` was run {flushes} times in {seconds} s"),
         };
         TestbedError::Other(format!(
-            "the device {} still has {left} entries {after}: nobody else may use it, and its \
-             recipe's [state] must name a command that empties its table",
+            "the device {} still has {left} entries {after}; no other host may use it, and its recipe's [state] must name a \
+             command that empties its table",
             self.name
         ))
     }
@@ -269,15 +269,18 @@ mod tests {
         let start = Instant::now();
         for wait in [|table: &ConnectionTable| table.empty().map(drop), |table: &ConnectionTable| table.tear_down().map(drop)] {
             stop.store(false, std::sync::atomic::Ordering::Relaxed);
+            let before = rigged.flushes();
             std::thread::scope(|scope| {
                 let waiting = scope.spawn(|| wait(&table));
-                std::thread::sleep(Duration::from_millis(200));
+                while rigged.flushes() == before && !waiting.is_finished() {
+                    std::thread::yield_now();
+                }
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
                 let error = waiting.join().expect("no panic").expect_err("interrupted");
                 assert!(matches!(error, TestbedError::Interrupted), "{error}");
             });
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert!(start.elapsed() < TIMEOUT / 2, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -6,35 +6,18 @@ use std::path::{Path, PathBuf};
 
 /// The reason why the testbed is not as it should be: what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum TestbedError {
-    /// A program cannot be found.
+    /// A program cannot be found; `cure` is the way to obtain it, where that is known: a command, or its source.
     #[error("cannot run {program}: {}", absence(cure.as_deref()))]
-    Missing {
-        /// The program.
-        program: String,
-        /// The way to obtain it, where that is known: a command, or its source.
-        cure: Option<String>,
-    },
+    Missing { program: String, cure: Option<String> },
     /// A command ended with an error.
     #[error("`{command}` failed ({status}): {output}")]
-    Failed {
-        /// The command line.
-        command: String,
-        /// The exit status.
-        status: String,
-        /// The last lines it printed.
-        output: String,
-    },
+    Failed { command: String, status: String, output: String },
     /// A file or directory cannot be used.
     #[error("cannot {what} {}: {source}", path.display())]
-    File {
-        /// The action that was attempted.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: std::io::Error,
-    },
+    File { what: &'static str, path: PathBuf, source: std::io::Error },
     /// A stop was requested before it was done.
     #[error("interrupted")]
     Interrupted,

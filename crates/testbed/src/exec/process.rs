@@ -41,7 +41,7 @@ pub(crate) fn wait(
         }
     };
     // What is in the group of a process that has ended cannot be told from a foreign process any more: it ends with the namespace.
-    let held = "it ended, but something it left running holds its output; start that as the recipe's [daemon]";
+    let held = "it ended, but a process that it left running holds its output; start that process as the recipe's [daemon]";
     let held = |_| TestbedError::Other(held.to_owned());
     let stdout = wait.receive(&out, what)?.map_err(held)?;
     let stderr = wait.receive(&err, what)?.map_err(held)?;

@@ -59,7 +59,7 @@ impl Undo {
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
         // The shell over there would take the second for another command.
         if line.contains('\n') {
-            return Err(TestbedError::Other(format!("cannot undo by `{line}`: it is more than one line")));
+            return Err(TestbedError::Other(format!("cannot undo with `{line}`: it has more than one line")));
         }
         let mut undoing = self.undoing();
         let sent = undoing
@@ -112,7 +112,7 @@ impl Drop for Undo {
         for line in lines.into_iter().rev() {
             self.shell.transcript().line(&quoted(&self.remote.shown(line)));
         }
-        let what = format!("not all is undone on {}", self.remote.destination());
+        let what = format!("not everything was undone on {}", self.remote.destination());
         match process.map(|process| self.run(process)) {
             Some(Ok(said)) if !said.is_empty() && self.is_settled.load(Ordering::Relaxed) => {
                 warn(&what, &TestbedError::Other(said.trim().replace('\n', "; ")));

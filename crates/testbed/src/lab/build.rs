@@ -50,7 +50,8 @@ pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Res
     let mut work = BuildWork::begin(&unfinished(&directory), inputs, own_jool)?;
     work.perform(steps::STEPS, tell)?;
     std::fs::rename(unfinished(&directory), &directory).map_err(TestbedError::file("rename", &directory))?;
-    KernelLab::open(&directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but is no lab", directory.display())))
+    KernelLab::open(&directory)
+        .ok_or_else(|| TestbedError::Other(format!("{} was built, but it is not a complete lab", directory.display())))
 }
 
 fn unfinished(directory: &Path) -> PathBuf {
@@ -71,7 +72,7 @@ fn install(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Resul
     if !is_root() {
         let cure = format!("apt-get install --no-install-recommends {missing}");
         return Err(TestbedError::Other(format!(
-            "the kernel lab needs packages that are missing: run it with sudo, or {cure}"
+            "the kernel lab needs packages that are missing: run this command with sudo, or {cure}"
         )));
     }
     let (start, log) = (Instant::now(), order.cache.join("install.log"));

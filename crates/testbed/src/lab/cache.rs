@@ -74,7 +74,7 @@ impl KernelLab {
         let missing = modules.iter().find(|module| !labs.iter().any(|lab| lab.has(module)));
         let text = match missing.filter(|_| !labs.is_empty()) {
             Some(module) => format!(
-                "the kernel lab in {} has no module {module}: build it with a Jool that has (sixbench lab build --jool DIR|ARCHIVE)",
+                "the kernel lab in {} has no module {module}: build it with a version of Jool that has it (sixbench lab build --jool DIR|ARCHIVE)",
                 cache.display()
             ),
             None => format!("there is no kernel lab for this machine in {}: build it (sixbench lab build)", cache.display()),

@@ -54,7 +54,7 @@ pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
 /// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every
 /// one.
 fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
-    shell.transcript().comment("the links are those of a virtual machine: the kernel of this one keeps out of it");
+    shell.transcript().comment("the links belong to a virtual machine, so this machine's kernel must not use them");
     shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
     for link in LINKS {
         shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;

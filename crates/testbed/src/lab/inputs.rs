@@ -28,8 +28,9 @@ impl Inputs {
     /// A package is not installed.
     pub(super) fn of_this_machine() -> Result<Self, TestbedError> {
         let built_using = query("user-mode-linux", "${Built-Using}")?;
-        let unread =
-            || TestbedError::Other(format!("the package user-mode-linux does not say of which kernel it is: `{built_using}`"));
+        let unread = || {
+            TestbedError::Other(format!("the package user-mode-linux does not say which kernel it contains: `{built_using}`"))
+        };
         Ok(Self {
             kernel_package: kernel_version(&built_using).ok_or_else(unread)?.to_owned(),
             jool_package: query("jool-tools", "${Version}")?,

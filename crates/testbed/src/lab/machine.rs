@@ -90,8 +90,8 @@ impl VirtualMachine {
     /// Returns a description of the machine.
     pub fn description(&self) -> String {
         format!(
-            "a virtual machine in its namespace: User-Mode Linux {} with one virtual core, which takes frames from the ends of the links \
-             by AF_PACKET and sends them so",
+            "a virtual machine in its namespace: User-Mode Linux {} with one virtual core, which receives and sends frames at \
+             the ends of the links by AF_PACKET",
             self.kernel
         )
     }

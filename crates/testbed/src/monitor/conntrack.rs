@@ -1,7 +1,7 @@
 //! The kernel's connection tracking table of the DUT's namespace: how many entries it has, and why connections were not made or were lost.
 //! Read from outside in some microseconds, where `conntrack -C` takes milliseconds of the DUT's core.
 
-use sixbench_method::record::Drops;
+use sixbench_method::record::{DropPlace, Drops};
 
 /// Counters that say why a connection is not there; the others of the file count what went well.
 const LOSSES: [&str; 4] = ["invalid", "insert_failed", "drop", "early_drop"];
@@ -49,7 +49,7 @@ pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
         let moved = |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
         let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
         let is_moving = samples.iter().any(|count| *count > 0);
-        is_moving.then(|| Drops { place: "conntrack".to_owned(), way: (*name).to_owned(), samples })
+        is_moving.then(|| Drops { place: DropPlace::Conntrack, way: (*name).to_owned(), samples })
     };
     LOSSES.iter().enumerate().filter_map(series).collect()
 }

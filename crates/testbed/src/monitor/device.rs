@@ -5,7 +5,7 @@ use super::processor::{self, CoreTicks};
 use super::virtual_machine::VmProbe;
 use super::{WatchSource, WatchedDevice};
 use crate::net::Cores;
-use sixbench_method::record::{CoreWatch, DeviceWatch};
+use sixbench_method::record::{CoreRole, CoreWatch, DeviceWatch};
 use std::time::Instant;
 
 /// One of them while it is watched.
@@ -56,5 +56,5 @@ impl Watcher {
 /// Returns the samples of the host's cores that belong to a device.
 fn of_host(own: Vec<u32>, snapshots: &[CoreTicks]) -> Vec<CoreWatch> {
     let cores = processor::watched(snapshots, &Cores { tester: vec![], dut: own });
-    cores.into_iter().filter(|core| core.role == "dut").collect()
+    cores.into_iter().filter(|core| core.role == CoreRole::Dut).collect()
 }

@@ -2,49 +2,44 @@
 //! for it.
 
 use super::NetnsHolder;
-use sixbench_method::record::Drops;
+use sixbench_method::record::{DropPlace, Drops};
 use std::collections::BTreeMap;
 
-/// Name of the queue between an interface and a core in records.
-const BACKLOG: &str = "backlog";
-
 /// Drop counters by place and way.
-pub(super) type DropCounters = BTreeMap<(String, &'static str), u64>;
+pub(super) type DropCounters = BTreeMap<(DropPlace, &'static str), u64>;
 
 /// The counters now, of the network namespaces that are held.
 pub(super) fn snapshot(holders: &[NetnsHolder]) -> DropCounters {
     let mut counters: DropCounters = holders.iter().flat_map(of_namespace).collect();
     if !holders.is_empty() {
         let queues = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-        counters.insert((BACKLOG.to_owned(), "received"), parse_queues(&queues));
+        counters.insert((DropPlace::Backlog, "received"), parse_queues(&queues));
     }
     counters
 }
 
 fn of_namespace(holder: &NetnsHolder) -> DropCounters {
     let interfaces = std::fs::read_to_string(format!("/proc/{}/net/dev", holder.process)).unwrap_or_default();
-    let counters = parse_interfaces(&interfaces);
-    match &holder.device {
-        Some(device) => counters.into_iter().map(|((name, way), count)| ((format!("{device}: {name}"), way), count)).collect(),
-        None => counters,
-    }
+    parse_interfaces(&interfaces, &holder.device.iter().map(|device| format!("{device}: ")).collect::<String>())
 }
 
 /// Lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`.
-fn parse_interfaces(text: &str) -> DropCounters {
+/// The names begin with that of the device, where it is one of several.
+fn parse_interfaces(text: &str, device: &str) -> DropCounters {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
-    lines.flat_map(|(name, counters)| parse_interface(name.trim(), counters)).collect()
+    lines.flat_map(|(name, counters)| parse_interface(device.to_owned() + name.trim(), counters)).collect()
 }
 
-fn parse_interface(name: &str, counters: &str) -> Vec<((String, &'static str), u64)> {
+fn parse_interface(name: String, counters: &str) -> Vec<((DropPlace, &'static str), u64)> {
     let fields: Vec<u64> = counters.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [_, _, receive_errors, receive_drops, receive_fifo, _, _, _, _, _, send_errors, send_drops, send_fifo, ..] = fields[..]
     else {
         return Vec::new();
     };
+    let place = DropPlace::Interface(name);
     vec![
-        ((name.to_owned(), "received"), receive_errors + receive_drops + receive_fifo),
-        ((name.to_owned(), "sent"), send_errors + send_drops + send_fifo),
+        ((place.clone(), "received"), receive_errors + receive_drops + receive_fifo),
+        ((place, "sent"), send_errors + send_drops + send_fifo),
     ]
 }
 
@@ -57,7 +52,7 @@ fn parse_queues(text: &str) -> u64 {
 /// The counters that moved, interval by interval.
 pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
     let Some(last) = snapshots.last() else { return Vec::new() };
-    let series = |(key, _): (&(String, &'static str), &u64)| {
+    let series = |(key, _): (&(DropPlace, &'static str), &u64)| {
         let at = |snapshot: &DropCounters| snapshot.get(key).copied().unwrap_or(0);
         let samples: Vec<u64> = snapshots.windows(2).map(|pair| at(&pair[1]).saturating_sub(at(&pair[0]))).collect();
         let (place, way) = (key.0.clone(), key.1.to_owned());
@@ -75,8 +70,11 @@ mod tests {
     #[test]
     fn only_counters_that_moved_are_kept() {
         let after = BEFORE.replace("90 5 0 2", "99 6 0 9");
-        let drops = watched(&[parse_interfaces(BEFORE), parse_interfaces(&after), parse_interfaces(&after)]);
-        assert_eq!(drops, [Drops { place: "left".to_owned(), way: "received".to_owned(), samples: vec![7, 0] }]);
+        let drops = watched(&[parse_interfaces(BEFORE, ""), parse_interfaces(&after, ""), parse_interfaces(&after, "")]);
+        assert_eq!(
+            drops,
+            [Drops { place: DropPlace::Interface("left".to_owned()), way: "received".to_owned(), samples: vec![7, 0] }]
+        );
     }
 
     #[test]
@@ -88,6 +86,9 @@ mod tests {
     fn this_machine_has_interfaces() {
         let holder = |device| NetnsHolder { device, process: std::process::id() };
         let counters = snapshot(&[holder(None), holder(Some("other".to_owned()))]);
-        assert!(["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place == name)), "{counters:?}");
+        assert!(
+            ["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place.to_string() == *name)),
+            "{counters:?}"
+        );
     }
 }

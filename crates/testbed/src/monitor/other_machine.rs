@@ -6,7 +6,7 @@
 use super::processor::{self, over};
 use super::remote_sampler::Sampler;
 use crate::exec::Remote;
-use sixbench_method::record::CoreWatch;
+use sixbench_method::record::{CoreRole, CoreWatch};
 use std::time::{Duration, Instant};
 
 /// For the first answer, before the trial, and for the last one after it, when the load is gone.
@@ -84,7 +84,7 @@ fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
         Some((&seen[next.checked_sub(1)?].processors, &seen.get(next)?.processors))
     };
     let pairs: Vec<_> = moments.windows(2).filter_map(pair).collect();
-    over(&first.processors, &pairs, |_| "dut")
+    over(&first.processors, &pairs, |_| CoreRole::Dut)
 }
 
 /// Returns the memory at each moment, taken from the next answer after it, octets.
@@ -121,7 +121,10 @@ mod tests {
         let at = after(Instant::now(), &[0, 3, 103, 203]);
         let seen: Vec<_> = at.iter().zip([0, 0, 3, 13]).map(|(at, busy)| answered(*at, busy, 20 - busy)).collect();
         let cores = cores(&seen, &after(at[0], &[1, 101, 201]));
-        assert_eq!(cores.iter().map(|core| (core.core, core.role.as_str())).collect::<Vec<_>>(), [(0, "dut"), (2, "dut")]);
+        assert_eq!(
+            cores.iter().map(|core| (core.core, core.role)).collect::<Vec<_>>(),
+            [(0, CoreRole::Dut), (2, CoreRole::Dut)]
+        );
         assert_eq!(cores[1].samples.len(), 2);
     }
 

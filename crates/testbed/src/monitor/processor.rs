@@ -1,7 +1,7 @@
 //! What every core spends its time on: /proc/stat.
 
 use crate::net::Cores;
-use sixbench_method::record::{CoreWatch, CpuSample};
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
 
 /// The kernel's counters of every core, in ticks.
 pub(super) type CoreTicks = Vec<Ticks>;
@@ -43,11 +43,11 @@ pub(super) fn watched(snapshots: &[CoreTicks], cores: &Cores) -> Vec<CoreWatch> 
 }
 
 /// The shares between two snapshots each, of the cores that `first` has.
-pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: impl Fn(u32) -> &'static str) -> Vec<CoreWatch> {
+pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: impl Fn(u32) -> CoreRole) -> Vec<CoreWatch> {
     let of = |core: u32, snapshot: &CoreTicks| snapshot.iter().find(|ticks| ticks.core == core).copied();
     let watch = |ticks: &Ticks| CoreWatch {
         core: ticks.core,
-        role: role(ticks.core).to_owned(),
+        role: role(ticks.core),
         samples: pairs
             .iter()
             .filter_map(|(before, after)| Some((of(ticks.core, before)?, of(ticks.core, after)?)))
@@ -94,11 +94,11 @@ pub(super) fn ticks(stat: &str) -> Option<u64> {
     Some(next()? + next()?)
 }
 
-fn role(core: u32, cores: &Cores) -> &'static str {
+fn role(core: u32, cores: &Cores) -> CoreRole {
     match (cores.dut.contains(&core), cores.tester.contains(&core)) {
-        (true, _) => "dut",
-        (false, true) => "tester",
-        (false, false) => "other",
+        (true, _) => CoreRole::Dut,
+        (false, true) => CoreRole::Tester,
+        (false, false) => CoreRole::Other,
     }
 }
 
@@ -134,9 +134,9 @@ mod tests {
     fn shares_are_of_the_time_between_two_snapshots() {
         let cores = Cores { tester: vec![0], dut: vec![1] };
         let watched = watched(&[parse(BEFORE), parse(AFTER)], &cores);
-        assert_eq!(watched[0].role, "tester");
+        assert_eq!(watched[0].role, CoreRole::Tester);
         assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
-        assert_eq!(watched[1].role, "dut");
+        assert_eq!(watched[1].role, CoreRole::Dut);
         assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
     }
 

@@ -2,7 +2,7 @@
 
 use super::processor::{resident_octets, ticks};
 use crate::exec::family;
-use sixbench_method::record::{CoreWatch, CpuSample};
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ impl VmProbe {
         let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
         let share = |pair: &[(Instant, VmSample)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
         let samples = self.seen.windows(2).map(share).collect();
-        let cores = vec![CoreWatch { core: 0, role: "dut".to_owned(), samples }];
+        let cores = vec![CoreWatch { core: 0, role: CoreRole::Dut, samples }];
         is_known.then(|| (cores, self.seen.iter().map(|(_, machine)| machine.memory).collect()))
     }
 }
@@ -108,7 +108,11 @@ mod tests {
         let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
         let cores = Cores { tester: vec![], dut: vec![0] };
         let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });
-        std::thread::sleep(INTERVAL * 8);
+        // Until the one that spins had the processor for some intervals, which takes longer on a busy machine.
+        let (before, end) = (snapshot(machines[0].id()), Instant::now() + INTERVAL * 600);
+        while used_ns(&before, &snapshot(machines[0].id())) < (INTERVAL * 4).as_nanos() as u64 && Instant::now() < end {
+            std::thread::yield_now();
+        }
         let watch = monitor.stop();
         machines.iter_mut().for_each(kill_group);
         let [clat, plat] = &watch.devices[..] else { panic!("two machines, not {}", watch.devices.len()) };

@@ -18,15 +18,15 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
         let routes = shell.look(&["ip", family, "route", "show", "default", "dev", interface])?;
         if !routes.trim().is_empty() {
             return Err(TestbedError::Other(format!(
-                "interface {interface} carries the default route: test traffic on it would hit this host's own network; use another"
+                "interface {interface} carries the default route: test traffic on it would reach this host's own network; use another"
             )));
         }
     }
     let addresses = shell.look(&["ip", "-brief", "address", "show", "dev", interface, "scope", "global"])?;
     if addresses.split_whitespace().nth(2).is_some() {
         return Err(TestbedError::Other(format!(
-            "interface {interface} has addresses of this host ({}), so it has work of its own; \
-             remove them (ip address flush dev {interface}), or use another: the tester gives its ends the recipe's addresses itself",
+            "interface {interface} has addresses of this host ({}) and is therefore in use; remove them (ip address flush dev \
+             {interface}), or use another; the tester sets the recipe's addresses itself",
             addresses.split_whitespace().skip(2).collect::<Vec<_>>().join(", ")
         )));
     }
@@ -39,8 +39,8 @@ fn check_routes(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
         let routes = shell.look(&["ip", family, "route", "show", "dev", interface])?;
         if let Some(route) = routes.lines().find(|route| !route.contains("proto kernel") && !route.contains("proto ra")) {
             return Err(TestbedError::Other(format!(
-                "interface {interface} carries the route {}: it has work of its own; \
-                 remove it (ip {family} route del {} dev {interface}), or use another",
+                "interface {interface} carries the route {} and is therefore in use; remove the route (ip {family} route del \
+                 {} dev {interface}), or use another",
                 route.trim(),
                 route.split_whitespace().next().unwrap_or_default()
             )));
@@ -56,8 +56,9 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
         return Ok(());
     };
     Err(TestbedError::Other(format!(
-        "the MTU of {interface} is {mtu} octets, and the plan's largest datagrams have {octets}, with their outer header where they are \
-         encapsulated; raise it (ip link set {interface} mtu {octets}; the device's, too), or leave out the largest `frame-sizes`"
+        "the MTU of {interface} is {mtu} octets, but the plan's largest datagrams have {octets}, including the outer header if \
+         they are encapsulated; raise it (ip link set {interface} mtu {octets}; the device's, too), or leave out the largest \
+         `frame-sizes`"
     )))
 }
 

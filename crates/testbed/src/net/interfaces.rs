@@ -146,8 +146,8 @@ fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<()
     shell.line(&format!("ip link set {interface} netns {}", namespace.name())).map_err(|error| {
         error.explained(|error| {
             format!(
-                "interface {interface} cannot be moved into a namespace of the tester's own ({error}): traffic could go round the \
-                 device; use another interface, such as a NIC or a VLAN on it"
+                "interface {interface} cannot be moved into a namespace of the tester's own ({error}), so traffic could bypass \
+                 the device; use another interface, such as a NIC or a VLAN on it"
             )
         })
     })?;

@@ -48,8 +48,8 @@ fn take(
     if let Some(other) = used.get_mut(file) {
         if other.value != value {
             return Err(TestbedError::Other(format!(
-                "two devices want {file} at once, one {} and one {value}: it is the whole machine's; measure them one after the other \
-                 (without `interleave`), or with the same `table-size`",
+                "two devices need different values of {file} at the same time, {} and {value}, but it applies to the whole \
+                 machine; measure them one after the other (without `interleave`), or with the same `table-size`",
                 other.value
             )));
         }
@@ -104,7 +104,7 @@ impl Drop for Sysctls {
             }
         }
         if let Err(error) = note(&used, &self.shell) {
-            warn("the note of switches to be set back is still there", &error);
+            warn("the note of sysctls to be set back is still there", &error);
         }
     }
 }

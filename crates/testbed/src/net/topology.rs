@@ -128,19 +128,19 @@ impl Topology {
             },
             format!("the tester's threads run on core {}", list(&self.cores.tester)),
             format!(
-                "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
-                 the last step, into the tester's ring, is taken there as well",
+                "the DUT's interfaces hand received frames to core {} (RPS), to which its processes are pinned, too; the last \
+                 step, into the tester's ring, runs there as well",
                 list(&self.cores.dut)
             ),
         ];
         if self.duts.len() > 1 {
             layout.push(match self.cores.are_enough_for(self.duts.len()) {
-                true => "each device in the row has as many of these cores for itself".to_owned(),
+                true => "each device in the row has the same number of these cores for itself".to_owned(),
                 false => "the devices in the row share these cores".to_owned(),
             });
         }
         if self.cores.are_shared() {
-            layout.push("tester and DUT share a core: the figures show what both together can do".to_owned());
+            layout.push("tester and DUT share a core: the figures show what both can do together".to_owned());
         }
         layout
     }

@@ -126,17 +126,17 @@ fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
     let pair = format!("chain: {} and {}", left.name, right.name);
     let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);
     if let Some(address) = left.right.tester.iter().find(|address| !owns(&right.left, **address)) {
-        return Err(format!("{pair}: the one sends to {address}, and the other has no such address on its left link"));
+        return Err(format!("{pair}: the first sends to {address}, but the second has no such address on its left link"));
     }
     if let Some(address) = right.left.tester.iter().find(|address| !owns(&left.right, **address)) {
-        return Err(format!("{pair}: the other sends to {address}, and the one has no such address on its right link"));
+        return Err(format!("{pair}: the second sends to {address}, but the first has no such address on its right link"));
     }
     let (sent, taken) = (left.foreground.right, right.foreground.left);
     let is_same = sent.destination == taken.destination
         && sent.outer.map(|outer| outer.destination) == taken.outer.map(|outer| outer.destination);
     if !is_same {
         return Err(format!(
-            "{pair}: the one sends to {}, the other takes what is for {}",
+            "{pair}: the first sends to {}, but the second expects frames to {}",
             sent.outermost().1,
             taken.outermost().1
         ));

@@ -39,7 +39,10 @@ impl Recipe {
         problems.extend(host::problems(self));
         self.check_steps(&mut problems);
         for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
-            problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
+            problems.push(format!(
+                "needs: {} has neither a `package` nor a `source`, so it is not known where to get it",
+                need.program
+            ));
         }
         problems
     }

@@ -14,7 +14,7 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
         return is_server.then(missing).into_iter().collect();
     };
     if !is_server {
-        return vec![format!("[dns]: the technology is {}, which is no server", recipe.technology.title())];
+        return vec![format!("[dns]: the technology is {}, which is not a DNS server", recipe.technology.title())];
     }
     [check_prefix(recipe.technology, dns), check_ends(recipe), check_sections(recipe)].concat()
 }
@@ -23,7 +23,9 @@ fn check_prefix(technology: Technology, dns: &DnsSection) -> Vec<String> {
     let problem = match (technology, dns.prefix) {
         (Technology::Dns64, None) => "[dns]: `prefix` is missing: in which prefix does it synthesise addresses?".to_owned(),
         (Technology::Dns64, Some(prefix)) => return check_length(prefix),
-        (_, Some(prefix)) => format!("[dns]: an authoritative server synthesises nothing: what is the prefix {prefix} for?"),
+        (_, Some(prefix)) => {
+            format!("[dns]: an authoritative server synthesises nothing, so the prefix {prefix} is not needed")
+        }
         (_, None) => return Vec::new(),
     };
     vec![problem]
@@ -35,7 +37,7 @@ fn check_length(prefix: Ipv6Net) -> Vec<String> {
         problems.push(format!("[dns]: the prefix {prefix} must be of length 32, 40, 48, 56, 64 or 96 (RFC 6052 section 2.2)"));
     }
     if prefix.trunc() != prefix {
-        problems.push(format!("[dns]: the prefix {prefix} has bits set behind its length; {} is meant?", prefix.trunc()));
+        problems.push(format!("[dns]: the prefix {prefix} has bits set beyond its length; did you mean {}?", prefix.trunc()));
     }
     if prefix.network().octets()[8] != 0 {
         problems.push(format!("[dns]: bits 64 to 71 of the prefix {prefix} must be zero (RFC 6052 section 2.2)"));
@@ -48,11 +50,11 @@ fn check_ends(recipe: &Recipe) -> Vec<String> {
     let mut problems = Vec::new();
     if !recipe.left.dut.iter().any(|own| own.addr() == left.destination) {
         let asked = left.destination;
-        problems.push(format!("foreground.left: the query goes to the server: {asked} is no dut address of [left]"));
+        problems.push(format!("foreground.left: the query goes to the server: {asked} is not a dut address of [left]"));
     }
     if !recipe.right.dut.iter().any(|own| own.addr() == right.source) {
         let asks = right.source;
-        problems.push(format!("foreground.right: the query comes from the server: {asks} is no dut address of [right]"));
+        problems.push(format!("foreground.right: the query comes from the server: {asks} is not a dut address of [right]"));
     }
     if recipe.technology == Technology::Dns64 && left.destination.is_ipv4() {
         problems.push("foreground.left: a DNS64 server is asked over IPv6 (RFC 8219 section 9.1)".to_owned());
@@ -68,7 +70,7 @@ fn check_sections(recipe: &Recipe) -> Vec<String> {
     ];
     let stray = sections.into_iter().filter(|(_, is_there)| *is_there);
     let mut problems: Vec<String> =
-        stray.map(|(section, _)| format!("[{section}]: a DNS server forwards no frames; leave it out")).collect();
+        stray.map(|(section, _)| format!("[{section}]: a DNS server forwards no frames; leave the section out")).collect();
     if recipe.daemon.is_none() && recipe.host != DeviceHost::Manual {
         problems.push("[daemon] is missing: it is the server".to_owned());
     }
@@ -120,9 +122,9 @@ mod tests {
     #[test]
     fn the_query_goes_from_the_tester_to_the_server_and_from_there_to_the_authority() {
         let left = with(DNS64, "destination = \"2001:2::1\"", "destination = \"2001:2::9\"");
-        assert!(left[0].contains("2001:2::9 is no dut address of [left]"), "{left:?}");
+        assert!(left[0].contains("2001:2::9 is not a dut address of [left]"), "{left:?}");
         let right = with(DNS64, "source = \"198.18.0.1\"", "source = \"198.18.0.9\"");
-        assert!(right[0].contains("198.18.0.9 is no dut address of [right]"), "{right:?}");
+        assert!(right[0].contains("198.18.0.9 is not a dut address of [right]"), "{right:?}");
         let four = DNS64.replace("2001:2::2", "198.19.0.2").replace("2001:2::1/64", "198.19.0.1/24");
         assert!(told(&four.replace("2001:2::1", "198.19.0.1"))[0].contains("asked over IPv6 (RFC 8219 section 9.1)"));
     }
@@ -134,7 +136,7 @@ mod tests {
         let without = DNS64.replace("[dns]", "").replace("prefix = \"64:ff9b::/96\"", "");
         assert!(told(&without)[0].contains("[dns] is missing"));
         let stray = format!("{DNS64}\n[translation]\nprefix = \"64:ff9b::/96\"\n");
-        assert_eq!(told(&stray), ["[translation]: a DNS server forwards no frames; leave it out"]);
+        assert_eq!(told(&stray), ["[translation]: a DNS server forwards no frames; leave the section out"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a recipe says of a device.
 
-use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System};
+use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology};
 use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
@@ -84,79 +84,6 @@ pub struct Recipe {
     /// The recipes of the devices in a row that this one stands for; empty for one device.
     #[serde(skip)]
     pub parts: Vec<Recipe>,
-}
-
-/// Kinds of devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Technology {
-    /// Forwards IPv4.
-    Ipv4Router,
-    /// Forwards IPv6.
-    Ipv6Router,
-    /// Stateless IP/ICMP translation (RFC 7915), by explicit maps (RFC 7757) or a prefix (RFC 6052).
-    Siit,
-    /// Network address and port translation between IPv4 networks (RFC 3022).
-    Nat44,
-    /// From IPv6 clients to IPv4 servers (RFC 6146).
-    Nat64,
-    /// Between IPv6 networks, with state.
-    Nat66,
-    /// From IPv4 clients to IPv6 servers, with state.
-    Nat46,
-    /// The customer's side of 464XLAT (RFC 6877): stateless, IPv4 on the left.
-    Clat,
-    /// CLAT and PLAT together (RFC 6877).
-    #[serde(rename = "464xlat")]
-    Xlat464,
-    /// Mapping of address and port by translation (RFC 7599): border relay, customer edge, or both.
-    MapT,
-    /// Mapping of address and port by encapsulation (RFC 7597): border relay, customer edge, or both.
-    MapE,
-    /// Lightweight 4over6 (RFC 7596).
-    Lw4o6,
-    /// Dual-Stack Lite (RFC 6333).
-    DsLite,
-    /// Relay or router of 6to4 (RFC 3056).
-    #[serde(rename = "6to4")]
-    SixToFour,
-    /// Border relay of 6rd (RFC 5969).
-    #[serde(rename = "6rd")]
-    SixRd,
-    /// Gives names that have only IPv4 addresses IPv6 ones (RFC 6147).
-    Dns64,
-    /// Answers for a zone.
-    DnsAuthority,
-}
-
-impl Technology {
-    /// Returns the name of the technology as it is usually written.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Ipv4Router => "IPv4 router",
-            Self::Ipv6Router => "IPv6 router",
-            Self::Siit => "SIIT",
-            Self::Nat44 => "stateful NAT44",
-            Self::Nat64 => "stateful NAT64",
-            Self::Nat66 => "stateful NAT66",
-            Self::Nat46 => "stateful NAT46",
-            Self::Clat => "464XLAT CLAT",
-            Self::Xlat464 => "464XLAT",
-            Self::MapT => "MAP-T",
-            Self::MapE => "MAP-E",
-            Self::Lw4o6 => "lw4o6",
-            Self::DsLite => "DS-Lite",
-            Self::SixToFour => "6to4",
-            Self::SixRd => "6rd",
-            Self::Dns64 => "DNS64 server",
-            Self::DnsAuthority => "authoritative DNS server",
-        }
-    }
-
-    /// Returns whether it answers queries, and forwards no frames.
-    pub fn is_dns(self) -> bool {
-        matches!(self, Self::Dns64 | Self::DnsAuthority)
-    }
 }
 
 /// Defects that spoil single frames whatever the load, so that without an exemption no load would ever be free of loss.

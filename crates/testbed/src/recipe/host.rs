@@ -48,7 +48,7 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
             .push("[daemon]: a process in the lab cannot be watched from here; leave it out, or use a namespace".to_owned());
     }
     if recipe.host == DeviceHost::Lab && recipe.state.as_ref().is_some_and(|state| !state.host.is_empty()) {
-        problems.push("[[state.host]]: a device in the lab has a kernel of its own; set its switches in [[setup]]".to_owned());
+        problems.push("[[state.host]]: a device in the lab has a kernel of its own; set its sysctls in [[setup]]".to_owned());
     }
     problems
 }

@@ -60,7 +60,7 @@ impl Library {
     pub(super) fn add_chain(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
         let chain: chain::ChainFile = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
         let recipe = chain.resolve(|name| self.get(name), &self.names());
-        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{file} is no good recipe:\n  {wrong}")))?;
+        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{file} is not a valid recipe:\n  {wrong}")))?;
         self.insert(recipe);
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Library {
         let recipe: Recipe = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
         let problems = recipe.problems();
         if !problems.is_empty() {
-            return Err(TestbedError::Other(format!("{file} is no good recipe:\n  {}", problems.join("\n  "))));
+            return Err(TestbedError::Other(format!("{file} is not a valid recipe:\n  {}", problems.join("\n  "))));
         }
         self.insert(recipe);
         Ok(())

@@ -10,15 +10,15 @@ mod library;
 mod name;
 mod state;
 mod step;
-mod subscribers;
 mod system;
+mod technology;
 mod traffic;
 
-pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, Need, Recipe, Technology, TranslationSection};
+pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, Need, Recipe, TranslationSection};
 pub use library::Library;
 pub use name::{check_name, check_reference};
 pub use state::{DeviceSide, HostSysctl, Pool, PoolPorts, StateSection};
 pub use step::RecipeCommand;
-pub use subscribers::{MapRuleSection, SixRdSection, SoftwiresSection, Subscribers};
 pub use system::System;
+pub use technology::*;
 pub use traffic::{Ends, Outer, RecipeLink, RecipeTraffic};

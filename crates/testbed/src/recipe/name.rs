@@ -15,7 +15,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     // Quoted, for it may hold anything.
     Err(format!(
-        "a recipe's name is made of lower-case letters, digits and `-`, begins with no `-` and has 1 to {LONGEST} characters, not {name:?}"
+        "a recipe's name consists of lower-case letters, digits and `-`, does not begin with `-` and has 1 to {LONGEST} characters, unlike {name:?}"
     ))
 }
 

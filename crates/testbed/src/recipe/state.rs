@@ -183,7 +183,7 @@ impl StateSection {
                 && !file.contains(char::is_whitespace)
         };
         for sysctl in self.host.iter().filter(|sysctl| !is_sysctl(&sysctl.file)) {
-            problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", sysctl.file));
+            problems.push(format!("[state]: {} is not a sysctl under /proc/sys or /sys", sysctl.file));
         }
         problems
     }
@@ -228,7 +228,7 @@ mod tests {
         let no_flush = GOOD.replace("flush = [{ run = \"conntrack -F\" }]", "");
         assert!(problems(&no_flush, "198.19.0.1")[0].contains("`flush` or `restart`"));
         let sysctl = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
-        assert_eq!(problems(&sysctl, "198.19.0.1"), ["[state]: /etc/passwd is no switch under /proc/sys or /sys"]);
+        assert_eq!(problems(&sysctl, "198.19.0.1"), ["[state]: /etc/passwd is not a sysctl under /proc/sys or /sys"]);
     }
 
     #[test]

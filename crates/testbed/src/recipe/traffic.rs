@@ -98,7 +98,7 @@ impl RecipeTraffic {
         for (side, ends) in [("left", self.left), ("right", self.right)] {
             if let Some((source, destination)) = ends.mixed_families() {
                 problems
-                    .push(format!("{name}.{side}: source {source} and destination {destination} are of different families"));
+                    .push(format!("{name}.{side}: source {source} and destination {destination} are of different IP versions"));
             }
             if ends.outer.is_some_and(|outer| outer.source.is_ipv4() == ends.source.is_ipv4()) {
                 problems.push(format!("{name}.{side}: outer: expected IPv4 around IPv6, or IPv6 around IPv4"));
@@ -107,11 +107,12 @@ impl RecipeTraffic {
         let (source, destination) = (self.left.outermost().0, self.right.outermost().1);
         // Subscribers, or the other device of a pair, may stand between.
         if !left.leads_to(source) {
-            problems.push(format!("{name}.left: the source {source} is no tester address of [left], and no route leads there"));
+            problems
+                .push(format!("{name}.left: the source {source} is not a tester address of [left], and no route leads to it"));
         }
         if !right.leads_to(destination) {
             problems.push(format!(
-                "{name}.right: the destination {destination} is no tester address of [right], and no route leads there"
+                "{name}.right: the destination {destination} is not a tester address of [right], and no route leads to it"
             ));
         }
         if name == "background" && (self.left != self.right || self.left.source.is_ipv4()) {
@@ -147,7 +148,7 @@ impl RecipeLink {
 pub(super) fn check_link(name: &str, link: &RecipeLink, problems: &mut Vec<String>) {
     for tester in &link.tester {
         let Some(dut) = link.neighbour_of(*tester) else {
-            problems.push(format!("[{name}]: the tester's {tester} lies in no prefix of the dut on that link"));
+            problems.push(format!("[{name}]: the tester's {tester} is not in any prefix of the dut on that link"));
             continue;
         };
         if dut == *tester {
@@ -155,6 +156,6 @@ pub(super) fn check_link(name: &str, link: &RecipeLink, problems: &mut Vec<Strin
         }
     }
     for route in link.routes.iter().filter(|route| link.gateway_to(route).is_none()) {
-        problems.push(format!("[{name}]: no address of the tester is of the family of the route {route}"));
+        problems.push(format!("[{name}]: the tester has no address of the same IP version as the route {route}"));
     }
 }

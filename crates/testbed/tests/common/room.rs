@@ -75,7 +75,7 @@ impl Room {
     }
 
     fn wait_for_sshd(&self) {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + Duration::from_secs(60);
         let log = || fs::read_to_string(self.directory.join("sshd.log")).expect("a log");
         while !log().contains("Server listening") {
             assert!(Instant::now() < end, "sshd (openssh-server) does not start: {}", log());
@@ -111,7 +111,7 @@ impl Room {
 
     /// Waits until the far machine is as it was, and fails when that does not come.
     pub(crate) fn assert_is_as(&self, before: &str) {
-        let end = Instant::now() + Duration::from_secs(15);
+        let end = Instant::now() + Duration::from_secs(60);
         while (self.state() != before || !self.processes().is_empty()) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));
         }

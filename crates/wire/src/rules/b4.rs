@@ -1,9 +1,6 @@
 //! IPv6 addresses of B4s, the subscribers' ends of softwires.
 
-use std::net::Ipv6Addr;
-
 use super::address::ones;
-use super::numbers::Numbers;
 use super::{AddressRule, BitField, RuleError};
 use crate::Prefix6;
 
@@ -43,32 +40,22 @@ impl B4Addresses {
         Ok(Self { prefix, layout })
     }
 
-    /// The prefix all are in.
-    pub fn prefix(&self) -> Prefix6 {
-        self.prefix
-    }
-
-    /// Returns their layout in the prefix.
-    pub fn layout(&self) -> B4Layout {
-        self.layout
-    }
-
     /// Returns the number of B4s there is room for; 2^64 - 1 where there is room for more.
-    pub fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         match self.layout {
             B4Layout::PerSubnet { .. } => 1u64.checked_shl(self.width().into()).unwrap_or(u64::MAX),
             B4Layout::PerAddress => ones(self.width()),
         }
     }
 
-    /// The addresses; subscriber `e` is B4 number `first + e`.
-    pub(super) fn rule(&self, first: u64) -> AddressRule {
+    /// The addresses; subscriber `e` is B4 number `e`.
+    pub(super) fn rule(&self) -> AddressRule {
         let base = self.prefix.address().to_bits();
         match self.layout {
             B4Layout::PerSubnet { interface } => {
-                AddressRule::ipv6(base | u128::from(interface), first, &[BitField::new(0, self.width(), 64)])
+                AddressRule::ipv6(base | u128::from(interface), 0, &[BitField::new(0, self.width(), 64)])
             }
-            B4Layout::PerAddress => AddressRule::ipv6(base, first + 1, &[BitField::new(0, self.width(), 0)]),
+            B4Layout::PerAddress => AddressRule::ipv6(base, 1, &[BitField::new(0, self.width(), 0)]),
         }
     }
 
@@ -80,14 +67,4 @@ impl B4Addresses {
             B4Layout::PerAddress => (128 - self.prefix.len()).min(64),
         }
     }
-}
-
-/// All that an address rule of IPv6 can yield is an IPv6 address.
-pub(super) fn ipv6_of(rule: &AddressRule, e: u64) -> Ipv6Addr {
-    Ipv6Addr::from_bits(rule.bits(e))
-}
-
-/// The numbers of `shares` subscribers, or of as many as there is room for.
-pub(super) fn numbers(b4s: &B4Addresses, shares: u64) -> Numbers {
-    Numbers::all(shares.min(b4s.room()))
 }

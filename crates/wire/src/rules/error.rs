@@ -4,157 +4,67 @@ use crate::{IpVersion, Prefix4, Prefix6};
 
 /// A rule set that contradicts itself, its RFC, or what is supported here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum RuleError {
     /// More fields than an address rule evaluates per frame.
     #[error("an address rule of {fields} fields: at most {most} are evaluated per frame; merge neighbouring ones")]
-    TooManyFields {
-        /// The fields given.
-        fields: usize,
-        /// The most possible.
-        most: usize,
-    },
+    TooManyFields { fields: usize, most: usize },
     /// A field that reaches out of the address, or takes bits a number does not have.
     #[error("a field of {width} bits at bit {put} does not fit into an {version} address of {bits} bits")]
-    FieldOutside {
-        /// The address's version.
-        version: IpVersion,
-        /// The field's lowest bit in the address, counted from the address's last bit.
-        put: u8,
-        /// The field's width, in bits.
-        width: u32,
-        /// The address's width, in bits.
-        bits: u32,
-    },
+    FieldOutside { version: IpVersion, put: u8, width: u32, bits: u32 },
     /// A field that takes its value from beyond the 64 bits of a number.
     #[error("a field takes bits from bit {take} of the subscriber's number on, which has 64: expected 0 to 63")]
-    FieldTakesNothing {
-        /// The lowest bit taken.
-        take: u8,
-    },
+    FieldTakesNothing { take: u8 },
     /// A field whose bits the base, or another field, has set or may set.
     #[error("the field at bit {put} overlaps the base address or another field: leave its bits zero there")]
-    FieldsOverlap {
-        /// The field's lowest bit in the address.
-        put: u8,
-    },
-    /// An IPv6 rule where only an IPv4 rule makes sense.
-    #[error("an {version} address rule cannot be embedded into IPv6: expected IPv4")]
-    NotIpv4 {
-        /// The rule's version.
-        version: IpVersion,
-    },
+    FieldsOverlap { put: u8 },
     /// Numbers of subscribers that the rule set does not have.
-    #[error("{what}: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count")]
-    Numbers {
-        /// The rule set.
-        what: &'static str,
-        /// The first number asked for.
-        first: u64,
-        /// Number of subscribers asked for.
-        count: u64,
-        /// Number of subscribers that the rule set has.
-        most: u64,
-    },
+    #[error(
+        "6rd domain: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count"
+    )]
+    Numbers { first: u64, count: u64, most: u64 },
     /// A PSID offset no protocol can express.
     #[error("PSID offset {offset} is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports")]
-    PsidOffset {
-        /// The offset given, in bits.
-        offset: u8,
-    },
+    PsidOffset { offset: u8 },
     /// No subscriber was asked for.
-    #[error("{what}: no subscriber asked for; expected 1 to {most}")]
-    NoSubscriber {
-        /// The rule set.
-        what: &'static str,
-        /// Number of subscribers that the rule set has.
-        most: u64,
-    },
+    #[error("6rd domain: no subscriber asked for; expected 1 to {most}")]
+    NoSubscriber { most: u64 },
     /// PSID offset and length do not fit into a port together.
     #[error(
         "PSID offset {offset} and PSID length {len} take {} of a port's 16 bits; shorten one of them",
         u16::from(*.offset) + u16::from(*.len)
     )]
-    PsidTooLong {
-        /// The offset, in bits.
-        offset: u8,
-        /// The length, in bits.
-        len: u8,
-    },
+    PsidTooLong { offset: u8, len: u8 },
     /// Port sets of one port each, one of which is port 0.
     #[error("PSID length 16 makes sets of one port, and that of PSID 0 is port 0, which cannot be used; expected up to 15")]
     PortZeroAlone,
-    /// A PSID with more bits than the PSID length.
-    #[error("PSID {psid:#x} does not fit into the PSID length, {len} bits")]
-    Psid {
-        /// The PSID given.
-        psid: u16,
-        /// The PSID length, in bits.
-        len: u8,
-    },
     /// More EA bits than the IPv4 suffix and a PSID can use.
     #[error(
         "{ea_bits} EA bits are too many for {ipv4}: its suffix takes {suffix}, which leaves a PSID of {}, \
          and PSID offset {offset} allows one of {room}; use at most {} EA bits",
         .ea_bits - .suffix, .suffix + .room
     )]
-    EaBits {
-        /// The EA-bits length given.
-        ea_bits: u8,
-        /// The rule IPv4 prefix.
-        ipv4: Prefix4,
-        /// Bits after that prefix.
-        suffix: u8,
-        /// The PSID offset, in bits.
-        offset: u8,
-        /// Bits of a port that are left for a PSID.
-        room: u8,
-    },
+    EaBits { ea_bits: u8, ipv4: Prefix4, suffix: u8, offset: u8, room: u8 },
     /// Prefixes of subscribers longer than 64 bits.
     #[error(
         "{what} {prefix} and {bits} bits of each subscriber make prefixes of /{}, but at most /64 is supported: \
          the interface identifier needs the rest; use a shorter prefix or fewer bits", .prefix.len() + .bits
     )]
-    PrefixTooLong {
-        /// The kind of prefix.
-        what: &'static str,
-        /// The prefix common to all.
-        prefix: Prefix6,
-        /// The bits that tell the subscribers apart.
-        bits: u8,
-    },
+    PrefixTooLong { what: &'static str, prefix: Prefix6, bits: u8 },
     /// No room for subscribers behind a prefix.
     #[error("{prefix} has no room for addresses of B4s: expected at most /{most}")]
-    NoRoom {
-        /// The prefix.
-        prefix: Prefix6,
-        /// The longest possible.
-        most: u8,
-    },
+    NoRoom { prefix: Prefix6, most: u8 },
     /// Two rules of a domain claim the same IPv6 addresses.
     #[error("rule IPv6 prefixes {first} and {second} overlap, so that an end-user prefix belongs to two rules")]
-    OverlappingIpv6 {
-        /// The rule that stands first.
-        first: Prefix6,
-        /// The rule that stands later.
-        second: Prefix6,
-    },
+    OverlappingIpv6 { first: Prefix6, second: Prefix6 },
     /// Two rules of a domain claim the same IPv4 addresses.
     #[error("rule IPv4 prefixes {first} and {second} overlap, so that an IPv4 address belongs to two rules")]
-    OverlappingIpv4 {
-        /// The rule that stands first.
-        first: Prefix4,
-        /// The rule that stands later.
-        second: Prefix4,
-    },
+    OverlappingIpv4 { first: Prefix4, second: Prefix4 },
     /// A domain without rules.
     #[error("a MAP domain without a rule: expected one at least (RFC 7597 section 5)")]
     EmptyDomain,
     /// More bits said to be common to all sites than their prefix fixes.
     #[error("IPv4MaskLen {mask_len} is longer than the prefix of the CEs, {sites}: expected at most {}", .sites.len())]
-    MaskLen {
-        /// The IPv4MaskLen given.
-        mask_len: u8,
-        /// The prefix the CEs have their IPv4 addresses from.
-        sites: Prefix4,
-    },
+    MaskLen { mask_len: u8, sites: Prefix4 },
 }

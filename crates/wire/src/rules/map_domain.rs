@@ -1,7 +1,5 @@
 //! MAP domains of several rules.
 
-use std::net::Ipv4Addr;
-
 use super::{MapRule, RuleError};
 
 /// Mapping rules of which no two claim the same address (RFC 7597 section 5).
@@ -12,7 +10,7 @@ use super::{MapRule, RuleError};
 pub struct MapDomain(Vec<MapRule>);
 
 impl MapDomain {
-    /// A domain of these rules; its subscribers are numbered rule after rule.
+    /// A domain of these rules.
     ///
     /// # Errors
     /// No rule, or two whose IPv6 or IPv4 prefixes overlap: both are named.
@@ -29,31 +27,6 @@ impl MapDomain {
     /// The rules, in the order given.
     pub fn rules(&self) -> &[MapRule] {
         &self.0
-    }
-
-    /// Returns the number of subscribers of all rules.
-    pub fn subscribers(&self) -> u64 {
-        self.0.iter().map(MapRule::subscribers).sum()
-    }
-
-    /// The rule of subscriber `e` of the domain, and its number within that rule; `None` beyond the last subscriber.
-    pub fn rule_of(&self, e: u64) -> Option<(&MapRule, u64)> {
-        let mut e = e;
-        for rule in &self.0 {
-            if e < rule.subscribers() {
-                return Some((rule, e));
-            }
-            e -= rule.subscribers();
-        }
-        None
-    }
-
-    /// The subscriber of the domain that datagrams to this IPv4 address and port go to; `None` if there is none.
-    pub fn number(&self, ipv4: Ipv4Addr, port: u16) -> Option<u64> {
-        let at = self.0.iter().position(|rule| rule.ipv4_prefix().contains(ipv4))?;
-        let before: u64 = self.0[..at].iter().map(MapRule::subscribers).sum();
-        let e = self.0[at].number(ipv4, self.0[at].ports().psid_of(port)?)?;
-        Some(before + e)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Port sets of subscribers that share an IPv4 address (RFC 7597 section 5.1).
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::RuleError;
@@ -62,16 +61,6 @@ impl PortRule {
         self.psid_len > 0
     }
 
-    /// The PSID offset `a`, in bits; 0 if the address is not shared.
-    pub fn offset(&self) -> u8 {
-        self.offset
-    }
-
-    /// The PSID length `k`, in bits; 0 if the address is not shared.
-    pub fn psid_len(&self) -> u8 {
-        self.psid_len
-    }
-
     /// The PSID of subscriber `e`; 0 if the address is not shared.
     #[inline]
     pub fn psid(&self, e: u64) -> u16 {
@@ -92,32 +81,8 @@ impl PortRule {
         let psid = self.psid(e);
         debug_assert!(nth < self.count(e), "port {nth} of {}", self.count(e));
         let value = nth + self.left_out(psid);
-        let (above, below) = (value >> self.contiguous, value & self.below());
+        let (above, below) = (value >> self.contiguous, value & ((1 << self.contiguous) - 1));
         (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below) as u16
-    }
-
-    /// Returns the number of a port among those of subscriber `e`, the inverse of [`PortRule::port`]; `None` if the subscriber
-    /// does not have this port.
-    #[inline]
-    pub fn nth(&self, e: u64, port: u16) -> Option<u32> {
-        let psid = self.psid(e);
-        let port = u32::from(port);
-        let value = (port >> (self.psid_len + self.contiguous)) << self.contiguous | port & self.below();
-        let is_own = (port >> self.contiguous) as u16 & ones(self.psid_len) as u16 == psid;
-        value.checked_sub(self.left_out(psid)).filter(|_| is_own)
-    }
-
-    /// Returns whether subscriber `e` has this port.
-    #[inline]
-    pub fn contains(&self, e: u64, port: u16) -> bool {
-        self.nth(e, port).is_some()
-    }
-
-    /// The PSID whose set holds this port; `None` for a port that belongs to no set.
-    pub fn psid_of(&self, port: u16) -> Option<u16> {
-        let psid = (u32::from(port) >> self.contiguous) as u16 & ones(self.psid_len) as u16;
-        let excluded = if self.offset > 0 { port >> (16 - self.offset) == 0 } else { port == 0 };
-        (!excluded).then_some(psid)
     }
 
     /// The ports of subscriber `e` as ranges, in ascending order: what a DUT is configured with.
@@ -129,24 +94,9 @@ impl PortRule {
             .collect()
     }
 
-    /// The mask of the contiguous ports.
-    #[inline]
-    fn below(&self) -> u32 {
-        (1 << self.contiguous) - 1
-    }
-
     /// Returns how many of the lowest values of A and j do not belong to the set of `psid`.
     #[inline]
     fn left_out(&self, psid: u16) -> u32 {
         self.lowest + (self.zero & u32::from(psid == 0))
-    }
-}
-
-impl fmt::Display for PortRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.is_restricted() {
-            return f.write_str("any port");
-        }
-        write!(f, "port sets of PSID length {} and offset {}", self.psid_len, self.offset)
     }
 }

@@ -13,9 +13,9 @@ pub(super) fn of(records: [&[TrialRecord]; 2]) -> (RunOrder, String) {
         _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
-        "note: A and B were measured one after the other, not in turns{when}: what the machine did meanwhile counts as a difference, and a \
-         drift is allowed for only where the repetitions show it; where both devices are at hand let them take turns: sixbench compare \
-         DEVICE DEVICE, or compare --plan PLAN TEST TEST"
+        "note: A and B were measured one after the other, not in turns{when}. Changes on the machine between the two count as \
+         a difference, and drift is only taken into account if the repetitions show it. If both devices are available, measure \
+         them in turns: sixbench compare DEVICE DEVICE, or compare --plan PLAN TEST TEST"
     );
     (order, note)
 }
@@ -32,7 +32,7 @@ fn between(first: &str, (_, ended): TrialSpan, second: &str, (started, _): Trial
     let minutes = started.since((Unit::Minute, ended)).map(|span| span.get_minutes()).unwrap_or_default();
     match started > ended {
         true => format!(" ({second} {} {first})", after(minutes)),
-        false => format!(" ({second} was begun while {first} was being measured)"),
+        false => format!(" ({second} was started while {first} was being measured)"),
     }
 }
 
@@ -65,13 +65,13 @@ mod tests {
         assert_eq!(said(a, span("21T10:15", "21T10:30")), " (B 45 minutes after A)");
         assert_eq!(said(a, span("21T23:40", "22T01:00")), " (B 14 hours after A)");
         assert_eq!(said(a, span("25T09:40", "25T11:00")), " (B 4 days after A)");
-        assert_eq!(said(a, span("21T09:10", "21T11:00")), " (B was begun while A was being measured)");
+        assert_eq!(said(a, span("21T09:10", "21T11:00")), " (B was started while A was being measured)");
     }
 
     #[test]
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = of([&[], &[]]);
         assert_eq!(order, RunOrder::AFirst);
-        assert!(note.starts_with("note: A and B were measured one after the other, not in turns: "), "{note}");
+        assert!(note.starts_with("note: A and B were measured one after the other, not in turns. "), "{note}");
     }
 }

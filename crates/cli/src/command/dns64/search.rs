@@ -6,14 +6,14 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::trial_line;
 use sixbench_method::measures::procedure;
-use sixbench_method::plan::{Measure, Plan, Point, Profile, SearchMethod, SearchSettings, Test};
+use sixbench_method::plan::{Measure, Plan, Point, Profile, Test};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::replay;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{Bracket, Limit, SearchMethod, SearchSettings};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use sixbench_method::units::show_ns;
 use sixbench_plan::standard_search;
-use sixbench_plan::units::show_ns;
 use sixbench_runner::{WatchedTester, stop};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -106,7 +106,7 @@ impl Found {
         };
         let words = match (self.bracket.lower, unknown) {
             (Some(FrameRate(rate)), _) => {
-                format!("{rate} queries/s, every one answered rightly within {}{note}", show_ns(timeout_ns))
+                format!("{rate} queries/s, all answered correctly within {}{note}", show_ns(timeout_ns))
             }
             (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
             (None, Some(why)) => format!("the server's limit is not known: {why} down to {} queries/s", minimum.0),
@@ -177,7 +177,7 @@ mod tests {
         let (found, told) = found(server(Behaviour::HardLimit), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
-        assert!(words.ends_with(" queries/s, every one answered rightly within 1s"), "{words}");
+        assert!(words.ends_with(" queries/s, all answered correctly within 1s"), "{words}");
         assert_eq!(told.len(), found.results.len());
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(5_000), 1), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Maximum, Exit::Done));
-        assert_eq!(words, "1000 queries/s, every one answered rightly within 1s or more: --rate is the highest that was tried");
+        assert_eq!(words, "1000 queries/s, all answered correctly within 1s or more: --rate is the highest that was tried");
     }
 
     #[test]

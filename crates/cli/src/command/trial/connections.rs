@@ -1,7 +1,7 @@
 //! The connections of a stateful device in a trial, in the words of RFC 9693 and, for what the device makes of sources, of RFC 4787.
 
 use sixbench_method::trial::{Connections, Mapping};
-use sixbench_plan::units::show_rate;
+use sixbench_method::units::show_rate;
 
 /// Returns the result of the connections, on lines of their own beside those of the directions.
 pub(super) fn describe(connections: &Connections) -> String {
@@ -54,7 +54,10 @@ fn mapped(mapping: &Mapping) -> Vec<String> {
     let mut lines =
         vec![behaviour, format!("{}; {addresses}", share("port preservation", mapping.ports_preserved, mapping.seen))];
     if mapping.collisions > 0 {
-        lines.push(format!("mixed up: {} connections have the four-tuple of another behind the DUT", mapping.collisions));
+        lines.push(format!(
+            "mixed up: {} connections have the same four-tuple as another one behind the DUT",
+            mapping.collisions
+        ));
     }
     lines
 }

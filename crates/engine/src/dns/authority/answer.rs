@@ -4,19 +4,13 @@
 //! copying the question and appending octets prepared once, which are cut out of an answer that the general way gave. Everything else
 //! goes the general way, by the library.
 
-use super::message;
+use super::message::{self, Answer, HEADER, MOST_OCTETS, QueryKind, UDP_SIZE};
 use super::zone::{AddressZone, ZoneRecords};
-use crate::dns::names::{LABEL, NamePopulation, read_label, write_label};
+use crate::dns::names::{NamePopulation, read_label, write_label};
+use sixbench_method::plan::NAME_LABEL;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Octets an answer has at most: what every client takes (RFC 1035 section 4.2.1), and more than any answer of ours needs.
-pub const MOST_OCTETS: usize = 512;
-/// The size of UDP messages that we say we take (EDNS): what fits into an IPv6 datagram of minimum size.
-pub(super) const UDP_SIZE: u16 = 1232;
-
-/// Octets of a message's header.
-pub(super) const HEADER: usize = 12;
 /// Octets of type and class behind a question's name.
 const TYPE_AND_CLASS: usize = 4;
 /// Octet 2 of a header: response, and the operation. Both are 0 in a query.
@@ -27,28 +21,6 @@ const RECURSION_DESIRED: u8 = 1;
 const AUTHORITATIVE_RESPONSE: u8 = 0x84;
 /// The OPT record of our answers, without and with DO.
 const OPT: [[u8; 11]; 2] = [opt(0), opt(0x80)];
-
-/// The kind of a query, for counting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueryKind {
-    /// A query for the AAAA record of an address's name.
-    Aaaa(u32),
-    /// A query for the A record of an address's name.
-    A(u32),
-    /// Any other query.
-    Other,
-    /// Not a well-formed query.
-    Malformed,
-}
-
-/// The outcome of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Octets of the answer; 0 where there must be none.
-    pub octets: usize,
-    /// The kind of the query.
-    pub kind: QueryKind,
-}
 
 /// Answers queries.
 #[derive(Debug)]
@@ -76,7 +48,7 @@ impl Answerer {
             Tail::cut(AddressZone { population: NamePopulation { with_aaaa }, ..AddressZone::clone(&zone) }, rtype)
         };
         Self {
-            question: 1 + LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
+            question: 1 + NAME_LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
             a: of(0, 1),
             aaaa: of(100, 28),
             nothing: of(0, 28),
@@ -128,11 +100,11 @@ impl Answerer {
     /// The address whose name the question has, where it is one of the namespace.
     #[inline]
     fn address(&self, question: &[u8]) -> Option<u32> {
-        let (label, rest) = question.split_first_chunk::<{ 1 + LABEL }>()?;
+        let (label, rest) = question.split_first_chunk::<{ 1 + NAME_LABEL }>()?;
         let suffix = &rest[..rest.len() - TYPE_AND_CLASS];
         let ours = self.records.zone.domain.wire();
         // Lengths of labels are below every letter, so that ignoring the case of all octets ignores that of letters alone.
-        let is_ours = usize::from(label[0]) == LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
+        let is_ours = usize::from(label[0]) == NAME_LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
         read_label(label[1..].try_into().ok()?).filter(|_| is_ours)
     }
 }
@@ -140,9 +112,9 @@ impl Answerer {
 impl Tail {
     /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
     fn cut(zone: AddressZone, rtype: u8) -> Self {
-        let mut label = [0; LABEL];
+        let mut label = [0; NAME_LABEL];
         write_label(0, &mut label);
-        let mut query = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
+        let mut query = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, NAME_LABEL as u8];
         query.extend_from_slice(&label);
         query.extend_from_slice(zone.domain.wire());
         query.extend_from_slice(&[0, rtype, 0, 1]);

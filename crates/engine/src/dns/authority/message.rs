@@ -1,6 +1,5 @@
 //! The general way from query to answer, by the library.
 
-use super::answer::{Answer, HEADER, MOST_OCTETS, QueryKind, UDP_SIZE};
 use super::zone::{Data, NameLocation, ZoneRecords};
 use domain::base::iana::{Class, Opcode, OptRcode, Rtype};
 use domain::base::message_builder::{MessageBuilder, PushError, TreeCompressor};
@@ -9,6 +8,36 @@ use domain::base::opt::{Opt, OptRecord};
 use domain::base::{Message, Question, Ttl};
 use domain::dep::octseq::Array;
 use domain::rdata::ZoneRecordData;
+
+/// Octets an answer has at most: what every client takes (RFC 1035 section 4.2.1), and more than any answer of ours needs.
+pub const MOST_OCTETS: usize = 512;
+/// The size of UDP messages that we say we take (EDNS): what fits into an IPv6 datagram of minimum size.
+pub(super) const UDP_SIZE: u16 = 1232;
+
+/// Octets of a message's header.
+pub(super) const HEADER: usize = 12;
+
+/// The kind of a query, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryKind {
+    /// A query for the AAAA record of an address's name.
+    Aaaa(u32),
+    /// A query for the A record of an address's name.
+    A(u32),
+    /// Any other query.
+    Other,
+    /// Not a well-formed query.
+    Malformed,
+}
+
+/// The outcome of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Octets of the answer; 0 where there must be none.
+    pub octets: usize,
+    /// The kind of the query.
+    pub kind: QueryKind,
+}
 
 /// No answer, to a message that was no query.
 const SILENCE: Answer = Answer { octets: 0, kind: QueryKind::Malformed };

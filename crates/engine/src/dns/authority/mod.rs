@@ -10,8 +10,9 @@ mod tcp;
 mod tests;
 mod zone;
 
-pub use answer::{Answer, Answerer, MOST_OCTETS, QueryKind};
+pub use answer::Answerer;
 pub use asked::AskedNames;
+pub use message::{Answer, MOST_OCTETS, QueryKind};
 pub use service::Service;
 pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
@@ -41,7 +42,7 @@ pub struct AuthorityError {
 
 fn in_words(error: &io::Error) -> String {
     let words = match error.kind() {
-        io::ErrorKind::AddrInUse => "address already in use; is another name server running there? (ss -lutnp tells which)",
+        io::ErrorKind::AddrInUse => "address already in use; is another name server running there? (ss -lutnp shows which)",
         io::ErrorKind::AddrNotAvailable => "no interface here has this address (ip address lists them)",
         io::ErrorKind::PermissionDenied => "permission denied; ports below 1024 need root",
         _ => return error.to_string(),

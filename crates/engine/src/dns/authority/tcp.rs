@@ -1,7 +1,8 @@
 //! The authority over TCP (RFC 7766), for completeness: several queries on a connection, each behind its length, and no more connections
 //! at once than a bound. Only a server that stands alone has it; a trial's queries are UDP.
 
-use super::answer::{Answerer, MOST_OCTETS, QueryKind};
+use super::answer::Answerer;
+use super::message::{MOST_OCTETS, QueryKind};
 use super::{AuthorityError, note};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Registry, Token};

@@ -380,6 +380,7 @@ fn a_service_wakes_up_for_a_query() {
     let counts = served(|server| {
         let client = client(server);
         for _ in 0..3 {
+            // The pause is what is tested: a service that is asked nothing falls asleep.
             std::thread::sleep(Duration::from_millis(20));
             client.send(&query(NAME, Rtype::A, Class::IN)).expect("sent");
             assert_eq!(received(&client).answers.len(), 1);
@@ -395,7 +396,7 @@ fn queries_over_tcp_are_answered_one_after_the_other_on_a_connection() {
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
         let query = query(NAME, Rtype::A, Class::IN);
         let framed = [&[0, query.len() as u8], &query[..]].concat();
-        // Two at once, and a third in pieces.
+        // Two at once, and a third in pieces that come one after the other.
         stream.write_all(&framed.repeat(2)).expect("written");
         for piece in framed.chunks(7) {
             stream.write_all(piece).expect("written");

@@ -1,10 +1,11 @@
 //! What the authority knows: a zone that is computed, not stored.
 
-use crate::dns::names::{Domain, LABEL, NamePopulation, read_label};
+use crate::dns::names::{Domain, NamePopulation, read_label};
 use domain::base::iana::Rtype;
 use domain::base::name::{Name, ToLabelIter};
 use domain::base::{Serial, ToName, Ttl};
 use domain::rdata::{A, Aaaa, Ns, Soa, ZoneRecordData};
+use sixbench_method::plan::NAME_LABEL;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -72,9 +73,10 @@ impl ZoneRecords {
         match (below, name.iter_labels().next().map(|label| label.as_slice())) {
             (0, _) => NameLocation::Apex,
             (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => NameLocation::Server,
-            (1, Some(label)) => {
-                <&[u8; LABEL]>::try_from(label).ok().and_then(read_label).map_or(NameLocation::Nowhere, NameLocation::Address)
-            }
+            (1, Some(label)) => <&[u8; NAME_LABEL]>::try_from(label)
+                .ok()
+                .and_then(read_label)
+                .map_or(NameLocation::Nowhere, NameLocation::Address),
             _ => NameLocation::Nowhere,
         }
     }

@@ -1,6 +1,7 @@
 //! What every trial of a test has around its load: flows that start one after the other, connections that are opened before.
 
-use crate::plan::{Flows, Test};
+use crate::measures::TestContext;
+use crate::plan::Flows;
 use crate::trial::{PhaseOne, TrialKind, TrialSpec};
 
 /// The same for all trials of a test.
@@ -11,7 +12,7 @@ pub(in crate::measures) struct Conditions {
 }
 
 impl Conditions {
-    pub(in crate::measures) fn of(test: &Test) -> Self {
+    pub(in crate::measures) fn of(test: &TestContext<'_>) -> Self {
         Self { flows: test.traffic.flows, phase_one: test.stateful.map(|stateful| stateful.phase_one()) }
     }
 

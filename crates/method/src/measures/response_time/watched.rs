@@ -1,23 +1,22 @@
 //! What was seen of the DUT itself during a trial, as values of a measurement whose result that is a part of.
 
 use crate::measures::{Quantity, Value};
-use crate::record::{CoreWatch, TrialRecord, Watch};
+use crate::record::{CoreWatch, Watch};
 use crate::stats::Summary;
 use crate::terms::Direction;
-use crate::trial::Fault;
+use crate::trial::{Fault, TrialResult};
 
-/// The load of the DUT's processors and the growth of its memory while frames were sent; none where the trial was not watched.
-pub(super) fn values(record: &TrialRecord) -> Vec<Value> {
-    let Some(watch) = &record.watch else { return Vec::new() };
-    let samples = (record.result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
-    let load = Summary::of(&busy(watch, samples)).filter(|_| is_the_duts_own(record, watch));
+/// The load of the DUT's processors and the growth of its memory while frames were sent.
+pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
+    let samples = (result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
+    let load = Summary::of(&busy(watch, samples)).filter(|_| is_the_duts_own(result, watch));
     let found = [
         (Quantity::ProcessorLoad, load.map(|load| load.mean)),
         // One sample has none.
         (Quantity::ProcessorLoadDeviation, load.filter(|load| load.n > 1).map(|load| load.deviation)),
         (Quantity::MemoryGrowth, growth(watch, samples)),
     ];
-    let (direction, load) = (Direction::Forward, record.result.spec.rate);
+    let (direction, load) = (Direction::Forward, result.spec.rate);
     let value =
         |(quantity, value): (_, Option<f64>)| Some(Value { quantity, direction, load, value: value?, is_at_least: false });
     found.into_iter().filter_map(value).collect()
@@ -25,8 +24,8 @@ pub(super) fn values(record: &TrialRecord) -> Vec<Value> {
 
 /// Returns whether the load of the cores is the DUT's: always for a machine of its own, and for the host's cores unless
 /// others ran there, too.
-fn is_the_duts_own(record: &TrialRecord, watch: &Watch) -> bool {
-    let is_taken = record.result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
+fn is_the_duts_own(result: &TrialResult, watch: &Watch) -> bool {
+    let is_taken = result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
     !is_taken || watch.devices.iter().any(|device| !device.cores.is_empty())
 }
 
@@ -58,10 +57,9 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Point;
-    use crate::record::{CpuSample, DeviceWatch, FORMAT};
-    use crate::terms::{FrameRate, FrameSize};
-    use crate::trial::{TrialResult, TrialSpec};
+    use crate::record::{CoreRole, CpuSample, DeviceWatch};
+    use crate::terms::FrameRate;
+    use crate::trial::TrialSpec;
 
     fn found(watch: Watch) -> Vec<(Quantity, f64)> {
         found_with(watch, vec![])
@@ -72,15 +70,12 @@ mod tests {
         let rate_per_client = FrameRate(1000);
         let spec = TrialSpec::response(rate_per_client, 500_000_000);
         let result = TrialResult::new(spec, vec![], faults);
-        let point = Point { test: "t".into(), frame_size: FrameSize(84) };
-        let (started, watch) = (String::new(), Some(watch));
-        let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
-        values(&record).into_iter().map(|value| (value.quantity, value.value)).collect()
+        values(&result, &watch).into_iter().map(|value| (value.quantity, value.value)).collect()
     }
 
-    fn core(role: &str, system: &[u16]) -> CoreWatch {
+    fn core(role: CoreRole, system: &[u16]) -> CoreWatch {
         let sample = |&system: &u16| CpuSample { system, softirq: 100, idle: 900 - system, ..CpuSample::default() };
-        CoreWatch { core: 0, role: role.to_owned(), samples: system.iter().map(sample).collect() }
+        CoreWatch { core: 0, role, samples: system.iter().map(sample).collect() }
     }
 
     fn watch(cores: Vec<CoreWatch>) -> Watch {
@@ -90,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_load_of_the_duts_cores_is_averaged_over_the_time_of_sending() {
-        let seen = watch(vec![core("tester", &[900; 7]), core("dut", &[100, 200, 300, 200, 200, 0, 0])]);
+        let seen = watch(vec![core(CoreRole::Tester, &[900; 7]), core(CoreRole::Dut, &[100, 200, 300, 200, 200, 0, 0])]);
         let (load, deviation) = (Quantity::ProcessorLoad, Quantity::ProcessorLoadDeviation);
         assert_eq!(found(seen), [(load, 30.0), (deviation, 50f64.sqrt())]);
         assert!(found(watch(vec![])).is_empty(), "nobody looked");
@@ -98,9 +93,12 @@ mod tests {
 
     #[test]
     fn a_virtual_machine_has_cores_and_memory_of_its_own() {
-        let relay =
-            DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![5000, 5000, 9000, 8000] };
-        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core("dut", &[900; 5])]) };
+        let relay = DeviceWatch {
+            device: "relay".into(),
+            cores: vec![core(CoreRole::Dut, &[400; 5])],
+            memory: vec![5000, 5000, 9000, 8000],
+        };
+        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         let expected =
             [(Quantity::ProcessorLoad, 50.0), (Quantity::ProcessorLoadDeviation, 0.0), (Quantity::MemoryGrowth, 4000.0)];
         assert_eq!(found(seen), expected);
@@ -109,9 +107,9 @@ mod tests {
     #[test]
     fn what_others_ran_on_the_hosts_cores_is_no_load_of_the_dut() {
         let taken = || vec![Fault::CpuTaken { milliseconds: 400 }];
-        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core("dut", &[900; 5])]) };
+        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         assert_eq!(found_with(shared.clone(), taken()), [(Quantity::MemoryGrowth, 2000.0)]);
-        let relay = DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![] };
+        let relay = DeviceWatch { device: "relay".into(), cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![] };
         assert_eq!(found_with(Watch { devices: vec![relay], ..shared }, taken()).len(), 3, "a machine's own time is known");
     }
 }

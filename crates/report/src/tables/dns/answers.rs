@@ -1,6 +1,6 @@
 //! What became of the queries in the trials that decided: the passing one at the highest rate, and the failing one next above it.
 
-use super::{TEST, queries, test_cells};
+use super::cells::{TEST, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::table::Table;
 use sixbench_method::plan::DnsTest;
@@ -30,10 +30,10 @@ const ERRORS: [AnswerColumn; 10] = [
     ("#Error|Other", |a| a.other_rcode),
     ("#Error|Truncated", |a| a.truncated),
     ("#Error|Malformed", |a| a.malformed),
-    ("#Beside the answers|Duplicate", |a| a.duplicate),
-    ("#Beside the answers|Mismatched", |a| a.mismatched),
-    ("#Beside the answers|Unasked", |a| a.unasked),
-    ("#Beside the answers|Unreachable", |a| a.unreachable),
+    ("#Besides the answers|Duplicate", |a| a.duplicate),
+    ("#Besides the answers|Mismatched", |a| a.mismatched),
+    ("#Besides the answers|Unasked", |a| a.unasked),
+    ("#Besides the answers|Unreachable", |a| a.unreachable),
 ];
 
 fn errors_of(a: &Answers) -> u64 {
@@ -42,10 +42,11 @@ fn errors_of(a: &Answers) -> u64 {
 
 /// Every query of the deciding trials by its result.
 pub(super) fn fates(digest: &Digest) -> Table {
-    table(digest, "What became of the queries", &FATES, |_| true).with_note(
-        "Of each test the passing trial with the highest rate, and the failing one next above it; every query has one fate, by its first \
-         answer. Late: right, but after the timeout. Address: another AAAA record, or more than one; TTL: longer than the authority's; \
-         form: no proper response; empty: no AAAA record where there is one to give; error: below.",
+    table(digest, "What happened to the queries", &FATES, |_| true).with_note(
+        "For each test, the passing trial with the highest rate and the failing one next above it; every query is counted \
+         once, by its first answer. Late: correct, but after the timeout. Address: another AAAA record, or more than one; TTL: \
+         longer than the authority's; form: not a proper response; empty: no AAAA record although there should be one; error: \
+         below.",
     )
 }
 
@@ -55,10 +56,10 @@ pub(super) fn errors(digest: &Digest) -> Table {
     let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| column.1(&trial.asked.dns.answers) > 0);
     let occurred: Vec<AnswerColumn> = ERRORS.iter().filter(occurred).copied().collect();
     let is_told = |a: &Answers| occurred.iter().any(|(_, of)| of(a) > 0);
-    table(digest, "Errors, and what came beside the answers", &occurred, is_told).with_note(
-        "The same trials; those that are not listed had none, and what has no column did not occur. Duplicate: a further answer to the same \
-         query; mismatched: an answer to another question than the query with its identifier; unasked: with the identifier of no query; \
-         unreachable: errors of the network.",
+    table(digest, "Errors, and additional answers", &occurred, is_told).with_note(
+        "The same trials; those not listed had none, and anything without a column did not occur. Duplicate: a further answer \
+         to the same query; mismatched: an answer to a question other than that of the query with its identifier; unasked: \
+         with an identifier that no query has; unreachable: errors of the network.",
     )
 }
 

@@ -1,6 +1,6 @@
 //! The two-dimensional table of RFC 8219 section 9.2: what is cached down, what has an AAAA record across.
 
-use super::percent;
+use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
 use crate::numbers::grouped;
 use crate::table::Table;
@@ -23,7 +23,7 @@ fn table(digest: &Digest, group: &ServerGroup) -> Table {
     let points = || group.tests.iter().filter_map(|(_, dns)| group.at(digest, dns.cached, dns.with_aaaa)?.headline());
     Table::new(format!("{}: queries/s by cached names and names with AAAA records", group.title), columns)
         .with_rows(group.cached().into_iter().map(row))
-        .with_note("Median [P1–P99], as RFC 8219 section 9.2 has it. –: not tested, or no result.")
+        .with_note("Median [P1–P99], as in RFC 8219 section 9.2. –: not tested, or no result.")
         .with_note(percentile_note(points()))
 }
 

@@ -1,6 +1,7 @@
 //! DNS resolution performance, in the reporting format of RFC 8219 section 9.2.
 
 mod answers;
+mod cells;
 mod grid;
 mod names;
 mod selftest;
@@ -11,6 +12,7 @@ use super::throughput::limit_words;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, seconds};
 use crate::table::Table;
+use cells::{TEST, or_dash, queries, test_cells};
 use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// Returns the tables of results.
@@ -30,28 +32,6 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     ]
 }
 
-/// The columns that say which test a row is of, and their cells: each server's percentages tell its tests apart.
-const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
-
-fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> [String; 3] {
-    let cached = if dns.role.has_cache() { percent(dns.cached) } else { "–".to_owned() };
-    [digest.server(point.test), cached, percent(dns.with_aaaa)]
-}
-
-/// A number, or that there is none.
-fn or_dash(value: Option<String>) -> String {
-    value.unwrap_or_else(|| "–".to_owned())
-}
-
-fn percent(value: u8) -> String {
-    format!("{value}\u{a0}%")
-}
-
-/// `240,000`.
-fn queries(count: u64) -> String {
-    grouped(count as f64)
-}
-
 fn found(digest: &Digest) -> Table {
     let columns =
         TEST.into_iter().chain(["DUT", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
@@ -60,19 +40,20 @@ fn found(digest: &Digest) -> Table {
     let table = Table::new("Queries processed per second", columns)
         .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))
         .with_note(
-            "Queries/s: the highest rate at which every query had its right answer within the timeout. Cached: queries for names that \
-             were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 % is the primary one \
-             (RFC 8219 section 9.2). Certified: the highest rate the tester's self-test allows (section 9.2.1).",
+            "Queries/s: the highest rate at which every query had its correct answer within the timeout. Cached: queries for \
+             names that were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 \
+             % is the primary one (RFC 8219 section 9.2). Certified: the highest rate that the tester's self-test allows \
+             (section 9.2.1).",
         )
         .with_note(percentile_note(summaries()));
     let table = match digest.dns_points().any(|(point, _)| point.limits().open_above()) {
-        true => table.with_note("≥: the server may be better: the tester, the names or the plan ended the search."),
+        true => table.with_note("≥: the server may be better, because the tester, the names or the plan ended the search."),
         false => table,
     };
     match roles.contains(&DnsRole::Authority) {
         true => table.with_note(
-            "Authoritative servers answer from a zone: the method is that of section 9.2, but no part of RFC 8219 (Lencse, Benchmarking \
-             authoritative DNS servers, IEEE Access, 2020).",
+            "Authoritative servers answer from a zone: the method is that of section 9.2, but this test is not part of RFC \
+             8219 (Lencse, Benchmarking authoritative DNS servers, IEEE Access, 2020).",
         ),
         false => table,
     }

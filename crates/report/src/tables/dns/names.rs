@@ -1,6 +1,6 @@
 //! Where the answers came from: the server's cache, or the authority, and what the authority was asked.
 
-use super::{TEST, or_dash, queries, test_cells};
+use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::numbers::{percent, three_digits, with_decimals};
 use crate::table::Table;
@@ -18,11 +18,13 @@ pub(super) fn caching(digest: &Digest) -> Table {
         "#Resolved before|Queries",
         "#Resolved before|Time (s)",
     ]);
-    Table::new("Caching", columns).with_rows(trials(digest).filter_map(|(p, dns, asked)| caching_row(digest, p, dns, &asked))).with_note(
-        "In the passing trial with the highest rate, of the right answers. Intended: those about names resolved before. Observed: \
-         those the authority was not asked for; –: the authority is not the tester's to ask. A trial in \
-         which the two do not agree is invalid.",
-    )
+    Table::new("Caching", columns)
+        .with_rows(trials(digest).filter_map(|(p, dns, asked)| caching_row(digest, p, dns, &asked)))
+        .with_note(
+            "In the passing trial with the highest rate, as shares of the correct answers. Intended: those for names resolved \
+         before. Observed: those for which the authority was not queried; –: the authority is not the tester's own, so this is \
+         not known. A trial in which the two do not agree is invalid.",
+        )
 }
 
 fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &QueryTrial) -> Option<Vec<String>> {
@@ -59,9 +61,9 @@ pub(super) fn authority(digest: &Digest) -> Table {
         Some(test_cells(digest, p, dns).into_iter().chain(authority_cells(&asked, counts)).collect())
     });
     Table::new("What reached the authority", columns).with_rows(rows).with_note(
-        "In the same trials. With AAAA: client queries for names that have an AAAA record. A server that has cached nothing asks for AAAA \
-         and, where there is none, for A: two for each query of the client. Names: of the trial's, each counted once. Lost: at the \
-         authority's own socket, which was too slow.",
+        "In the same trials. With AAAA: client queries for names that have an AAAA record. A server that has cached nothing \
+         queries AAAA and, if there is none, A: two queries for each query of the client. Names: names of the trial, each \
+         counted once. Lost: at the authority's own socket, because it was too slow.",
     )
 }
 

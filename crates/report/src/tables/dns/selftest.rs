@@ -1,6 +1,6 @@
 //! The self-test of RFC 8219 section 9.2.1, which says up to which rate a DUT may be tested.
 
-use super::queries;
+use super::cells::queries;
 use crate::digest::Digest;
 use crate::numbers::{seconds, with_decimals};
 use crate::table::Table;
@@ -18,8 +18,9 @@ pub(super) fn table(digest: &Digest) -> Table {
     Table::new("The tester's self-test (RFC 8219 section 9.2.1)", columns)
         .with_rows(rows)
         .with_note(
-            "Client and authority looped, without the DUT. To test at r queries/s the tester must answer 2 (r + d) with d = 0.1 r, all of \
-             them within a quarter of the timeout t. The highest rate that passed and the lowest above it that did not.",
+            "Client and authority connected directly, without the DUT. To test at r queries/s, the tester must answer 2 (r + \
+             d) with d = 0.1 r, all of them within a quarter of the timeout t. Shown are the highest rate that passed and the \
+             lowest rate above it that did not.",
         )
         .with_note(over)
 }

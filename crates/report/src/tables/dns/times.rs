@@ -1,6 +1,6 @@
 //! The figures that dns64perf++ prints of a trial.
 
-use super::{TEST, or_dash, queries, test_cells};
+use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, QueryTrial};
 use crate::numbers::{grouped, with_decimals};
 use crate::table::Table;
@@ -23,10 +23,11 @@ pub(super) fn classic(digest: &Digest) -> Table {
         let asked = point.all_answered(digest.goal())?;
         Some(test_cells(digest, point, dns).into_iter().chain(cells(&asked)).collect())
     });
-    Table::new("Round trips, as dns64perf++ has them", columns).with_rows(rows).with_note(
-        "In the passing trial with the highest rate. Received: queries with any answer; valid: with the right one in time. Average and \
-         standard deviation of the times from a query to its first answer, median and 99.9th percentile of those to right answers. \
-         Achieved: sent over the time that sending took; late: how far the tester was behind its schedule at worst.",
+    Table::new("Round trips, as dns64perf++ reports them", columns).with_rows(rows).with_note(
+        "In the passing trial with the highest rate. Received: queries with any answer; valid: with the correct one in time. \
+         Average and standard deviation of the times from a query to its first answer, median and 99.9th percentile of those \
+         to correct answers. Achieved: sent over the time that sending took; late: how far the tester was behind its schedule \
+         at worst.",
     )
 }
 

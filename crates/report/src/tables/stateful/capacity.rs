@@ -33,7 +33,8 @@ pub(super) fn found(digest: &Digest) -> Table {
         .with_note(
             "The largest number of connections that was held. From C0 on the number is doubled until the establishment rate \
              falls below beta of that of the number before; then the interval is halved, and a number is held where its rate \
-             is at least gamma of that of the last number held. M: entries of the Responder's state table. Table size: what the plan sets, else –.",
+             is at least gamma of that of the last number held. M: entries of the Responder's state table. Table size: as set \
+             by the plan, otherwise –.",
         );
     let table = if rated.iter().any(|r| r.limits.open_above()) { table.with_note(OPEN) } else { table };
     with_validation(table, points.iter().map(|(p, _)| *p))
@@ -76,7 +77,7 @@ fn steps_table(digest: &Digest, point: &PointDigest) -> Table {
     Table::new(format!("Step by step: {}", title(point.test)), columns)
         .with_rows(steps.iter().map(step_row))
         .with_note(
-            "Held: in so many of the repetitions that tried the number. Rates: connections/s, searched up to the rate of the \
+            "Held: in how many of the repetitions that tried this number. Rates: connections/s, searched up to the rate of the \
              number held before. <: not held; connections were lost even at this rate.",
         )
         .with_note(percentile_note(steps.iter().filter_map(|s| s.rates.as_ref())))

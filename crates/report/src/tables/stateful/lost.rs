@@ -9,12 +9,12 @@ const NAMED: usize = 3;
 
 /// Returns the table of the first connections lost in the trial at the lowest rate that lost some.
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First of them"];
+    let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First example"];
     // Of a series the first step is enough: the others tell the same of other numbers.
     let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(|p| rows(digest, p));
     Table::new("Lost connections", columns)
         .with_rows(rows)
-        .with_note("Of each test (of a series its first step) the trial at the lowest rate that lost some. Rate: of phase 1, connections/s.")
+        .with_note("For each test (for a series, its first step), the trial at the lowest rate that lost connections. Rate: that of phase 1, in connections/s.")
 }
 
 fn rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {

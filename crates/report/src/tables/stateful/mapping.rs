@@ -22,11 +22,11 @@ pub(super) fn table(digest: &Digest) -> Table {
     ];
     let rows = digest.stateful_duts().into_iter().filter_map(|test| Some(row(digest, test, &digest.mapping(&test.dut)?)));
     Table::new("Mapping behaviour", columns).with_rows(rows).with_note(
-        "Words of RFC 4787 section 4.1, from the trial that saw most connections. Ports preserved: connections whose source port \
-         stayed what it was (section 4.2.1). Addresses: different sources on the side of the Responder. Sources: addresses with \
-         port that had several destinations, a sample where they are many: those whose mapping was the same for all of them, \
-         depended on the address, or on address and port. Collisions: connections of all trials that arrived \
-         with the four-tuple of another.",
+        "Terms of RFC 4787 section 4.1, from the trial with the most connections. Ports preserved: connections whose source \
+         port was not changed (section 4.2.1). Addresses: different source addresses on the side of the Responder. Sources: \
+         pairs of address and port that had several destinations (a sample if there are many): those whose mapping was the \
+         same for all destinations, depended on the address, or depended on address and port. Collisions: connections of all \
+         trials that arrived with the same four-tuple as another one.",
     )
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 /// Said below every table of rates with the sign.
-const OPEN: &str = "≥: the DUT may be better: the tester fell short above this, or the plan asks for no more.";
+const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
 
 /// The first cells of a row: test, DUT, N.
 fn head(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
@@ -42,8 +42,8 @@ fn spread(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> Vec<String> {
 fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointDigest<'p>>) -> Table {
     match points.any(PointDigest::is_validated_in_part) {
         true => table.with_note(
-            "Where N was larger than M, the Responder knew only the last M connections: only those were validated, and \
-             earlier ones may have been lost unseen.",
+            "If N was larger than M, the Responder only knew the last M connections: only those were validated, and earlier \
+             ones may have been lost without being noticed.",
         ),
         false => table,
     }

@@ -20,10 +20,10 @@ pub(super) fn phases(digest: &Digest) -> Table {
     };
     Table::new("Parameters of the two phases", columns).with_rows(stateful_tests(digest).map(row)).with_note(
         "N: connections of phase 1; M: entries of the Responder's state table; R: the rate of phase 1, connections/s; R / \
-         maximum: the safety factor, against the establishment rate that this run measured of the same DUT (≤ where that \
-         may be higher), else –; T: the wait for frames of phase 1; D: from the first frame of phase 1 to the first of \
-         phase 2. Table size: of the DUT, where the plan sets it. DUT's count: after phase 1 and at the end, with the number \
-         of trials; only those whose phase 1 was complete are asked.",
+         maximum: the safety factor, relative to the establishment rate that this run measured for the same DUT (≤ if that may \
+         be higher), otherwise –; T: the wait for frames of phase 1; D: from the first frame of phase 1 to the first of phase \
+         2. Table size: that of the DUT, if the plan sets it. DUT's count: after phase 1 and at the end, with the number of \
+         trials; only trials whose phase 1 was complete are included.",
     )
 }
 

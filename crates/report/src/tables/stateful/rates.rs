@@ -35,8 +35,8 @@ pub(super) fn establishment(digest: &Digest) -> Table {
         .with_note(
             "N: connections of phase 1, one frame each; M: entries of the Responder's state table; R: the rate. A trial passes \
              when all frames of phase 1 arrive and then, in the validation, a frame of the Responder comes back on every \
-             connection, at this share of R. Lost alone: trials that would have passed without it. DUT's count: after phase 1 \
-             and at the end, with the number of trials; only those whose phase 1 was complete are asked.",
+             connection, at this share of R. Lost alone: trials that would have passed without the validation. DUT's count: \
+             after phase 1 and at the end, with the number of trials; only trials whose phase 1 was complete are included.",
         );
     with_validation(with_notes(table, rated.iter()), points.iter().map(|(p, _)| *p))
 }
@@ -74,8 +74,8 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
     let table = Table::new("Connection tear-down rate", columns)
         .with_rows(points.iter().map(|(p, s)| tear_down_row(digest, p, s)))
         .with_note(
-            "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, as the \
-             recipe has it: its start is part of the time. DUT's count: before the deletion.",
+            "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, which \
+             is in the recipe; starting it is part of the time. DUT's count: before the deletion.",
         );
     with_notes(table, rated.iter())
 }

@@ -3,7 +3,7 @@
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
-use sixbench_method::record::{Drops, Ending, FORMAT, TrialRecord, Watch};
+use sixbench_method::record::{DropPlace, Drops, Ending, FORMAT, TrialRecord, Watch};
 use sixbench_method::replay::{Resumed, resume};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
@@ -75,7 +75,7 @@ impl Sample {
 }
 
 fn dropped(result: &TrialResult) -> Vec<Drops> {
-    let drops = Drops { place: "backlog".to_owned(), way: "received".to_owned(), samples: vec![result.not_received()] };
+    let drops = Drops { place: DropPlace::Backlog, way: "received".to_owned(), samples: vec![result.not_received()] };
     if result.not_received() > 0 { vec![drops] } else { vec![] }
 }
 

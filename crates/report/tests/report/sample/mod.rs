@@ -11,7 +11,7 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 use sixbench_report::{Document, Input, RunCost};
@@ -191,10 +191,10 @@ pub(super) fn watch(load: u16) -> Watch {
         let softirq = (load + (i * 37) % 60).min(940);
         CpuSample { user: 10 + i % 7, system: 25 + (i * 13) % 20, softirq, idle: 960 - softirq, steal: i % 4 }
     };
-    let core = |core, role: &str| CoreWatch { core, role: role.to_owned(), samples: (0..16).map(sample).collect() };
+    let core = |core, role| CoreWatch { core, role, samples: (0..16).map(sample).collect() };
     Watch {
         interval_ns: 200_000_000,
-        cores: vec![core(0, "tester"), core(1, "dut")],
+        cores: vec![core(0, CoreRole::Tester), core(1, CoreRole::Dut)],
         devices: vec![],
         memory: vec![],
         process_ms: None,

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
 use sixbench_method::replay::outcomes;
 use sixbench_method::simulated::SimulatedRelay;
 use sixbench_method::terms::*;
@@ -72,7 +72,7 @@ fn machine(share: u16) -> DeviceWatch {
     let memory = vec![196_000_000, 196_000_000, 196_000_000 + u64::from(share) * 100];
     DeviceWatch {
         device: "relay".to_owned(),
-        cores: vec![CoreWatch { core: 0, role: "dut".to_owned(), samples: vec![sample(4), sample(12)] }],
+        cores: vec![CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(4), sample(12)] }],
         memory,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
@@ -62,7 +62,7 @@ fn watched(test: &Test, load: f64) -> Watch {
         _ => [("jool-ce", 0.98 + 0.01 * many), ("jool-br", 0.68 + 0.23 * many)],
     };
     let mut watch = watch(500);
-    watch.cores.retain(|core| core.role != "dut");
+    watch.cores.retain(|core| core.role != CoreRole::Dut);
     watch.devices = devices.map(|(name, busy)| device(name, cores, busy * load)).into();
     watch
 }
@@ -72,6 +72,6 @@ fn device(name: &str, cores: u32, busy: f64) -> DeviceWatch {
         let softirq = if at == 0 || at == 15 { 100 } else { (busy * 990.0) as u16 + ((core * 5 + at * 3) % 11) as u16 };
         CpuSample { softirq, idle: 1000 - softirq, ..CpuSample::default() }
     };
-    let core = |core| CoreWatch { core, role: "dut".to_owned(), samples: (0..16).map(|at| sample(core, at)).collect() };
+    let core = |core| CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(|at| sample(core, at)).collect() };
     DeviceWatch { device: name.to_owned(), cores: (0..cores).map(core).collect(), memory: vec![] }
 }

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{Drops, DutFacts, Ending, Watch};
+use sixbench_method::record::{DropPlace, Drops, DutFacts, Ending, Watch};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
@@ -140,7 +140,7 @@ fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> T
 fn told(test: &Test, result: &mut TrialResult) {
     let missing = result.not_received();
     let is_of_phase_1 = result.spec.kind.connections().is_some();
-    let Some(connections) = result.phase_1_mut() else { return };
+    let Some(connections) = result.phase_one_result_mut() else { return };
     let seen = connections.established;
     let sources = seen / 90;
     connections.mapping = match test.dut.as_str() {
@@ -170,7 +170,7 @@ fn told(test: &Test, result: &mut TrialResult) {
 /// The table filling at R, level in what follows; and why connections were lost.
 fn watched(result: &TrialResult) -> Watch {
     let mut watch = watch((result.spec.rate.0 / 1000).min(900) as u16);
-    let Some(connections) = result.phase_1() else { return watch };
+    let Some(connections) = result.phase_one_result() else { return watch };
     let fill_s = connections.offered as f64 / connections.rate.0.max(1) as f64;
     watch.interval_ns = ((fill_s * 1e9 / 8.0) as u64).max(1);
     let full = connections.established;
@@ -178,7 +178,7 @@ fn watched(result: &TrialResult) -> Watch {
     if connections.torn_down_ns.is_some() {
         watch.connections.extend([full / 3, 0, 0]);
     }
-    let of_table = |way: &str, count| Drops { place: "conntrack".to_owned(), way: way.to_owned(), samples: vec![count] };
+    let of_table = |way: &str, count| Drops { place: DropPlace::Conntrack, way: way.to_owned(), samples: vec![count] };
     let is_full = connections.established < connections.offered && connections.established.is_power_of_two();
     watch.drops = match connections.lost() {
         0 if result.not_received() > 0 && result.spec.phase_one.is_none() => {

@@ -12,10 +12,12 @@ pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &st
     };
     let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;
     if carries_default(shell, system, interface)? {
-        return refused("carries the default route: test traffic would hit that machine's own network; use another".to_owned());
+        return refused(
+            "carries the default route: test traffic would reach that machine's own network; use another".to_owned(),
+        );
     }
     if let Some(client) = client(shell)?.filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface)) {
-        return refused(format!("carries the ssh connection from {client}, which must not be measured; use another"));
+        return refused(format!("carries the ssh connection from {client} and must not carry test traffic; use another"));
     }
     if let Some(master) = master(system, &described) {
         return refused(format!(

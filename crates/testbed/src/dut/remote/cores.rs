@@ -15,7 +15,8 @@ pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), Te
     if wanted as usize <= online.len() {
         return Ok(());
     }
-    let text = format!("the plan wants {wanted} cores for the DUT, and {machine} has {} online ({online:?})", online.len());
+    let text =
+        format!("the plan requires {wanted} cores for the DUT, but {machine} has only {} online ({online:?})", online.len());
     Err(TestbedError::Other(text))
 }
 
@@ -29,7 +30,7 @@ pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Re
         let file = format!("{FOLDER}/cpu{core}/online");
         let refused = |error: &TestbedError| {
             let online = online.len();
-            format!("{machine} does not take its core {core} offline, and the plan wants {wanted} of {online}: {error}")
+            format!("{machine} cannot take its core {core} offline, but the plan requires only {wanted} of {online}: {error}")
         };
         // Noted first, since a command whose end is not seen may have done its work.
         undo.by_line(format!("echo 1 > {file}"))?;
@@ -46,6 +47,6 @@ mod tests {
     fn more_cores_than_the_machine_has_are_refused() {
         assert!(check(2, &[0, 1], "dut").is_ok());
         let error = check(3, &[0, 1], "dut").expect_err("refused").to_string();
-        assert_eq!(error, "the plan wants 3 cores for the DUT, and dut has 2 online ([0, 1])");
+        assert_eq!(error, "the plan requires 3 cores for the DUT, but dut has only 2 online ([0, 1])");
     }
 }

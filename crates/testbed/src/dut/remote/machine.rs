@@ -36,7 +36,7 @@ impl RemoteMachine {
         check_programs(recipe, &shell, name)?;
         match wanted_cores {
             Some(_) if recipe.system != System::Linux => Err(TestbedError::Other(format!(
-                "`cores` takes cores of Linux machines offline, and {name} runs {}: leave the key out, and set them there",
+                "`cores` takes cores of Linux machines offline, but {name} runs {}: leave the key out, and set the cores there",
                 recipe.system.title()
             ))),
             Some(wanted) => cores::check(wanted, &cores::online(&shell)?, name),
@@ -63,7 +63,7 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     if !recipe.parts.is_empty() {
         let (name, count) = (&recipe.name, recipe.parts.len());
         let text =
-            format!("{name} stands for {count} devices in a row, and {machine} is one machine: name a recipe of one device");
+            format!("{name} consists of {count} devices in a row, but {machine} is one machine: name a recipe of one device");
         return Err(TestbedError::Other(text));
     }
     if recipe.host != DeviceHost::Manual {
@@ -81,7 +81,7 @@ fn check_system(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), Tes
         return Ok(());
     }
     let text =
-        format!("{} is a recipe for {wanted}, and {machine} runs {}: name another recipe or machine", recipe.name, runs.trim());
+        format!("{} is a recipe for {wanted}, but {machine} runs {}: name another recipe or machine", recipe.name, runs.trim());
     Err(TestbedError::Other(text))
 }
 

@@ -9,15 +9,15 @@ pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
     let last = last_line(said);
     let text = if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
-            "{destination}: its host key is not the one that was known; if the machine was set up anew, forget the old key \
-             (ssh-keygen -R HOST) and accept the new one (ssh {destination} true)"
+            "{destination}: its host key has changed; if the machine was set up anew, forget the old key (ssh-keygen -R HOST) \
+             and accept the new one (ssh {destination} true)"
         )
     } else if has("Host key verification failed") || has("host key is known") {
-        format!("{destination}: its host key is not known here; look at it and accept it once: ssh {destination} true")
+        format!("{destination}: its host key is not known here; check it and accept it once: ssh {destination} true")
     } else if has("Permission denied") {
         format!(
-            "{destination} refused our key ({last}); put it there (ssh-copy-id {destination}), name it in ssh_config (IdentityFile), \
-             or load it (ssh-add); with sudo it is root's own key that counts"
+            "{destination} refused our key ({last}); put it there (ssh-copy-id {destination}), name it in ssh_config \
+             (IdentityFile), or load it (ssh-add); with sudo, root's own key is used"
         )
     } else if has("Could not resolve hostname") {
         format!("{destination}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?")
@@ -49,7 +49,7 @@ pub(crate) fn silent(destination: &str, waited: Duration) -> TestbedError {
 /// A connection that was there and is no more.
 pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
     TestbedError::Other(format!(
-        "the connection to {destination} is lost: {}; what was set up there is undone there as soon as its sshd notices",
+        "the connection to {destination} is lost: {}; what was set up there is undone as soon as its sshd notices",
         last_line(said)
     ))
 }
@@ -61,7 +61,7 @@ pub(crate) fn is_of_ssh(said: &str) -> bool {
 }
 
 fn last_line(said: &str) -> &str {
-    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing")
+    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it printed nothing")
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Remote {
         let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), context)?;
         if user.trim() != "0" {
             let text = format!(
-                "{}: the user is not root there, who alone may change addresses; name one (root@HOST, or `User root` in ssh_config)",
+                "{}: the user is not root there, but only root can change addresses; log in as root (root@HOST, or `User root` in ssh_config)",
                 self.destination()
             );
             return Err(TestbedError::Other(text));

@@ -26,7 +26,7 @@ impl OwnJool {
     /// # Errors
     /// It is no source of Jool.
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
-        let no_jool = |why: &str| TestbedError::Other(format!("{} is no source of Jool: {why}", path.display()));
+        let no_jool = |why: &str| TestbedError::Other(format!("{} is not a source of Jool: {why}", path.display()));
         let path = path.canonicalize().map_err(|error| no_jool(&error.to_string()))?;
         let is_archive = path.is_file();
         let text = match is_archive {
@@ -38,7 +38,7 @@ impl OwnJool {
                 std::fs::read_to_string(path.join(VERSIONED)).map_err(|error| no_jool(&format!("{VERSIONED}: {error}")))?
             }
         };
-        let version = version(&text).ok_or_else(|| no_jool(&format!("{VERSIONED} says no version")))?;
+        let version = version(&text).ok_or_else(|| no_jool(&format!("{VERSIONED} does not name a version")))?;
         let hash = hash_of(&path).map_err(|error| no_jool(&error.to_string()))?;
         Ok(Self { path, is_archive, version, hash })
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_no_source_of_jool_is_refused() {
         let error = OwnJool::open(Path::new("/usr/include")).expect_err("no Jool").to_string();
-        assert!(error.starts_with("/usr/include is no source of Jool: src/common/xlat.h: No such file"), "{error}");
+        assert!(error.starts_with("/usr/include is not a source of Jool: src/common/xlat.h: No such file"), "{error}");
     }
 
     /// A source of a version, in a directory of this test's own.

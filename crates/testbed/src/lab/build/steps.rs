@@ -59,8 +59,9 @@ fn not_offered(work: &BuildWork, package: &str, version: &str, error: &TestbedEr
     let offered = Shell::new().look(&["apt-cache", "madison", package]).unwrap_or_default();
     let versions: Vec<&str> = offered.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim())).collect();
     TestbedError::Other(format!(
-        "{error}\n{package} is wanted in version {version}, to go with the packages user-mode-linux and jool-tools of this machine; offered \
-         are: {}. Upgrade those packages, or add a suite that has it (snapshot.debian.org has all), or put {} into {}",
+        "{error}\n{package} is needed in version {version}, to match this machine's packages user-mode-linux and jool-tools; \
+         available are: {}. Upgrade those packages, or add a suite that has it (snapshot.debian.org has all), or put {} into \
+         {}",
         if versions.is_empty() { "none".to_owned() } else { versions.join(", ") },
         archive(work, package, version).file_name().unwrap_or_default().to_string_lossy(),
         work.sources().display()

@@ -88,7 +88,7 @@ impl BuildWork {
     fn failed(&self, step: &str, error: &TestbedError) -> TestbedError {
         let log = self.path("log");
         TestbedError::Other(format!(
-            "cannot {step}: {error}\nthe whole log: {}; `sixbench lab build` goes on with this step",
+            "cannot {step}: {error}\nthe whole log: {}; `sixbench lab build` continues with this step",
             log.display()
         ))
     }

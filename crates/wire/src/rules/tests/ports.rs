@@ -51,8 +51,6 @@ fn port_sets_of_all_psids_share_the_ports_out_without_overlap() {
         let excluded = if offset == 0 { 1 } else { 65_536 >> offset };
         assert!(owners[..excluded].iter().all(Option::is_none), "offset {offset} length {psid_len}");
         assert!(owners[excluded..].iter().all(Option::is_some), "offset {offset} length {psid_len}");
-        let asked: Vec<_> = (0..=u16::MAX).map(|port| ports.psid_of(port)).collect();
-        assert_eq!(asked, owners, "offset {offset} length {psid_len}");
     }
 }
 
@@ -61,16 +59,14 @@ fn an_address_that_is_not_shared_has_all_ports_but_0() {
     let any = PortRule::ANY;
     assert_eq!((any.count(7), any.psid(7), any.ranges(7)), (65_535, 0, vec![1..=65_535]));
     assert_eq!((any.port(7, 0), any.port(7, 65_534)), (1, 65_535));
-    assert!(any.contains(7, 1023) && !any.contains(7, 0));
     assert_eq!(PortRule::new(6, 0, 3, 2), Ok(any));
-    assert_eq!((any.to_string().as_str(), any.is_restricted()), ("any port", false));
+    assert!(!any.is_restricted());
 }
 
 #[test]
 fn the_psid_is_taken_from_the_number_of_the_first_subscriber_on() {
     let ports = PortRule::new(6, 8, 0x30, 4).unwrap();
     assert_eq!((ports.psid(0), ports.psid(0x0f), ports.psid(0x10)), (3, 3, 4));
-    assert_eq!(ports.to_string(), "port sets of PSID length 8 and offset 6");
 }
 
 #[test]
@@ -111,17 +107,5 @@ proptest! {
         prop_assert_eq!(&made, &expected);
         let in_ranges: Vec<_> = ports.ranges(e).into_iter().flatten().collect();
         prop_assert_eq!(&in_ranges, &expected);
-    }
-
-    #[test]
-    fn the_place_of_a_port_is_the_inverse_of_the_port_at_a_place(offset in 0u8..=15, len: u8, e: u64, port: u16) {
-        let ports = sets(offset, 1 + len % (16 - offset).min(15));
-        let own = ports.ranges(e).iter().any(|range| range.contains(&port));
-        prop_assert_eq!(ports.contains(e, port), own);
-        prop_assert_eq!(ports.psid_of(port) == Some(ports.psid(e)), own);
-        match ports.nth(e, port) {
-            Some(nth) => prop_assert_eq!(ports.port(e, nth), port),
-            None => prop_assert!(!own),
-        }
     }
 }

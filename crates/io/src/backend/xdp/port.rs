@@ -4,18 +4,28 @@ use super::program::{Attach, Program};
 use super::ring::{Consumer, Producer};
 use super::socket::{self, RingMemory};
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
-use crate::packet::open_sender;
+use crate::backend::packet::open_sender;
 use crate::sys::interface::check_carrier;
 use crate::sys::mapping::MemoryMapping;
-use crate::sys::send_or_lose;
-use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::sys::{lacking, send_or_lose};
+use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
+/// The entry among the backends.
+pub(crate) const INFO: BackendInfo = BackendInfo {
+    word: "xdp",
+    title: "AF_XDP",
+    definition: "shares memory with the driver, on queue 0 of an interface; without copying where the driver can do that",
+    opens_interfaces: true,
+    obstacle: || lacking(libc::AF_XDP, "AF_XDP sockets", "use a kernel with CONFIG_XDP_SOCKETS, or `io = \"packet\"`"),
+    open: |request| open(&Interface::open(request.address)?),
+};
+
 /// The way in which the socket and its program work together with the driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum XdpMode {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum XdpMode {
     /// The NIC reads and writes our memory itself.
     ZeroCopy,
     /// The driver runs the program; the kernel copies.
@@ -50,53 +60,40 @@ struct Shared {
     _program: Program,
 }
 
-/// A port on queue 0 of an interface of the calling thread's network namespace.
-pub struct XdpPort {
-    interface: Interface,
-    mode: XdpMode,
-    transmit: XdpTransmit,
-    receive: XdpReceive,
+/// Opens a port on queue 0 of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
+/// CAP_BPF, and an MTU that fits a chunk.
+fn open(interface: &Interface) -> Result<Port, PortError> {
+    // Ethernet header and a VLAN tag come on top.
+    let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| PortError::Interface {
+        interface: interface.name.clone(),
+        what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
+    })?;
+    let mut failed = Vec::new();
+    for mode in MODES {
+        match open_in(interface, mode, chunk) {
+            Ok(halves) => {
+                let how = format!("{} ({mode})", INFO.title);
+                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![halves] });
+            }
+            Err(error) => failed.push(error),
+        }
+    }
+    Err(why(&interface.name, failed))
 }
 
-impl XdpPort {
-    /// Opens the port in the best mode the driver has. Needs CAP_NET_RAW and CAP_BPF, and an MTU that fits a chunk.
-    pub fn open(interface: &Interface) -> Result<Self, PortError> {
-        // Ethernet header and a VLAN tag come on top.
-        let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| PortError::Interface {
-            interface: interface.name.clone(),
-            what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
-        })?;
-        let mut failed = Vec::new();
-        for mode in MODES {
-            match Self::open_in(interface, mode, chunk) {
-                Ok(port) => return Ok(port),
-                Err(error) => failed.push(error),
-            }
-        }
-        Err(why(&interface.name, failed))
-    }
-
-    /// The mode the driver accepted.
-    pub fn mode(&self) -> XdpMode {
-        self.mode
-    }
-
-    fn open_in(interface: &Interface, mode: XdpMode, chunk: usize) -> io::Result<Self> {
-        let umem = Umem::new(chunk)?;
-        let (fd, offsets) = socket::open(&umem)?;
-        let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
-        let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
-        let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
-        let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
-        socket::bind_to(&fd, interface.index, mode == XdpMode::ZeroCopy)?;
-        let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
-        let program = Program::attach(interface.index, attach)?;
-        program.steer(0, &fd)?;
-        let plain = open_sender(interface).map_err(io::Error::other)?;
-        let rings = Rings { fill, completion, rx, tx };
-        let (transmit, receive) = halves(interface, fd, umem, rings, program, plain);
-        Ok(Self { interface: interface.clone(), mode, transmit, receive })
-    }
+fn open_in(interface: &Interface, mode: XdpMode, chunk: usize) -> io::Result<Halves> {
+    let umem = Umem::new(chunk)?;
+    let (fd, offsets) = socket::open(&umem)?;
+    let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
+    let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
+    let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
+    let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
+    socket::bind_to(&fd, interface.index, mode == XdpMode::ZeroCopy)?;
+    let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
+    let program = Program::attach(interface.index, attach)?;
+    program.steer(0, &fd)?;
+    let plain = open_sender(interface).map_err(io::Error::other)?;
+    Ok(halves(interface, fd, umem, Rings { fill, completion, rx, tx }, program, plain))
 }
 
 /// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, and is the error to report.
@@ -119,14 +116,7 @@ struct Rings {
     tx: RingMemory<libc::xdp_desc>,
 }
 
-fn halves(
-    interface: &Interface,
-    fd: OwnedFd,
-    umem: Umem,
-    rings: Rings,
-    program: Program,
-    plain: OwnedFd,
-) -> (XdpTransmit, XdpReceive) {
+fn halves(interface: &Interface, fd: OwnedFd, umem: Umem, rings: Rings, program: Program, plain: OwnedFd) -> Halves {
     // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets
     // exactly one end here, the kernel being the other.
     let (mut fill, completion, rx, tx) = unsafe {
@@ -144,21 +134,7 @@ fn halves(
     let name = interface.name.clone();
     let free = (0..SEND_CHUNKS).rev().collect();
     let transmit = XdpTransmit { shared: shared.clone(), name: name.clone(), completion, tx, free };
-    (transmit, XdpReceive { shared, name, fill, rx, drops_seen: 0 })
-}
-
-impl Port for XdpPort {
-    fn name(&self) -> String {
-        self.interface.name.clone()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        self.interface.mac
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        Halves { transmit: Box::new(self.transmit), receive: Box::new(self.receive) }
-    }
+    Halves { transmit: Box::new(transmit), receive: Box::new(XdpReceive { shared, name, fill, rx, drops_seen: 0 }) }
 }
 
 struct XdpTransmit {

@@ -9,4 +9,4 @@ mod ring;
 mod socket;
 mod umem;
 
-pub use port::{XdpMode, XdpPort};
+pub(crate) use port::INFO;

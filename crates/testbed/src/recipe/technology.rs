@@ -1,11 +1,84 @@
-//! The `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each subscriber, too.
-//! What a rule means is not known here: a rule is data, and `runner` has it checked and evaluated.
+//! Technologies, and the `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each
+//! subscriber, too. What a rule means is not known here: a rule is data, and `runner` has it checked and evaluated.
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::net::IpAddr;
+
+/// Kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Technology {
+    /// Forwards IPv4.
+    Ipv4Router,
+    /// Forwards IPv6.
+    Ipv6Router,
+    /// Stateless IP/ICMP translation (RFC 7915), by explicit maps (RFC 7757) or a prefix (RFC 6052).
+    Siit,
+    /// Network address and port translation between IPv4 networks (RFC 3022).
+    Nat44,
+    /// From IPv6 clients to IPv4 servers (RFC 6146).
+    Nat64,
+    /// Between IPv6 networks, with state.
+    Nat66,
+    /// From IPv4 clients to IPv6 servers, with state.
+    Nat46,
+    /// The customer's side of 464XLAT (RFC 6877): stateless, IPv4 on the left.
+    Clat,
+    /// CLAT and PLAT together (RFC 6877).
+    #[serde(rename = "464xlat")]
+    Xlat464,
+    /// Mapping of address and port by translation (RFC 7599): border relay, customer edge, or both.
+    MapT,
+    /// Mapping of address and port by encapsulation (RFC 7597): border relay, customer edge, or both.
+    MapE,
+    /// Lightweight 4over6 (RFC 7596).
+    Lw4o6,
+    /// Dual-Stack Lite (RFC 6333).
+    DsLite,
+    /// Relay or router of 6to4 (RFC 3056).
+    #[serde(rename = "6to4")]
+    SixToFour,
+    /// Border relay of 6rd (RFC 5969).
+    #[serde(rename = "6rd")]
+    SixRd,
+    /// Gives names that have only IPv4 addresses IPv6 ones (RFC 6147).
+    Dns64,
+    /// Answers for a zone.
+    DnsAuthority,
+}
+
+impl Technology {
+    /// Returns the name of the technology as it is usually written.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Ipv4Router => "IPv4 router",
+            Self::Ipv6Router => "IPv6 router",
+            Self::Siit => "SIIT",
+            Self::Nat44 => "stateful NAT44",
+            Self::Nat64 => "stateful NAT64",
+            Self::Nat66 => "stateful NAT66",
+            Self::Nat46 => "stateful NAT46",
+            Self::Clat => "464XLAT CLAT",
+            Self::Xlat464 => "464XLAT",
+            Self::MapT => "MAP-T",
+            Self::MapE => "MAP-E",
+            Self::Lw4o6 => "lw4o6",
+            Self::DsLite => "DS-Lite",
+            Self::SixToFour => "6to4",
+            Self::SixRd => "6rd",
+            Self::Dns64 => "DNS64 server",
+            Self::DnsAuthority => "authoritative DNS server",
+        }
+    }
+
+    /// Returns whether it answers queries, and forwards no frames.
+    pub fn is_dns(self) -> bool {
+        matches!(self, Self::Dns64 | Self::DnsAuthority)
+    }
+}
 
 /// Many subscribers behind the device's left link, all played by the tester. The foreground of the recipe is that of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,7 +214,7 @@ impl Subscribers {
             problems.push("[subscribers]: `count` must be at least 1".to_owned());
         }
         if let Some(most) = self.most.filter(|most| *most < self.count) {
-            problems.push(format!("[subscribers]: `count` is {}, and the device is set up for `most` = {most}", self.count));
+            problems.push(format!("[subscribers]: `count` is {}, but the device is set up for `most` = {most}", self.count));
         }
         problems
     }

@@ -5,8 +5,8 @@
 
 use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
-use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
-use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::sys::{bind_packet, get_option, is_full, lacking, send_or_lose, set_option, socket};
+use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -25,34 +25,22 @@ const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
-/// A port on an interface of the calling thread's network namespace.
-pub struct PacketPort {
-    interface: Interface,
-    transmit: PacketTransmit,
-    receive: PacketReceive,
-}
+/// The entry among the backends.
+pub(crate) const INFO: BackendInfo = BackendInfo {
+    word: "packet",
+    title: "AF_PACKET",
+    definition: "sends by sendmmsg past the queueing discipline and receives from a ring; runs on every interface",
+    opens_interfaces: true,
+    obstacle: || lacking(libc::AF_PACKET, "AF_PACKET sockets", "modprobe af_packet"),
+    open: |request| open(&Interface::open(request.address)?),
+};
 
-impl PacketPort {
-    /// Opens both halves on `interface`. Needs CAP_NET_RAW.
-    pub fn open(interface: &Interface) -> Result<Self, PortError> {
-        let transmit = PacketTransmit::open(interface)?;
-        let receive = PacketReceive::open(interface)?;
-        Ok(Self { interface: interface.clone(), transmit, receive })
-    }
-}
-
-impl Port for PacketPort {
-    fn name(&self) -> String {
-        self.interface.name.clone()
-    }
-
-    fn mac(&self) -> [u8; 6] {
-        self.interface.mac
-    }
-
-    fn split(self: Box<Self>) -> Halves {
-        Halves { transmit: Box::new(self.transmit), receive: Box::new(self.receive) }
-    }
+/// Opens both halves on an interface of the calling thread's network namespace. Needs CAP_NET_RAW.
+pub fn open(interface: &Interface) -> Result<Port, PortError> {
+    let transmit = Box::new(PacketTransmit::open(interface)?);
+    let receive = Box::new(PacketReceive::open(interface)?);
+    let how = format!("{} (sendmmsg past the qdisc, TPACKET_V2 ring)", INFO.title);
+    Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![Halves { transmit, receive }] })
 }
 
 /// Octets of a buffer for a frame of an interface with this MTU, a power of two.
@@ -71,7 +59,7 @@ pub(crate) fn open_sender(interface: &Interface) -> Result<OwnedFd, PortError> {
 }
 
 /// The sending half.
-pub struct PacketTransmit {
+struct PacketTransmit {
     fd: OwnedFd,
     name: String,
     buffer_octets: usize,
@@ -197,7 +185,7 @@ impl Transmit for PacketTransmit {
 }
 
 /// The receiving half.
-pub struct PacketReceive {
+struct PacketReceive {
     fd: OwnedFd,
     name: String,
     ring: MemoryMapping,

@@ -1,0 +1,86 @@
+//! Why a trial of connections could not be performed.
+
+use crate::driver::{place, within};
+use crate::memory::OutOfMemory;
+use std::io;
+use std::net::SocketAddr;
+
+/// The reason why no trial could be performed.
+#[derive(Debug, thiserror::Error)]
+pub enum TcpError {
+    /// The request makes no sense.
+    #[error("cannot make TCP connections: {0}")]
+    Asked(&'static str),
+    /// Addresses and ports of the tester do not suffice.
+    #[error(
+        "{needed} pairs of addresses and ports are needed, but there are only {has} ({waiting} in TIME-WAIT after earlier \
+        trials are counted); give the client more addresses or ports or the server more ports, or have connections closed by \
+        the server or by reset"
+    )]
+    Addresses {
+        /// Pairs the trial needs.
+        needed: u64,
+        /// Pairs there are.
+        has: u64,
+        /// Pairs, of the needed ones, that earlier trials hold.
+        waiting: u64,
+    },
+    /// The process may not open as many sockets.
+    #[error(
+        "{needed} open sockets and files are needed, but this process may only have {allowed}; raise the hard limit of the \
+         shell (ulimit -Hn), or use fewer connections or, in a trial of a rate, a shorter time limit"
+    )]
+    Descriptors {
+        /// Descriptors the trial needs at the worst, with those already open.
+        needed: u64,
+        /// Descriptors allowed.
+        allowed: u64,
+    },
+    /// A client's address is not set where the client is, or another process has the port.
+    #[error(
+        "cannot make connections from {address} ({place}): {source}; is the address set on an interface there, and the port free?"
+    )]
+    NotHere {
+        /// The address, and the port; 0 is any.
+        address: SocketAddr,
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The server cannot listen.
+    #[error("cannot listen on {address} ({place}): {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A namespace cannot be entered.
+    #[error("cannot enter {place}: {source}")]
+    Namespace {
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The system denied something else.
+    #[error("cannot run the TCP tester: {0}")]
+    System(#[from] io::Error),
+}
+
+/// As [`within`], for work that fails with errors of its own.
+pub(super) fn try_within<T: Send>(
+    namespace: Option<&str>,
+    work: impl FnOnce() -> Result<T, TcpError> + Send,
+) -> Result<T, TcpError> {
+    within(namespace, work).map_err(|source| TcpError::Namespace { place: place(namespace), source })?
+}

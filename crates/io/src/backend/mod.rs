@@ -1,0 +1,145 @@
+//! Backends: the ways to send and receive frames. Each is a module with an entry in [`BACKENDS`]. All that others must know of it follows from
+//! that entry: its word in plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
+
+pub mod packet;
+mod xdp;
+
+use crate::{BackendInfo, Port, PortError, PortRequest};
+use std::fmt;
+
+/// All backends. Of those that open interfaces a faster one stands behind a slower one, on veth (measured) as on NICs.
+pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO];
+
+/// The backend that is wanted for interfaces of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The fastest one that works.
+    #[default]
+    Auto,
+    /// This one.
+    Named(&'static BackendInfo),
+}
+
+impl Backend {
+    /// Returns what can be wanted, with the word for each.
+    pub fn words() -> impl Iterator<Item = (&'static str, Self)> {
+        let of_interfaces = BACKENDS.iter().filter(|info| info.opens_interfaces);
+        std::iter::once(("auto", Self::Auto)).chain(of_interfaces.map(|info| (info.word, Self::Named(info))))
+    }
+
+    /// Opens an interface with the first backend that can, of several the fastest first; the error is that of the last.
+    fn open(self, request: &PortRequest<'_>) -> Result<Port, PortError> {
+        let is_wanted = |info: &&BackendInfo| match self {
+            Self::Auto => info.opens_interfaces,
+            Self::Named(wanted) => *info == wanted,
+        };
+        let mut failed = PortError::Interface { interface: request.address.to_owned(), what: "no backend opens it".to_owned() };
+        for info in BACKENDS.iter().rev().filter(is_wanted) {
+            match (info.open)(request) {
+                Ok(port) => return Ok(port),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+}
+
+/// One of the tester's ports, as plan files and the command line name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PortSpec {
+    /// An interface of the kernel.
+    Interface(String),
+    /// What a backend opens without one.
+    Address(&'static BackendInfo, String),
+}
+
+impl PortSpec {
+    /// Returns the port of this name. A colon belongs to an address: the kernel allows none in the name of an interface.
+    pub fn parse(name: &str) -> Self {
+        Self::among(BACKENDS, name)
+    }
+
+    fn among(backends: &'static [BackendInfo], name: &str) -> Self {
+        let addressed = name.split_once(':').and_then(|(word, address)| {
+            let info = backends.iter().find(|info| info.word == word && !info.opens_interfaces)?;
+            Some(Self::Address(info, address.to_owned()))
+        });
+        addressed.unwrap_or_else(|| Self::Interface(name.to_owned()))
+    }
+
+    /// Returns the name of the interface; `None` if it is none.
+    pub fn interface(&self) -> Option<&str> {
+        match self {
+            Self::Interface(name) => Some(name),
+            Self::Address(..) => None,
+        }
+    }
+
+    /// Opens it for frames of up to `longest_frame` octets without FCS; `backend` opens it if it is an interface.
+    ///
+    /// # Errors
+    /// The interface or address cannot be used, or not by this backend.
+    pub fn open(&self, backend: Backend, longest_frame: u32) -> Result<Port, PortError> {
+        match self {
+            Self::Interface(address) => backend.open(&PortRequest { address, longest_frame }),
+            Self::Address(info, address) => (info.open)(&PortRequest { address, longest_frame }),
+        }
+    }
+}
+
+impl fmt::Display for PortSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interface(name) => f.write_str(name),
+            Self::Address(info, address) => write!(f, "{}:{address}", info.word),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loopback;
+
+    /// A backend that opens no interface.
+    static OF_ADDRESSES: [BackendInfo; 1] = [BackendInfo {
+        word: "memory",
+        title: "memory",
+        definition: "an end of a link in memory",
+        opens_interfaces: false,
+        obstacle: || None,
+        open: |request| Ok(Port { name: format!("{}/{}", request.address, request.longest_frame), ..loopback::pair().0 }),
+    }];
+
+    #[test]
+    fn words_tell_backends_apart() {
+        let words: Vec<&str> = BACKENDS.iter().map(|info| info.word).collect();
+        let mut distinct = words.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), words.len(), "{words:?}");
+        assert!(!words.contains(&"auto"));
+        assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')), "{words:?}");
+    }
+
+    #[test]
+    fn an_address_is_of_a_backend_and_all_else_an_interface() {
+        let parsed = |name| PortSpec::among(&OF_ADDRESSES, name);
+        let address = PortSpec::Address(&OF_ADDRESSES[0], "a:b".to_owned());
+        assert_eq!(parsed("memory:a:b"), address);
+        assert_eq!((address.to_string().as_str(), address.interface()), ("memory:a:b", None));
+        for name in ["memory", "enp1s0f0", "packet:x", ""] {
+            assert_eq!(parsed(name), PortSpec::Interface(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_address_is_opened_by_its_backend_whatever_is_wanted_for_interfaces() {
+        let port = PortSpec::among(&OF_ADDRESSES, "memory:a").open(Backend::Auto, 1514).expect("a port");
+        assert_eq!(port.name, "a/1514");
+        for (_, backend) in Backend::words() {
+            let error = PortSpec::Interface("sb-none".to_owned()).open(backend, 64).err().expect("no port").to_string();
+            assert_eq!(error, "cannot use interface sb-none: no such interface in this namespace (see `ip link`)");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The parts of the machine that can limit a DUT, and the words for them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The part that limits a DUT, as far as it can be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// The part at its end.
+    pub cause: Cause,
+    /// The observations behind the cause, with numbers.
+    pub evidence: String,
+}
+
+/// Parts of the machine that can be at their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Softirqs fill a core, and others have time to spare.
+    OneCoreSoftirq,
+    /// User and system time of a process come to one core, and others have time to spare.
+    OneProcess,
+    /// Every core of the DUT is busy.
+    AllCores,
+    /// Frames were dropped at an interface while the cores had time to spare.
+    QueueOverflow,
+    /// The connection tracking table was full, or had no place for a connection.
+    ConnectionTable,
+    /// Phase 1 did not open every connection, or phase 2 did not find it again (RFC 9693).
+    PhaseOne,
+    /// The names of a DNS server were not cached, or not enough, as the plan has it (RFC 8219 section 9.2).
+    Names,
+    /// The losses stand in one moment, of at most two neighbouring bins of 100 ms.
+    Event,
+    /// The host of the virtual machine took time from the DUT.
+    HostSteal,
+    /// Other work had the DUT's processors in the trials that lost, or in every trial at a load.
+    Disturbed,
+    /// The tester could not offer more.
+    Tester,
+    /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
+    Waiting,
+    /// Cores have time to spare, and no interface counted drops.
+    Unexplained,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OneCoreSoftirq => {
+                "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
+            }
+            Self::OneProcess => "a process fills a core while others are partly idle: a daemon with a single thread",
+            Self::AllCores => "the DUT's processor time is used up",
+            Self::QueueOverflow => {
+                "frames are dropped at an interface while the cores are partly idle: a burst, or a queue that is too short"
+            }
+            Self::ConnectionTable => "the DUT's connection tracking table is full",
+            Self::PhaseOne => "not all connections of phase 1 were opened or kept, so nothing was measured",
+            Self::Names => "the names were not cached as planned, or there were too few of them, so nothing was measured",
+            Self::Event => {
+                "all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine, or a pause of the DUT"
+            }
+            Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
+            Self::Disturbed => "other work on the machine used the DUT's processors, so the DUT's own limit is not known",
+            Self::Tester => "the tester cannot offer more: the DUT may be better than this",
+            Self::Waiting => {
+                "the cores have idle time and no interface counts drops: the server is waiting; check its limits on threads, \
+                 sockets and outstanding queries"
+            }
+            Self::Unexplained => {
+                "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or the \
+                NIC"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Bottleneck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.cause, self.evidence)
+    }
+}

@@ -1,0 +1,85 @@
+//! One requirement of an RFC, and how a test stands to it.
+
+use std::fmt;
+
+/// The strength of a requirement, by the capitalised words of RFC 2544 section 5 and BCP 14.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// MUST, REQUIRED, SHALL.
+    Must,
+    /// SHOULD, RECOMMENDED.
+    Should,
+    /// MAY, OPTIONAL.
+    May,
+}
+
+/// The relation of a test to a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Conformance {
+    /// As asked; of a MAY: made use of.
+    Met,
+    /// A SHOULD not met, or a requirement met in part.
+    Partial,
+    /// A MUST not met.
+    Violated,
+}
+
+/// One requirement, and how a test stands to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Clause {
+    /// RFC and section, `RFC 8219 section 7.2`.
+    pub clause: &'static str,
+    /// The strength of the requirement.
+    pub level: Level,
+    /// The requirement itself.
+    pub requirement: &'static str,
+    /// The behaviour of this test, with numbers.
+    pub actual: String,
+    /// The result of comparing the two.
+    pub conformance: Conformance,
+}
+
+impl Clause {
+    pub(crate) fn must(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
+        let conformance = if is_met { Conformance::Met } else { Conformance::Violated };
+        Self { clause, level: Level::Must, requirement, actual: actual.into(), conformance }
+    }
+
+    pub(crate) fn should(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
+        let conformance = if is_met { Conformance::Met } else { Conformance::Partial };
+        Self { clause, level: Level::Should, requirement, actual: actual.into(), conformance }
+    }
+
+    /// Returns the clause for something that is permitted and done here; permitted behaviour that is not used is not listed.
+    pub(crate) fn may(clause: &'static str, requirement: &'static str, actual: impl Into<String>) -> Self {
+        Self { clause, level: Level::May, requirement, actual: actual.into(), conformance: Conformance::Met }
+    }
+
+    /// Something of what is asked is done: not met, but not broken either.
+    pub(crate) fn or_in_part(self, does_a_part: bool) -> Self {
+        match self.conformance {
+            Conformance::Violated if does_a_part => Self { conformance: Conformance::Partial, ..self },
+            _ => self,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::May => "MAY",
+        })
+    }
+}
+
+impl fmt::Display for Conformance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Met => "met",
+            Self::Partial => "bent",
+            Self::Violated => "broken",
+        })
+    }
+}

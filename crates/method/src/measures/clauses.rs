@@ -1,0 +1,66 @@
+//! Clauses that several measures have in common.
+
+use super::context::TestContext;
+use super::load::Load;
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, list, percent, repetitions, seconds};
+use crate::repeat::Repetition;
+use crate::terms::LossRatio;
+
+/// What RFC 8219 section 7 asks for before delays are measured.
+pub(super) const DETERMINED: &str = "the throughput is determined at each frame size";
+
+/// Returns the clause on the repetitions that RFC 8219 section 7 requires of latency and of delay variation.
+pub(super) fn twenty_times(times: Repetition, section: &'static str, requirement: &'static str) -> Clause {
+    Clause::must(section, requirement, repetitions(times), times.least() >= 20)
+}
+
+/// Returns the clause on the repetitions where no number is given: more than one is required.
+pub(super) fn several_times(times: Repetition, section: &'static str) -> Clause {
+    let is_met = times.least() >= 2;
+    Clause::should(section, "the measurement is repeated", repetitions(times), is_met)
+}
+
+/// The first goal decides at which load delays, recovery and resets are measured.
+pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
+    test.search.goals.first().is_none_or(|&goal| goal == LossRatio::ZERO)
+}
+
+pub(super) fn goals(test: &TestContext<'_>) -> String {
+    let goals = if test.search.goals.is_empty() { &[LossRatio::ZERO][..] } else { &test.search.goals };
+    format!("{} {} of loss", if goals.len() == 1 { "goal:" } else { "goals:" }, list(goals))
+}
+
+/// The load of a measurement that is to be made at the throughput: how it is found, and whether it is that.
+pub(super) fn at_throughput(test: &TestContext<'_>, load: Load, section: &'static str, determines: Clause) -> Vec<Clause> {
+    let actual = match load {
+        Load::OfThroughput(share) if is_first_goal_zero(test) => format!("{} of it", percent(share)),
+        Load::OfThroughput(share) => format!("{} of a rate with loss, {}", percent(share), goals(test)),
+        Load::Rate(rate) => format!("{rate}, as the plan says"),
+    };
+    let is_met = load == Load::OfThroughput(1.0) && is_first_goal_zero(test);
+    vec![determines, Clause::must(section, "the stream is offered at the throughput rate", actual, is_met)]
+}
+
+/// Returns how the throughput is determined before the measurement, and whether it is, for the `should` or `must` of its
+/// section.
+pub(super) fn determined(load: Load) -> (&'static str, bool) {
+    match load {
+        Load::OfThroughput(_) => ("searched for at each size, in the first repetition", true),
+        Load::Rate(_) => ("not determined", false),
+    }
+}
+
+/// Returns the clauses that the two delay variations have in common: a stream of 60 s at the throughput rate, which the RFC
+/// words in the imperative there.
+pub(super) fn stream(test: &TestContext<'_>, load: Load, duration_ns: u64, section: &'static str) -> Vec<Clause> {
+    let (how, is_determined) = determined(load);
+    let determines = Clause::must(section, DETERMINED, how, is_determined);
+    let mut clauses = at_throughput(test, load, section, determines);
+    clauses.push(lasts(section, "a stream of at least 60 s", duration_ns, 60));
+    clauses
+}
+
+pub(super) fn lasts(section: &'static str, requirement: &'static str, duration_ns: u64, least: u64) -> Clause {
+    Clause::should(section, requirement, seconds(duration_ns), duration_ns >= least * SECOND)
+}

@@ -1,0 +1,102 @@
+//! What a measurement makes its procedure of: the test, and the parts that most procedures have.
+
+use super::Procedure;
+use super::conditions::Conditions;
+use super::single::{Single, TrialReader};
+use super::staged::{Searching, SpecMapper, Staged};
+use crate::measures::load::scaled as share_of;
+use crate::measures::{Load, TestContext};
+use crate::plan::Stateful;
+use crate::search::{SearchSettings, Start, new_search};
+use crate::terms::{FrameRate, FrameSize, LossRatio};
+use crate::trial::TrialSpec;
+
+/// The inputs of a repetition: the test it is of and the knowledge from earlier repetitions and searches.
+pub struct ProcedureContext<'a> {
+    pub(in crate::measures) test: TestContext<'a>,
+    pub(super) frame_size: FrameSize,
+    /// The beginning of a search for the load.
+    pub(super) start: Start,
+    /// The throughput, where it was searched for before.
+    pub(super) known: Option<FrameRate>,
+}
+
+/// The constructor of the procedure that follows once the load is known.
+type Then = Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>;
+
+impl ProcedureContext<'_> {
+    /// Invalid trials in a row after which the tester is at its end.
+    pub(in crate::measures) fn tries(&self) -> u32 {
+        self.test.search.max_invalid
+    }
+
+    pub(in crate::measures) fn conditions(&self) -> Conditions {
+        Conditions::of(&self.test)
+    }
+
+    /// The maximum rate of the medium, where the plan knows the medium.
+    pub(in crate::measures) fn theoretical(&self) -> Option<FrameRate> {
+        self.test.theoretical(self.frame_size)
+    }
+
+    /// The two phases as the test has them. A test of connections without them, which no plan file makes, has one connection.
+    pub(in crate::measures) fn stateful(&self) -> Stateful {
+        let one = || Stateful::new(1, self.test.search.minimum, self.test.trial.residual_ns);
+        self.test.stateful.unwrap_or_else(one)
+    }
+
+    /// A search whose trials are what `mapper` makes of a constant load.
+    pub(in crate::measures) fn search(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Searching {
+        let goal = self.test.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        self.search_by(self.test.search, goal, self.start, Box::new(mapper))
+    }
+
+    /// The same with other settings than the plan's.
+    pub(in crate::measures) fn search_with(
+        &self,
+        settings: &SearchSettings,
+        goal: LossRatio,
+        mapper: impl Fn(TrialSpec) -> TrialSpec + 'static,
+    ) -> Searching {
+        self.search_by(settings, goal, self.start, Box::new(mapper))
+    }
+
+    fn search_by(&self, settings: &SearchSettings, goal: LossRatio, start: Start, mapper: SpecMapper) -> Searching {
+        Searching::new(new_search(settings, &self.test.trial, start), goal, mapper)
+    }
+
+    /// One trial at a load that may have to be searched for first; `spec` makes it of the load.
+    pub(in crate::measures) fn single_at(
+        &self,
+        load: Load,
+        spec: impl Fn(FrameRate) -> TrialSpec + 'static,
+        read: TrialReader,
+    ) -> Box<dyn Procedure> {
+        let (conditions, tries) = (self.conditions(), self.tries());
+        self.at_load(load, Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))))
+    }
+
+    fn at_load(&self, load: Load, then: Then) -> Box<dyn Procedure> {
+        let share = match load {
+            Load::Rate(rate) => return then(rate),
+            Load::OfThroughput(share) => share,
+        };
+        let scaled = move |rate: FrameRate| then(share_of(rate, share).max(FrameRate(1)));
+        // A repetition in which nothing passed without loss determines nothing: the next one searches again.
+        match self.known {
+            Some(rate) => scaled(rate),
+            None => Box::new(Staged::new(self.throughput_from(Start::Cold), Box::new(scaled))),
+        }
+    }
+
+    /// The search for the throughput.
+    pub(in crate::measures) fn throughput(&self) -> Searching {
+        self.throughput_from(self.start)
+    }
+
+    fn throughput_from(&self, start: Start) -> Searching {
+        let conditions = self.conditions();
+        let goal = self.test.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        self.search_by(self.test.search, goal, start, Box::new(move |spec| conditions.apply(spec)))
+    }
+}

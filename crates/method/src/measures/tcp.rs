@@ -1,0 +1,70 @@
+//! The way TCP connections are made, in each measurement that makes some (RFC 3511).
+
+use super::keys::{Keys, MeasureDefaults, time};
+use crate::conformance::Clause;
+use crate::trial::tcp::Close;
+use crate::units;
+use serde::{Deserialize, Serialize};
+
+/// The way TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Tcp {
+    /// Octets of the object that each GET brings.
+    pub object_octets: u32,
+    /// The time limit of each connection, nanoseconds. Linux repeats a lost SYN after one second.
+    pub time_limit_ns: u64,
+    /// The way connections are closed.
+    pub close: Close,
+    /// First and last port the server listens on.
+    pub server_ports: (u16, u16),
+}
+
+impl Tcp {
+    /// Returns the settings that the keys of a test ask for. RFC 3511: a small object, closed as most connections of HTTP are. Linux
+    /// repeats a lost SYN after one second: a connection that needs that was lost.
+    pub(super) fn read(keys: &impl Keys, _: &MeasureDefaults) -> Self {
+        let closes = [("server-first", Close::ServerFirst), ("client-first", Close::ClientFirst), ("reset", Close::Reset)];
+        Self {
+            object_octets: keys.number("object-size", object_octets).unwrap_or(64),
+            time_limit_ns: time(keys, "time-limit", 900_000_000),
+            close: keys.text("close", |text| units::word(text, "who closes", &closes)).unwrap_or_default(),
+            server_ports: keys.value("server-ports", units::range).unwrap_or((80, 80)),
+        }
+    }
+}
+
+fn object_octets(text: &str) -> Result<u32, String> {
+    let octets = text.replace('_', "").parse().ok().filter(|octets| (1..=1_000_000).contains(octets));
+    octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
+}
+
+/// Returns the clauses that concern every measurement of TCP connections.
+pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, tcp: &Tcp) -> Vec<Clause> {
+    let object =
+        format!("a GET of HTTP/1.1 on every connection, an object of {} octets, compared octet by octet", tcp.object_octets);
+    let closed = match tcp.close {
+        Close::Reset => "a RST on each",
+        Close::ServerFirst => {
+            "each is closed in order, by the server first; the DUT's table is emptied by its recipe's command"
+        }
+        Close::ClientFirst => {
+            "each is closed in order, by the client first; the DUT's table is emptied by its recipe's command"
+        }
+    };
+    vec![
+        Clause::must(validation, "HTTP 1.1 or higher, a stated object size", object, true),
+        Clause::should(
+            procedure,
+            "a RST on each connection between iterations, and a wait for the aging time",
+            closed,
+            tcp.close == Close::Reset,
+        ),
+        Clause::must(
+            "RFC 8219 section 8",
+            "tests of stateful translation by RFC 3511",
+            "as RFC 8219 cites it; RFC 9411 has obsoleted RFC 3511 and has different tests",
+            true,
+        ),
+    ]
+}

@@ -1,0 +1,211 @@
+//! What was seen of the machine under the DUT during a trial.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Time between samples, nanoseconds.
+    pub interval_ns: u64,
+    /// One entry for each core of the host.
+    pub cores: Vec<CoreWatch>,
+    /// Devices with processors of their own beside the host's: virtual machines, another machine, or several devices in a chain, in the
+    /// order of the chain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceWatch>,
+    /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<u64>,
+    /// Processor time of the DUT's processes over the trial, milliseconds. `None` where it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_ms: Option<u64>,
+    /// The places where frames were dropped, as the DUT's kernel counts it; only counters that moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<Drops>,
+    /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<u64>,
+    /// The time for which the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of
+    /// their threads together. Empty for a DUT that is the kernel, or out of sight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited_us: Vec<u64>,
+}
+
+/// One device over a trial, where it has cores of its own or is one of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceWatch {
+    /// The name of its recipe.
+    pub device: String,
+    /// The cores of the device, in its own numbering, all of the role [`CoreRole::Dut`].
+    pub cores: Vec<CoreWatch>,
+    /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
+    /// available there. Empty where it could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<u64>,
+}
+
+/// A drop counter of the DUT over a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drops {
+    /// The place where they were dropped.
+    #[serde(rename = "where")]
+    pub place: DropPlace,
+    /// `received` or `sent`; of the connection tracking table the kernel's name of the counter, such as `early_drop`.
+    pub way: String,
+    /// Frames dropped in each interval, oldest first.
+    pub samples: Vec<u64>,
+}
+
+/// The place of a drop.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DropPlace {
+    /// The kernel's queue between an interface and the core that works for it.
+    Backlog,
+    /// The connection tracking table, which counts connections that were not made or were lost, not frames.
+    Conntrack,
+    /// An interface, as in the DUT.
+    #[serde(untagged)]
+    Interface(String),
+}
+
+impl fmt::Display for DropPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Backlog => "backlog",
+            Self::Conntrack => "conntrack",
+            Self::Interface(name) => name,
+        })
+    }
+}
+
+impl Watch {
+    /// Milliseconds the host of this virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on.
+    pub fn stolen_ms(&self, since_ns: u64) -> u64 {
+        let before = (since_ns / self.interval_ns.max(1)) as usize;
+        let of_core = |core: &CoreWatch| {
+            let per_mille: u64 = core.samples.iter().skip(before).map(|s| u64::from(s.steal)).sum();
+            per_mille * self.interval_ns / 1_000_000_000
+        };
+        self.dut_cores().map(of_core).max().unwrap_or(0)
+    }
+
+    /// The host's cores that are the DUT's.
+    pub fn dut_cores(&self) -> impl Iterator<Item = &CoreWatch> {
+        self.cores.iter().filter(|core| core.role == CoreRole::Dut)
+    }
+
+    /// Milliseconds for which other processes than the DUT's had its cores. The kernel's own forwarding is softirq time and none of it.
+    /// `None` where the DUT's part is not known.
+    pub fn taken_ms(&self) -> Option<u64> {
+        let own_ms = self.process_ms?;
+        let of_core = |core: &CoreWatch| core.samples.iter().map(|s| u64::from(s.user) + u64::from(s.system)).sum::<u64>();
+        let per_mille: u64 = self.dut_cores().map(of_core).sum();
+        Some((per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms))
+    }
+}
+
+/// One core over a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoreWatch {
+    /// The kernel's number of the core.
+    pub core: u32,
+    /// The owner of the core.
+    pub role: CoreRole,
+    /// Samples, oldest first.
+    pub samples: Vec<CpuSample>,
+}
+
+/// The owner of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CoreRole {
+    /// The DUT.
+    Dut,
+    /// The tester.
+    Tester,
+    /// Neither of them.
+    Other,
+}
+
+/// Shares of one interval in per mille: their sum is about 1000.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSample {
+    /// User and nice.
+    pub user: u16,
+    /// Kernel on behalf of processes.
+    pub system: u16,
+    /// Interrupts and softirqs: where the kernel forwards frames.
+    pub softirq: u16,
+    /// Idle and waiting.
+    pub idle: u16,
+    /// Taken by the host of this virtual machine.
+    pub steal: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(role: CoreRole, steals: &[u16]) -> CoreWatch {
+        let sample = |steal: &u16| CpuSample { steal: *steal, ..CpuSample::default() };
+        CoreWatch { core: 0, role, samples: steals.iter().map(sample).collect() }
+    }
+
+    fn unwatched() -> Watch {
+        let (memory, drops, connections) = (vec![], vec![], vec![]);
+        let waited_us = vec![];
+        Watch {
+            interval_ns: 100_000_000,
+            cores: vec![],
+            devices: vec![],
+            memory,
+            process_ms: None,
+            drops,
+            connections,
+            waited_us,
+        }
+    }
+
+    #[test]
+    fn roles_and_places_are_the_words_that_earlier_records_have() {
+        let core = r#"{"core":1,"role":"tester","samples":[]}"#;
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<CoreWatch>(core).expect("a core")).expect("text"), core);
+        let places = [
+            ("backlog", DropPlace::Backlog),
+            ("conntrack", DropPlace::Conntrack),
+            ("left", DropPlace::Interface("left".into())),
+        ];
+        for (word, place) in places {
+            let drops = format!(r#"{{"where":"{word}","way":"sent","samples":[3]}}"#);
+            let read: Drops = serde_json::from_str(&drops).expect("drops");
+            assert_eq!((&read.place, read.place.to_string().as_str()), (&place, word));
+            assert_eq!(serde_json::to_string(&read).expect("text"), drops);
+        }
+    }
+
+    #[test]
+    fn a_watch_of_before_there_were_several_devices_is_still_read() {
+        assert_eq!(toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").expect("a watch"), unwatched());
+        assert!(!toml::to_string(&unwatched()).expect("text").contains("devices"));
+    }
+
+    #[test]
+    fn stolen_time_is_that_of_the_worst_core_of_the_dut() {
+        let cores = vec![core(CoreRole::Tester, &[900]), core(CoreRole::Dut, &[100, 0]), core(CoreRole::Dut, &[0, 200])];
+        let watch = Watch { cores, ..unwatched() };
+        assert_eq!(watch.stolen_ms(0), 20);
+        assert_eq!(watch.stolen_ms(100_000_000), 20, "the first sample is of phase 1");
+        assert_eq!(watch.stolen_ms(200_000_000), 0);
+        assert_eq!(Watch { cores: vec![core(CoreRole::Other, &[900])], ..watch }.stolen_ms(0), 0);
+    }
+
+    #[test]
+    fn what_the_dut_did_not_use_of_its_busy_cores_others_took() {
+        let busy = |user, system| CpuSample { user, system, softirq: 300, ..CpuSample::default() };
+        let core = |role| CoreWatch { core: 0, role, samples: vec![busy(400, 100), busy(500, 0)] };
+        let watch = |process_ms| Watch { cores: vec![core(CoreRole::Dut), core(CoreRole::Tester)], process_ms, ..unwatched() };
+        assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
+    }
+}

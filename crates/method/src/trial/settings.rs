@@ -1,0 +1,19 @@
+//! The settings that all trials of a plan have in common.
+
+use serde::{Deserialize, Serialize};
+
+/// The settings of trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TrialSettings {
+    /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.
+    pub duration_ns: u64,
+    /// The longest wait for residual frames, nanoseconds. RFC 2544 section 23: 2 s. Ends early once every frame is accounted for.
+    pub residual_ns: u64,
+    /// Rest between trials, nanoseconds. RFC 2544 section 23: at least 5 s.
+    pub rest_ns: u64,
+    /// A frame later than this is not received; 0: the end of the residual wait decides (RFC 2544).
+    pub frame_timeout_ns: u64,
+    /// A tester's thread away for longer than this has stalled, nanoseconds.
+    pub stall_ns: u64,
+}

@@ -1,0 +1,26 @@
+//! What every figure is made of.
+
+use super::style::LegendEntry;
+use serde::Serialize;
+
+/// A figure: small multiples under one caption and one legend.
+#[derive(Default, Serialize)]
+pub(crate) struct Figure {
+    /// Name in the page and of the file.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    /// Guidance on how to read it.
+    pub(crate) caption: String,
+    pub(crate) keys: Vec<LegendEntry>,
+    /// The panels, each an SVG document.
+    pub(crate) panels: Vec<String>,
+    /// Notes that must be printed below it.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Figure {
+    /// Nothing to show. What is said below a figure may hold where there is nothing to draw: why not a single trial passed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.panels.is_empty() && self.notes.is_empty()
+    }
+}

@@ -1,0 +1,50 @@
+//! Which cores are the tester's and which the device's.
+
+use super::error::RunError;
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::plan::Plan;
+use sixbench_plan::Links;
+use sixbench_testbed::{Cores, Library, Recipe};
+
+/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
+pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
+    if links.machine.is_some() {
+        return cores(links).map(drop);
+    }
+    let cores = cores(links)?;
+    plan.tests.iter().try_for_each(|test| {
+        let of_test = |error: RunError| error.of_test(&test.name);
+        fewer(cores.clone(), test.cores, library.get(&test.dut)).map(drop).map_err(of_test)
+    })
+}
+
+/// Limits the device to the wanted number of its cores; each of several devices in a row gets that many. Virtual machines may
+/// have to share cores: each has at least one virtual core of its own, and the watch shows the sharing.
+pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
+    let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
+    let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
+    let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
+        true => (wanted * devices).min(cores.dut.len()).max(wanted),
+        false => wanted * devices,
+    };
+    if wanted > cores.dut.len() {
+        return Err(RunError::FewCores { wanted, own: cores.dut });
+    }
+    Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
+}
+
+/// Returns the cores of the tester and of the DUT: as the plan says, else divided.
+pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
+    let allowed = allowed_cores()?;
+    let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
+    if let Some(core) = wanted.find(|core| !allowed.contains(core)) {
+        return Err(RunError::ForeignCore { core: *core, allowed });
+    }
+    let divided = Cores::divide(&allowed);
+    let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
+    Ok(match links.ports {
+        // The device has a machine of its own; all cores are the tester's.
+        Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
+        None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
+    })
+}

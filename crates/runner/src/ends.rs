@@ -1,0 +1,62 @@
+//! The tester's ends at a device's links.
+
+use super::cores::cores;
+use super::error::RunError;
+use super::neighbours;
+use super::request::{SessionRequest, Site};
+use sixbench_io::PortSpec;
+use sixbench_testbed::topology::LINKS;
+use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
+use std::net::IpAddr;
+
+/// The tester's ends. Interfaces are always in network namespaces of the tester's own, so that nothing gets from one to the other but through
+/// the device.
+pub(super) enum TesterLinks {
+    /// The testbed's own links to devices in namespaces.
+    Built(Topology),
+    /// Interfaces of this machine.
+    Taken(Interfaces),
+    /// Ports without an interface, which need no namespace.
+    Addresses([PortSpec; 2]),
+}
+
+impl TesterLinks {
+    /// Takes ports that were there before: interfaces are moved into namespaces.
+    pub(super) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
+        let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
+        interfaces.into_iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
+        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces)?))
+    }
+
+    /// Returns the left and the right port, and the namespace that each is in.
+    pub(super) fn ends(&self) -> [(Option<&str>, PortSpec); 2] {
+        let interface = |name: &str| PortSpec::Interface(name.to_owned());
+        match self {
+            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))),
+            Self::Taken(interfaces) => {
+                let ([left, right], names) = (interfaces.namespaces(), interfaces.names());
+                [(Some(left.name()), interface(names[0])), (Some(right.name()), interface(names[1]))]
+            }
+            Self::Addresses(ports) => ports.clone().map(|port| (None, port)),
+        }
+    }
+}
+
+/// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
+pub(super) fn settle(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    links: &TesterLinks,
+    others: (&[IpAddr], &[IpAddr]),
+) -> Result<Hosts, RunError> {
+    match links {
+        TesterLinks::Built(topology) => Ok(Hosts::settle(topology, request.recipe, &request.name, others, &site.shell)?),
+        TesterLinks::Taken(interfaces) => {
+            let cores = cores(site.links)?.tester;
+            let hosts = Hosts::settle_on(interfaces, &cores, request.recipe, others)?;
+            neighbours::wait_for(request.recipe, &hosts, site)?;
+            Ok(hosts)
+        }
+        TesterLinks::Addresses(_) => Err(RunError::NeedsInterfaces),
+    }
+}

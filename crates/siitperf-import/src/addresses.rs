@@ -1,0 +1,71 @@
+//! Arithmetic on addresses: networks, prefixes, and the 16 bits that vary. Nothing here knows siitperf's keys.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Returns the bits of an address, and how many it has.
+fn bits(address: IpAddr) -> (u128, u8) {
+    match address {
+        IpAddr::V4(address) => (address.to_bits().into(), 32),
+        IpAddr::V6(address) => (address.to_bits(), 128),
+    }
+}
+
+/// Returns the address with these bits, of the same version as `like`.
+fn of_bits(bits: u128, like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => Ipv4Addr::from_bits(bits as u32).into(),
+        IpAddr::V6(_) => Ipv6Addr::from_bits(bits).into(),
+    }
+}
+
+/// Returns `bits` with its last `last` bits cleared; `last` must be fewer than all.
+fn network(bits: u128, last: u8) -> u128 {
+    bits >> last << last
+}
+
+/// Returns the device's address by RFC 2544 appendix C.2.2: the first one of the network if the tester does not have it itself,
+/// else the second.
+pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
+    let (own, all) = bits(tester);
+    let first = network(own, all - length) + 1;
+    of_bits(if first == own { first + 1 } else { first }, tester)
+}
+
+/// Returns the address with the bits of `mask`, which end `from_end` bits before its last, replaced by those of `value`.
+fn replaced(address: IpAddr, from_end: usize, mask: u16, value: u16) -> IpAddr {
+    let kept = bits(address).0 & !(u128::from(mask) << from_end);
+    of_bits(kept | u128::from(value) << from_end, address)
+}
+
+/// Returns the address with the octet that tells networks apart set to `number`: the third of IPv4 addresses, the eighth of
+/// IPv6 addresses.
+pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
+    replaced(address, if address.is_ipv4() { 8 } else { 64 }, 0xff, number.into())
+}
+
+/// Returns the address with the 16 bits at octet `offset` replaced by `part`.
+pub(super) fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
+    replaced(address, usize::from(bits(address).1) - 16 - 8 * offset, 0xffff, part)
+}
+
+/// Returns the last 16 bits of the address.
+pub(super) fn last_16_bits(address: IpAddr) -> u16 {
+    bits(address).0 as u16
+}
+
+/// Returns the conventional length of a prefix, or a longer one if the other side would be in the same network. `None` if no
+/// length keeps the two apart.
+pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
+    let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
+    let (own, all) = bits(own);
+    let other = other.map(|other| bits(*other)).filter(|(_, its)| *its == all);
+    let common = other.map_or(0, |(other, _)| (own ^ other).leading_zeros() as u8 - (128 - all));
+    let length = usual.max(common + 1);
+    (length <= longest).then_some(length)
+}
+
+/// Returns the prefix of this length that the address is in.
+pub(super) fn prefix(address: IpAddr, length: u8) -> String {
+    let (own, all) = bits(address);
+    format!("{}/{length}", of_bits(network(own, all - length), address))
+}
