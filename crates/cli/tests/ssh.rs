@@ -101,7 +101,10 @@ fn cores_that_the_machine_has_not_got_are_told_with_their_test() {
     let output = run(&room, &plan(&room, &scratch, "dut", test), &scratch.path("results"));
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("test many") && error.contains("requires 9 cores for the DUT, but dut has only 4 online"), "{error}");
+    assert!(
+        error.contains("test many") && error.contains("requires 9 cores for the DUT, but dut has only 4 online"),
+        "{error}"
+    );
 }
 
 #[test]
