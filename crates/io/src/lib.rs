@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn only_missing_rights_are_called_so() {
         let told = |code| PortError::socket("e0", "open a packet socket")(io::Error::from_raw_os_error(code)).to_string();
-        assert!(told(libc::EPERM).ends_with("; it takes root"), "{}", told(libc::EPERM));
+        assert!(told(libc::EPERM).ends_with("; root is needed"), "{}", told(libc::EPERM));
         assert!(!told(libc::EBUSY).contains("root") && !told(libc::EMFILE).contains("root"));
     }
 }

@@ -96,7 +96,7 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
         assert!(warned < ready && ready < measured, "{dut}: {warned}, {ready}, {measured}");
     }
     // On a busy machine trials warn of other work, too, and in the same place.
-    let mut of_the_run = warnings.iter().filter(|text| !text.contains("in trials: where such a trial decides"));
+    let mut of_the_run = warnings.iter().filter(|text| !text.contains("during trials; a rate decided by such a trial"));
     // The later one goes before all that there were, so it would stand behind the earlier one if it did not.
     assert_eq!([of_the_run.next(), of_the_run.next()], [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))], "{warnings:?}");
 }

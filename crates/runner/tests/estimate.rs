@@ -23,37 +23,32 @@ fn took_s(plan: &Plan, share: f64, noise: f64, seed: u64) -> f64 {
     (dut.elapsed_ns() + devices.len() as u64 * SET_UP_NS) as f64 / 1e9
 }
 
+/// Longer runs take too long to simulate, and are shorter ones repeated.
+const LONGEST_S: u64 = 50_000;
+
+/// The time is shorter where a device is slow, since a search that begins at the maximum passes sooner, and longer where one scatters, since
+/// then more repetitions and trials are needed. Which of them a device is nobody knows before.
 #[test]
-fn explore() {
+fn a_run_takes_between_six_tenths_of_its_estimate_and_one_and_a_half_times_that() {
     let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
-    for profile in [None, Some(Profile::Smoke), Some(Profile::Draft), Some(Profile::Rfc)] {
+    let mut compared = 0;
+    for profile in [None, Some(Profile::Smoke), Some(Profile::Draft)] {
         for ready in plans::ready() {
+            // Others need recipes of their own.
             let Ok(Loaded { mut plan, .. }) = sixbench_plan::load(ready.text, &library) else { continue };
-            if let Some(profile) = profile {
-                apply_profile(&mut plan, profile);
-            }
-            if plan.tests.iter().any(|t| t.measure.dns().is_some() || t.stateful.is_some()) {
-                println!("{} skipped", ready.name);
+            profile.into_iter().for_each(|profile| apply_profile(&mut plan, profile));
+            let estimated = estimate(&plan).seconds;
+            // The simulated devices know frames alone.
+            let is_of_frames = plan.tests.iter().all(|test| test.measure.dns().is_none() && test.stateful.is_none());
+            if !is_of_frames || estimated > LONGEST_S {
                 continue;
             }
-            let estimated = estimate(&plan).seconds as f64;
-            let begin = std::time::Instant::now();
-            let mut all = vec![];
-            for noise in [0.0, 0.01, 0.05] {
-                for share in [0.06, 0.1, 0.3, 0.7, 0.9] {
-                    all.push(took_s(&plan, share, noise, 7) / estimated)
-                }
+            for (share, noise) in [0.06, 0.3, 0.9].into_iter().flat_map(|share| [0.0, 0.01, 0.05].map(|noise| (share, noise))) {
+                let ratio = took_s(&plan, share, noise, 7) / estimated as f64;
+                assert!((0.6..1.5).contains(&ratio), "{} {profile:?}, {share}, {noise}: {ratio} of {estimated} s", ready.name);
+                compared += 1;
             }
-            all.sort_by(f64::total_cmp);
-            println!(
-                "{profile:?} {:<32} {:>8.0} s  {:.2} {:.2} {:.2}   {:?}",
-                ready.name,
-                estimated,
-                all[0],
-                all[7],
-                all[14],
-                begin.elapsed()
-            );
         }
     }
+    assert!(compared >= 100, "{compared}");
 }

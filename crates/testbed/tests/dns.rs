@@ -165,7 +165,7 @@ fn what_is_no_authority_is_refused() {
     let hosts = Hosts::settle(&topology, recipe, "", (&[], &[]), &rehearsal).expect("rehearsed");
     let at = "198.18.0.2:53".parse().expect("an address");
     let error = RealAuthority::bring_up(recipe, &hosts, at, &Zone::default()).expect_err("refused").to_string();
-    assert!(error.contains("unbound-dns64 is no authority, its technology is DNS64 server"), "{error}");
+    assert!(error.contains("unbound-dns64 is not an authority, its technology is DNS64 server"), "{error}");
 }
 
 #[test]

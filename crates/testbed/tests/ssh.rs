@@ -157,7 +157,7 @@ fn each_reason_why_there_is_no_connection_is_told() {
     assert!(refused("closed").contains("is it up, does sshd run there"), "{}", refused("closed"));
     assert!(refused("refusing").contains("refused our key"), "{}", refused("refusing"));
     assert!(refused("unknown").contains("host key is not known"), "{}", refused("unknown"));
-    assert!(refused("changed").contains("host key is not the one that was known"), "{}", refused("changed"));
+    assert!(refused("changed").contains("host key has changed"), "{}", refused("changed"));
     let none = RemoteMachine::new("sixbench.invalid", None, FAR.map(str::to_owned))
         .reach(&Shell::new())
         .expect_err("an error")
@@ -193,12 +193,12 @@ fn what_a_recipe_needs_and_the_machine_lacks_is_told_before_anything_is_done() {
     assert_eq!(check(&router), "cannot run sb-none: not installed (on dut: apt-get install sb-package)");
     let mut router = recipe("linux-ipv4");
     router.system = System::Openbsd;
-    assert!(check(&router).contains("linux-ipv4 is a recipe for OpenBSD, and dut runs Linux"), "{}", check(&router));
+    assert!(check(&router).contains("linux-ipv4 is a recipe for OpenBSD, but dut runs Linux"), "{}", check(&router));
     let mut router = recipe("linux-ipv4");
     router.host = DeviceHost::Manual;
     assert!(check(&router).contains("linux-ipv4 is set up by hand"), "{}", check(&router));
     let row = check(&recipe("tayga-464xlat"));
-    assert!(row.contains("stands for 2 devices in a row, and dut is one machine"), "{row}");
+    assert!(row.contains("consists of 2 devices in a row, but dut is one machine"), "{row}");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     drop(dut);
     assert_eq!(online(&room), "111");
     let error = up(5).expect_err("refused").to_string();
-    assert!(error.contains("wants 5 cores for the DUT, and dut has 4 online"), "{error}");
+    assert!(error.contains("requires 5 cores for the DUT, but dut has only 4 online"), "{error}");
 }
 
 #[test]

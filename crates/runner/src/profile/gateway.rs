@@ -139,7 +139,7 @@ mod tests {
     fn connections_that_would_collide_behind_the_device_are_refused() {
         of(&recipe("nft-nat44"), &test(64_512 * 10, 10)).expect("just as many as the pool has ports");
         let error = of(&recipe("nft-nat44"), &test(64_512 * 10 + 1, 10)).expect_err("refused");
-        assert!(error.contains("64513 to each, but the pool of nft-nat44 has only 64512 sources"), "{error}");
+        assert!(error.contains("64513 per destination, but the pool of nft-nat44 has only 64512 sources"), "{error}");
         of(&recipe("nft-nat44-pool"), &test(64_512 * 10 + 1, 10)).expect("four addresses");
     }
 
@@ -157,7 +157,7 @@ mod tests {
         let one = ValueRange { first: 1, last: 1, order: ValueOrder::Pseudorandom };
         narrow.traffic.forward_ports = Ports { source: one, destination: one };
         let error = of(&recipe("nft-nat44"), &narrow).expect_err("refused");
-        assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");
+        assert!(error.contains("on the left of recipe nft-nat44, only has 1; widen `forward-ports`"), "{error}");
         std::mem::swap(&mut narrow.traffic.forward_ports, &mut narrow.traffic.reverse_ports);
         of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
     }

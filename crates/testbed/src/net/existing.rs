@@ -86,7 +86,7 @@ mod tests {
     fn datagrams_that_do_not_fit_are_refused_with_the_command_that_helps() {
         assert!(check_mtu("lo", 1500).is_ok());
         let error = check_mtu("lo", 70_000).unwrap_err().to_string();
-        assert!(error.starts_with("the MTU of lo is 65536 octets, and the plan's largest datagrams have 70000"), "{error}");
+        assert!(error.starts_with("the MTU of lo is 65536 octets, but the plan's largest datagrams have 70000"), "{error}");
         assert!(error.contains("ip link set lo mtu 70000"), "{error}");
     }
 

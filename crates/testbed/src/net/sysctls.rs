@@ -176,7 +176,7 @@ mod tests {
         let first = Sysctls::write(&wanted(&file, "2"), &shell).expect("written");
         let second = Sysctls::write(&wanted(&file, "2"), &shell).expect("shared");
         let error = Sysctls::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
-        assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
+        assert!(error.contains("at the same time, 2 and 3") && error.contains("same `table-size`"), "{error}");
         let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
         assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
         drop(first);

@@ -116,11 +116,11 @@ mod tests {
     fn a_name_that_is_a_path_is_refused_of_one_device_and_of_a_row() {
         for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
             let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
-            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+            assert!(error.contains("name: a recipe's name consists of"), "{error}");
             let mut library = Library::load::<&Path>(&[]).expect("good recipes");
             let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
             let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
-            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+            assert!(error.contains("name: a recipe's name consists of"), "{error}");
         }
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let recipe: Recipe = toml::from_str(&siit()).expect("a recipe");
         assert_eq!(recipe.needs[0].cure(), "apt-get install tayga");
         let error = error(&siit().replace(", package = \"tayga\"", ""));
-        assert!(error.contains("needs: where is tayga to be had?"), "{error}");
+        assert!(error.contains("needs: tayga has neither a `package` nor a `source`"), "{error}");
     }
 
     #[test]

@@ -115,7 +115,7 @@ mod tests {
             assert!(with(DNS64, "64:ff9b::/96", good).is_empty(), "{good}");
         }
         assert!(with(DNS64, "64:ff9b::/96", "64:ff9b::/80")[0].contains("32, 40, 48, 56, 64 or 96"));
-        assert!(with(DNS64, "64:ff9b::/96", "64:ff9b::1/96")[0].contains("64:ff9b::/96 is meant?"));
+        assert!(with(DNS64, "64:ff9b::/96", "64:ff9b::1/96")[0].contains("did you mean 64:ff9b::/96?"));
         assert!(with(DNS64, "64:ff9b::/96", "2001:db8:1:2:100::/96")[0].contains("bits 64 to 71"));
     }
 
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn servers_and_only_servers_have_the_section() {
         let siit = with(DNS64, "technology = \"dns64\"", "technology = \"siit\"");
-        assert!(siit.iter().any(|problem| problem.contains("SIIT, which is no server")), "{siit:?}");
+        assert!(siit.iter().any(|problem| problem.contains("SIIT, which is not a DNS server")), "{siit:?}");
         let without = DNS64.replace("[dns]", "").replace("prefix = \"64:ff9b::/96\"", "");
         assert!(told(&without)[0].contains("[dns] is missing"));
         let stray = format!("{DNS64}\n[translation]\nprefix = \"64:ff9b::/96\"\n");

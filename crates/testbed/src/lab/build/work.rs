@@ -180,7 +180,7 @@ mod tests {
         let (first, second) = (step("begin", |work| work.run(&["true"])), step("go on", |work| work.run(&["ls", "/nosuch"])));
         let error = work.perform(&[first, second], &mut |_| {}).expect_err("it fails").to_string();
         assert!(error.starts_with("cannot go on: `ls /nosuch` failed (exit status: 2): "), "{error}");
-        assert!(error.contains("No such file") && error.contains("/log; `sixbench lab build` goes on"), "{error}");
+        assert!(error.contains("No such file") && error.contains("/log; `sixbench lab build` continues"), "{error}");
         let mut told = Vec::new();
         let mended = step("go on", |work| work.run(&["true"]));
         let first = step("begin", |_| panic!("it was done"));
