@@ -27,7 +27,7 @@ impl Counter {
     }
 
     /// The place of frame `index`, to which 32 uniform bits belong.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place(self, index: u64, random: u32) -> u32 {
         match self.order {
             ValueOrder::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
@@ -57,7 +57,7 @@ pub(crate) struct Draw {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): equidistributed, two multiplications.
-#[inline]
+#[inline(always)]
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -80,7 +80,7 @@ impl Flow {
     }
 
     /// Uniform bits that belong to frame `index`.
-    #[inline]
+    #[inline(always)]
     fn random(&self, index: u64) -> u64 {
         mix(self.key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
     }
@@ -91,7 +91,7 @@ impl Flow {
     }
 
     /// Places of source and destination address of frame `index`, independent of its ports; `None` where both stay.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn address_places(&self, index: u64) -> Option<(u16, u16)> {
         let (source, destination) = self.addresses?;
         let random = mix(self.random(index) ^ STEP);
@@ -107,7 +107,7 @@ impl Flow {
     }
 
     /// Source and destination port of frame `index`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ports(&self, index: u64) -> (u16, u16) {
         let random = self.random(index);
         let source = self.source.place(index, (random >> 32) as u32) as u16;

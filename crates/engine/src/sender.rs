@@ -3,11 +3,11 @@
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::Pacer;
 use crate::reach::reach;
-use crate::stream::{PortsOnly, Stream};
+use crate::stream::{PlainFlow, Stream};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, Schedule};
-use sixbench_wire::template::{StampedTime, Template};
+use sixbench_wire::template::{PlainPatch, StampedTime, Template};
 
 /// One direction being sent.
 pub(crate) struct Sender<'a> {
@@ -91,7 +91,7 @@ pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
     held: Vec<Held>,
     /// The quick way to write a frame, where there is one.
-    ports_only: Option<PortsOnly>,
+    plain: Option<(PlainFlow, PlainPatch)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ enum Held {
 impl Writer {
     /// Writes frames of `stream` into the buffers of a port with so many of them.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
-        Self { held: vec![Held::Unknown; slots], ports_only: stream.ports_only() }
+        Self { held: vec![Held::Unknown; slots], plain: stream.plain() }
     }
 
     /// Has `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is looked at once for all of
@@ -117,13 +117,13 @@ impl Writer {
         wanted: usize,
         port: &mut dyn Transmit,
     ) -> Result<Sent, PortError> {
-        match self.ports_only {
-            Some(ports_only) => {
+        match self.plain {
+            Some((flow, patch)) => {
                 let template = &stream.kind(0).0.template;
                 port.transmit(wanted, &mut |slot, buffer| {
                     let frame = self.template_in(slot, buffer, template, Held::Foreground);
                     let (sequence, time) = next();
-                    ports_only.patch(frame, sequence, time);
+                    patch.patch(frame, flow.fields(stream.turn(sequence), sequence, time));
                     frame.len()
                 })
             }

@@ -9,7 +9,8 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, PortsPatch, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+    DatagramEnd, Description, OuterHeader, PlainFields, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport,
+    Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
@@ -169,6 +170,13 @@ impl FrameKind {
         matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
     }
 
+    /// Returns the ports and addresses of these frames, if they are not those of connections or subscribers.
+    pub(crate) fn plain_flow(&self) -> Option<PlainFlow> {
+        let Pattern::Flow(flow) = &self.pattern else { return None };
+        let flow = PlainFlow { flow: *flow, address_fields: self.address_fields, is_reply: self.is_reply };
+        self.population.is_none().then_some(flow)
+    }
+
     /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
     fn subscriber_end(&self, population: &SubscriberPopulation) -> DatagramEnd {
@@ -215,18 +223,32 @@ impl FrameKind {
     }
 }
 
-/// The frames of a stream that differ in ports and tag alone.
+/// The ports and addresses of the frames of one kind that differ in these and the tag alone.
 #[derive(Clone, Copy)]
-pub(crate) struct PortsOnly {
+pub(crate) struct PlainFlow {
     flow: Flow,
-    patch: PortsPatch,
+    address_fields: (AddressField, AddressField),
+    /// True for replies: ports and addresses are those of the request, ends swapped.
+    is_reply: bool,
 }
 
-impl PortsOnly {
-    /// Rewrites a frame of the stream as its frame `sequence`.
+impl PlainFlow {
+    /// Returns the variable fields of frame `sequence`, the `index`-th of its flow pattern.
     #[inline(always)]
-    pub(crate) fn patch(&self, frame: &mut [u8], sequence: u64, time: StampedTime) {
-        self.patch.patch(frame, self.flow.ports(sequence), sequence, time);
+    pub(crate) fn fields(&self, index: u64, sequence: u64, time: StampedTime) -> PlainFields {
+        let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
+        if self.is_reply {
+            ports = (ports.1, ports.0);
+            places = places.map(|(source, destination)| (destination, source));
+        }
+        let addresses =
+            places.map(|(source, destination)| (self.address_fields.0.at(source), self.address_fields.1.at(destination)));
+        PlainFields { ports, addresses, sequence, time }
+    }
+
+    /// Returns whether an address differs from frame to frame.
+    pub(crate) fn varies_addresses(&self) -> bool {
+        self.flow.varies_addresses()
     }
 }
 
@@ -320,14 +342,10 @@ impl Stream {
         std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
     }
 
-    /// Returns what changes from frame to frame where that is the ports and the tag alone, and every frame has ports of its own.
-    pub(crate) fn ports_only(&self) -> Option<PortsOnly> {
-        let kind = &self.foreground;
-        let Pattern::Flow(flow) = &kind.pattern else { return None };
-        let is_alone = self.background.is_none() && kind.population.is_none() && !kind.is_reply;
-        let varies = flow.varies_addresses() || !matches!(self.turns, Turns::Unbounded);
-        let patch = PortsPatch::new(&kind.template)?;
-        (is_alone && !varies).then_some(PortsOnly { flow: *flow, patch })
+    /// Returns the quick way to write the frames of this stream, where there is one.
+    pub(crate) fn plain(&self) -> Option<(PlainFlow, PlainPatch)> {
+        let flow = self.foreground.plain_flow().filter(|_| self.background.is_none())?;
+        Some((flow, PlainPatch::new(&self.foreground.template)?))
     }
 
     /// The kind of frame `sequence`, and whether it is background.
@@ -375,8 +393,9 @@ impl Stream {
         self.foreground.has_translated_source()
     }
 
+    /// Returns the place of frame `sequence` in the flow pattern of its kind.
     #[inline]
-    fn turn(&self, sequence: u64) -> u64 {
+    pub(crate) fn turn(&self, sequence: u64) -> u64 {
         match &self.turns {
             Turns::Unbounded => self.index(sequence),
             Turns::Among(flows) => self.index(sequence) % flows,

@@ -130,8 +130,7 @@ impl Verifier {
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
         let is_changed_after = expected.has_translated_sources();
         let learns = expected.opens_connections();
-        let octets =
-            expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(&expected, kind, is_background)).collect();
+        let octets = expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(kind, is_background)).collect();
         Self { expected, frames, zero_checksum_is_known, is_changed_after, learns, octets }
     }
 
@@ -141,7 +140,7 @@ impl Verifier {
     }
 
     /// Returns the verdict on `frame`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn judge(&mut self, frame: &[u8]) -> FrameClass {
         match self.right(frame) {
             Some(tag) => FrameClass::Right(tag),
@@ -150,7 +149,7 @@ impl Verifier {
     }
 
     /// Returns the tag of a frame that equals the expected one; `None` of all others, of which some are right, too.
-    #[inline]
+    #[inline(always)]
     fn right(&mut self, frame: &[u8]) -> Option<Tag> {
         let (octets, tag) = self.octets.iter_mut().find_map(|octets| octets.tag_of(frame).map(|tag| (octets, tag)))?;
         if tag.sequence >= self.frames {

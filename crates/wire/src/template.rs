@@ -12,13 +12,13 @@ use crate::{checksum, ethernet, ipv4, ipv6, protocol, tag, udp};
 mod arrival;
 mod blank;
 mod outer;
-mod ports_patch;
+mod plain;
 
 use blank::Blank;
 pub use blank::with_part;
 use outer::OuterPatch;
 pub use outer::{OuterHeader, address_of, bits};
-pub use ports_patch::PortsPatch;
+pub use plain::{PlainArrival, PlainFields, PlainPatch};
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;

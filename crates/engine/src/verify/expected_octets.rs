@@ -2,10 +2,10 @@
 //! whole, which takes a third of the time of reading every field. A frame that differs is not judged here.
 
 use crate::stateful::Mapped;
-use crate::stream::{FrameKind, PortsOnly, Stream};
+use crate::stream::{FrameKind, PlainFlow, Stream};
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
-use sixbench_wire::template::StampedTime;
+use sixbench_wire::template::{PlainArrival, StampedTime};
 
 /// The longest headers with a tag: IPv6 in IPv6, which no technology has; IPv4 in IPv6 takes 100.
 const LONGEST_HEAD: usize = 128;
@@ -18,8 +18,8 @@ pub(super) struct ExpectedOctets {
     frame_octets: usize,
     is_background: bool,
     stream: u8,
-    /// The quick way to write a frame, where there is one.
-    ports_only: Option<PortsOnly>,
+    /// The quick way to compare a frame, where there is one.
+    plain: Option<(PlainFlow, PlainArrival)>,
     /// False where the DUT's hardware address is not known: then those of the frame count as right.
     knows_hardware_addresses: bool,
     /// True where the device chooses fields for itself.
@@ -29,19 +29,25 @@ pub(super) struct ExpectedOctets {
 }
 
 impl ExpectedOctets {
-    pub(super) fn new(stream: &Stream, kind: &FrameKind, is_background: bool) -> Self {
+    pub(super) fn new(kind: &FrameKind, is_background: bool) -> Self {
         let template = &kind.template;
         let head_octets = template.head_octets();
         let mut head = [0; LONGEST_HEAD];
         head[..head_octets].copy_from_slice(&template.octets()[..head_octets]);
+        let knows_hardware_addresses = template.description().src_mac.is_unicast();
+        let plain = kind.plain_flow().and_then(|flow| {
+            let arrival =
+                PlainArrival::new(template, flow.varies_addresses(), !kind.keeps_identification, knows_hardware_addresses)?;
+            Some((flow, arrival))
+        });
         Self {
             head,
             head_octets,
             frame_octets: template.frame_octets(),
             is_background,
             stream: template.description().stream,
-            ports_only: stream.ports_only(),
-            knows_hardware_addresses: template.description().src_mac.is_unicast(),
+            plain,
+            knows_hardware_addresses,
             has_device_fields: template.description().outer.is_some()
                 || (template.src().is_ipv4() && !kind.keeps_identification),
             has_translated_source: kind.has_translated_source(),
@@ -64,28 +70,32 @@ impl ExpectedOctets {
     }
 
     /// Returns whether `frame`, which has this tag, is the one that must arrive; false where the fields have to decide.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is(&mut self, frame: &[u8], tag: Tag, stream: &Stream, kind: &FrameKind) -> bool {
         let time = StampedTime::new(tag.time_ns);
+        let has_head = match &self.plain {
+            Some((flow, arrival)) => arrival.is(frame, flow.fields(stream.turn(tag.sequence), tag.sequence, time)),
+            None => self.has_written_head(frame, tag.sequence, time, stream, kind),
+        };
+        has_head && tag::pattern_is_whole(&frame[self.head_octets..])
+    }
+
+    /// Writes the headers and the tag as they must be, and compares them.
+    fn has_written_head(&mut self, frame: &[u8], sequence: u64, time: StampedTime, stream: &Stream, kind: &FrameKind) -> bool {
+        let octets = self.head_octets;
         if self.has_device_fields {
             // Patching does not undo what was copied from the frame before.
-            let octets = self.head_octets;
             self.head[..octets].copy_from_slice(&kind.template.octets()[..octets]);
         }
-        match &self.ports_only {
-            Some(ports_only) => ports_only.patch(&mut self.head, tag.sequence, time),
-            None => {
-                let seen = self.source_of(frame, kind);
-                kind.template.patch(&mut self.head, &stream.variable_of_arrival(kind, tag.sequence, time, seen));
-            }
-        }
+        let seen = self.source_of(frame, kind);
+        kind.template.patch(&mut self.head, &stream.variable_of_arrival(kind, sequence, time, seen));
         if self.has_device_fields {
             kind.template.adopt_device_fields(&mut self.head, frame, !kind.keeps_identification);
         }
         if !self.knows_hardware_addresses {
             self.head[..ethernet::ADDRESSES_LEN].copy_from_slice(&frame[..ethernet::ADDRESSES_LEN]);
         }
-        self.is_head_of(frame) && tag::pattern_is_whole(&frame[self.head_octets..])
+        self.head[..octets] == frame[..octets]
     }
 
     /// Returns the source that counts where it cannot be known before.
@@ -96,19 +106,5 @@ impl ExpectedOctets {
         }
         let (part, port) = kind.template.source_of(frame);
         Mapped { part, port }
-    }
-
-    /// Returns whether the frame begins with these octets. A length that the compiler knows is compared without a call.
-    #[inline]
-    fn is_head_of(&self, frame: &[u8]) -> bool {
-        fn same<const N: usize>(head: &[u8], frame: &[u8]) -> bool {
-            head.first_chunk::<N>() == frame.first_chunk::<N>()
-        }
-        match self.head_octets {
-            60 => same::<60>(&self.head, frame),
-            80 => same::<80>(&self.head, frame),
-            100 => same::<100>(&self.head, frame),
-            octets => self.head[..octets] == frame[..octets],
-        }
     }
 }
