@@ -15,16 +15,26 @@ const PARTS_LOG2: u32 = 7;
 
 /// The delays of the frames of a direction.
 pub(crate) struct Delays {
-    /// Delays of the frames received in time.
+    /// Delays of the frames received in time, but for those of `alike`.
     in_time: Histogram<u64>,
     /// The smallest and the largest of them, to the nanosecond.
     extremes: (u64, u64),
     /// Their sum, and that of their squares: average and standard deviation come from no bucket.
     sums: (u128, u128),
+    /// The frames received last, as many as have the same delay. At rates at which recording matters frames leave and arrive in batches that
+    /// have one time each, and are recorded together.
+    alike: SameDelay,
     /// Delays of the frames that were right, but came after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
     variation: Option<DelayVariation>,
+}
+
+/// Frames of one delay.
+#[derive(Clone, Copy, Default)]
+struct SameDelay {
+    delay_ns: u64,
+    frames: u64,
 }
 
 /// The tagged frames of RFC 8219 section 7.2: from `first` on, one of every `stride`, at a pseudorandom place in it. A fixed place would
@@ -60,6 +70,7 @@ impl Delays {
             in_time: histogram(DELAY_DIGITS),
             extremes: (u64::MAX, 0),
             sums: (0, 0),
+            alike: SameDelay::default(),
             late: histogram(OTHER_DIGITS),
             tagged: tagged.map(|(first, stride)| Tagged { first, stride: stride.max(1), delays: histogram(DELAY_DIGITS) }),
             variation: ipdv.then(DelayVariation::new),
@@ -67,18 +78,35 @@ impl Delays {
     }
 
     /// A frame received in time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, sequence: u64, delay_ns: u64) {
-        self.in_time.saturating_record(delay_ns.max(1));
-        self.extremes = (self.extremes.0.min(delay_ns), self.extremes.1.max(delay_ns));
-        self.sums.0 += u128::from(delay_ns);
-        self.sums.1 += u128::from(delay_ns) * u128::from(delay_ns);
+        if delay_ns != self.alike.delay_ns {
+            let before = std::mem::replace(&mut self.alike, SameDelay { delay_ns, frames: 0 });
+            self.record(before);
+        }
+        self.alike.frames += 1;
         if let Some(tagged) = &mut self.tagged {
             tagged.take(sequence, delay_ns);
         }
         if let Some(variation) = &mut self.variation {
             variation.take(sequence, delay_ns);
         }
+    }
+
+    fn record(&mut self, SameDelay { delay_ns, frames }: SameDelay) {
+        if frames == 0 {
+            return;
+        }
+        self.in_time.saturating_record_n(delay_ns.max(1), frames);
+        self.extremes = (self.extremes.0.min(delay_ns), self.extremes.1.max(delay_ns));
+        let (delay, frames) = (u128::from(delay_ns), u128::from(frames));
+        self.sums = (self.sums.0 + delay * frames, self.sums.1 + delay * delay * frames);
+    }
+
+    /// Records the frames that are not yet in the histogram.
+    fn settle(&mut self) {
+        let last = std::mem::take(&mut self.alike);
+        self.record(last);
     }
 
     /// A right frame after its timeout.
@@ -92,12 +120,14 @@ impl Delays {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&other.in_time);
         let _ = self.late.add(&other.late);
+        self.record(other.alike);
         self.extremes = (self.extremes.0.min(other.extremes.0), self.extremes.1.max(other.extremes.1));
         self.sums = (self.sums.0 + other.sums.0, self.sums.1 + other.sums.1);
     }
 
     /// Returns the summary of the delays of the frames received in time; `None` if there are none.
-    pub(crate) fn summary(&self) -> Option<Delay> {
+    pub(crate) fn summary(&mut self) -> Option<Delay> {
+        self.settle();
         let (min_ns, max_ns) = self.extremes;
         let moments = Moments::of_sums(self.in_time.len(), self.sums.0, self.sums.1);
         summary(&self.in_time).map(|delay| Delay { min_ns, max_ns, moments, ..delay })
@@ -115,6 +145,7 @@ impl Delays {
 
     /// Returns all right frames, late ones included, by delay.
     pub(crate) fn buckets(mut self) -> Vec<Bucket> {
+        self.settle();
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&self.late);
         let mut buckets: Vec<Bucket> = Vec::new();
@@ -244,6 +275,20 @@ mod tests {
         [100_000_001, 100_000_003].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, delay));
         let delay = delays.summary().expect("delays");
         assert_eq!((delay.mean_ns(), delay.deviation_ns()), (Some(100_000_002.0), Some(1.0)));
+    }
+
+    #[test]
+    fn frames_of_one_delay_count_each_wherever_they_stand() {
+        let (mut delays, mut others) = (Delays::new(None, false), Delays::new(None, false));
+        [7, 7, 7, 9, 7, 0, 0].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, delay));
+        [9, 9].into_iter().zip(0..).for_each(|(delay, i)| others.take(i, delay));
+        delays.add(&others);
+        let delay = delays.summary().expect("delays");
+        assert_eq!((delay.count, delay.min_ns, delay.max_ns, delay.mean_ns()), (9, 0, 9, Some(55.0 / 9.0)));
+        assert_eq!(
+            delays.buckets().iter().map(|bucket| (bucket.up_to_ns, bucket.frames)).collect::<Vec<_>>(),
+            [(1, 2), (7, 4), (9, 3)]
+        );
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl FrameTally {
     }
 
     /// Counts a frame that arrived at `now_ns`; hands it to `on_first` where it is right and the first of its number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let class = self.expected.verifier.judge(frame);
         match class {
@@ -250,7 +250,7 @@ impl FrameTally {
     }
 
     /// Marks the frame as seen; says whether it is the first of its number, and counts order and duplicates.
-    #[inline]
+    #[inline(always)]
     fn is_new(&mut self, tag: Tag) -> bool {
         if !self.seen.set(tag.sequence) {
             self.counts.duplicate += 1;
@@ -266,7 +266,7 @@ impl FrameTally {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_right(&mut self, tag: Tag, now_ns: u64) {
         // The stamp of a batch may be a little older than the youngest frame in it.
         let delay = now_ns.saturating_sub(tag.time_ns);
@@ -345,7 +345,7 @@ impl FrameTally {
         let verifier = &self.expected.verifier;
         let explained = self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch));
         result.examples = explained.chain(lost).collect();
-        let delays = self.expected.delays;
+        let mut delays = self.expected.delays;
         (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();
     }

@@ -394,7 +394,7 @@ impl Stream {
     }
 
     /// Returns the place of frame `sequence` in the flow pattern of its kind.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn turn(&self, sequence: u64) -> u64 {
         match &self.turns {
             Turns::Unbounded => self.index(sequence),
@@ -403,7 +403,7 @@ impl Stream {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn index(&self, sequence: u64) -> u64 {
         if self.background.is_some() { self.share.index(sequence) } else { sequence }
     }

@@ -186,11 +186,14 @@ impl Verifier {
     }
 
     /// Takes note of the source of a right frame where it opens a connection: of the first with its number only, not of a duplicate.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn learn(&self, frame: &[u8], tag: Tag) {
-        if !self.learns {
-            return;
+        if self.learns {
+            self.learn_source(frame, tag);
         }
+    }
+
+    fn learn_source(&self, frame: &[u8], tag: Tag) {
         if let Some(seen) = ParsedDatagram::read(frame) {
             self.expected.learn(self.expected.kind(tag.sequence).0, tag.sequence, seen.mapped());
         }

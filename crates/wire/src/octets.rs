@@ -27,11 +27,13 @@ pub(crate) fn must(
 }
 
 /// The `N` octets at `at`; the caller has checked the length.
+#[inline(always)]
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
     *octets[at..].first_chunk().expect("length was checked when the view was made")
 }
 
 /// The 16-bit big-endian number at `at`; the caller has checked the length.
+#[inline(always)]
 pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(array(octets, at))
 }

@@ -10,6 +10,9 @@ use crate::{IpVersion, checksum, ethernet, tag, udp};
 const FIXED_IPV4: usize = UDP_AT_IPV4 + udp::HEADER_LEN + 2;
 const FIXED_IPV6: usize = UDP_AT_IPV6 + udp::HEADER_LEN + 2;
 
+/// Octets that are compared at once.
+const WORD: usize = 4;
+
 const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + 4;
 const FLAGS_AT: usize = ethernet::HEADER_LEN + 6;
 /// The don't-fragment flag in the first octet of IPv4's flags and fragment offset.
@@ -184,14 +187,16 @@ impl PlainArrival {
     /// Compares the first `N` octets but for those of variable fields.
     #[inline(always)]
     fn is_fixed_part<const N: usize>(&self, frame: &[u8]) -> bool {
-        let first = |octets: &[u8]| *octets.first_chunk::<N>().expect(TOO_SHORT);
-        let (octets, mask, frame) = (first(&self.octets), first(&self.mask), first(frame));
-        let word =
-            |octets: &[u8; N], at: usize| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]);
-        (0..N / 4).fold(0, |differences, i| differences | (word(&frame, 4 * i) ^ word(&octets, 4 * i)) & word(&mask, 4 * i))
-            == 0
+        let (octets, mask) = (self.octets.first_chunk::<N>().expect(TOO_SHORT), self.mask.first_chunk::<N>().expect(TOO_SHORT));
+        let frame = frame.first_chunk::<N>().expect(TOO_SHORT);
+        let mut differences = 0;
+        // A loop rather than a fold, which the compiler makes a call of.
+        for at in (0..N).step_by(WORD) {
+            let word = |octets: &[u8; N]| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]);
+            differences |= (word(frame) ^ word(octets)) & word(mask);
+        }
+        differences == 0
     }
 }
 
-// Whole words are compared.
-const _: () = assert!(FIXED_IPV4.is_multiple_of(4) && FIXED_IPV6.is_multiple_of(4));
+const _: () = assert!(FIXED_IPV4.is_multiple_of(WORD) && FIXED_IPV6.is_multiple_of(WORD));
