@@ -187,13 +187,15 @@ impl PlainArrival {
     /// Compares the first `N` octets but for those of variable fields.
     #[inline(always)]
     fn is_fixed_part<const N: usize>(&self, frame: &[u8]) -> bool {
-        let (octets, mask) = (self.octets.first_chunk::<N>().expect(TOO_SHORT), self.mask.first_chunk::<N>().expect(TOO_SHORT));
-        let frame = frame.first_chunk::<N>().expect(TOO_SHORT);
+        #[inline(always)]
+        fn words(octets: &[u8], count: usize) -> &[[u8; WORD]] {
+            octets[..count].as_chunks().0
+        }
         let mut differences = 0;
         // A loop rather than a fold, which the compiler makes a call of.
-        for at in (0..N).step_by(WORD) {
-            let word = |octets: &[u8; N]| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]);
-            differences |= (word(frame) ^ word(octets)) & word(mask);
+        for ((frame, octets), mask) in words(frame, N).iter().zip(words(&self.octets, N)).zip(words(&self.mask, N)) {
+            let [frame, octets, mask] = [frame, octets, mask].map(|octets| u32::from_ne_bytes(*octets));
+            differences |= (frame ^ octets) & mask;
         }
         differences == 0
     }
