@@ -3,7 +3,7 @@
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::Pacer;
 use crate::reach::reach;
-use crate::stream::{PlainFlow, Stream};
+use crate::stream::{FlowPattern, Stream};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, Schedule};
@@ -91,7 +91,7 @@ pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
     held: Vec<Held>,
     /// The quick way to write a frame, where there is one.
-    plain: Option<(PlainFlow, PlainPatch)>,
+    plain: Option<(FlowPattern, PlainPatch)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,39 +117,40 @@ impl Writer {
         wanted: usize,
         port: &mut dyn Transmit,
     ) -> Result<Sent, PortError> {
-        match self.plain {
-            Some((flow, patch)) => {
+        let held = &mut self.held;
+        match &self.plain {
+            Some((pattern, patch)) => {
                 let template = &stream.kind(0).0.template;
                 port.transmit(wanted, &mut |slot, buffer| {
-                    let frame = self.template_in(slot, buffer, template, Held::Foreground);
+                    let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
                     let (sequence, time) = next();
-                    patch.patch(frame, flow.fields(stream.turn(sequence), sequence, time));
+                    patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
                     frame.len()
                 })
             }
-            None => port.transmit(wanted, &mut |slot, buffer| self.write(stream, next(), slot, buffer)),
+            None => port.transmit(wanted, &mut |slot, buffer| write(stream, next(), &mut held[slot], buffer)),
         }
     }
+}
 
-    /// Writes frame `sequence` of `stream` into buffer `slot`; returns its octets.
-    #[inline]
-    fn write(&mut self, stream: &Stream, (sequence, time): (u64, StampedTime), slot: usize, buffer: &mut [u8]) -> usize {
-        let (kind, is_background) = stream.kind(sequence);
-        let wanted = if is_background { Held::Background } else { Held::Foreground };
-        let frame = self.template_in(slot, buffer, &kind.template, wanted);
-        kind.template.patch(frame, &stream.variable(kind, sequence, time));
-        frame.len()
-    }
+/// Writes frame `sequence` of `stream` into a buffer; returns its octets.
+#[inline]
+fn write(stream: &Stream, (sequence, time): (u64, StampedTime), held: &mut Held, buffer: &mut [u8]) -> usize {
+    let (kind, is_background) = stream.kind(sequence);
+    let wanted = if is_background { Held::Background } else { Held::Foreground };
+    let frame = template_in(held, buffer, &kind.template, wanted);
+    kind.template.patch(frame, &stream.variable(kind, sequence, time));
+    frame.len()
+}
 
-    /// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
-    #[inline]
-    fn template_in<'b>(&mut self, slot: usize, buffer: &'b mut [u8], template: &Template, wanted: Held) -> &'b mut [u8] {
-        let octets = template.octets();
-        let frame = &mut buffer[..octets.len()];
-        if self.held[slot] != wanted {
-            frame.copy_from_slice(octets);
-            self.held[slot] = wanted;
-        }
-        frame
+/// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
+#[inline(always)]
+fn template_in<'b>(held: &mut Held, buffer: &'b mut [u8], template: &Template, wanted: Held) -> &'b mut [u8] {
+    let octets = template.octets();
+    let frame = &mut buffer[..octets.len()];
+    if *held != wanted {
+        frame.copy_from_slice(octets);
+        *held = wanted;
     }
+    frame
 }

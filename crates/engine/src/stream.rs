@@ -9,8 +9,7 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, PlainFields, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport,
-    Variable,
+    DatagramEnd, Description, OuterHeader, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport, Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
@@ -44,8 +43,6 @@ pub(crate) struct FrameKind {
     pattern: Pattern,
     address_fields: (AddressField, AddressField),
     population: Option<SubscriberPopulation>,
-    /// A reply: the frame follows from the number of its request.
-    is_reply: bool,
     /// True if the identification and fragmentation fields of the frame, where it is IPv4, arrive as they were sent.
     pub(crate) keeps_identification: bool,
 }
@@ -53,7 +50,7 @@ pub(crate) struct FrameKind {
 /// The basis from which the ports and addresses of a frame follow.
 enum Pattern {
     /// Its number.
-    Flow(Flow),
+    Flow(FlowPattern),
     /// The connection it belongs to.
     Conversation(Box<Conversation>, Viewpoint),
 }
@@ -159,10 +156,16 @@ impl FrameKind {
             None => {
                 let of = common.pattern();
                 let stream = StreamId::new(of, is_background, trial).0 & 3;
-                Pattern::Flow(Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream))
+                Pattern::Flow(FlowPattern {
+                    flow: Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream),
+                    address_fields,
+                    population: population.clone(),
+                    is_reply: common.is_reply,
+                    is_echo: template.description().transport != Transport::Udp,
+                })
             }
         };
-        Ok(Self { keeps_identification: false, template, pattern, address_fields, population, is_reply: common.is_reply })
+        Ok(Self { keeps_identification: false, template, pattern, address_fields, population })
     }
 
     /// Returns whether the frames arrive with sources that the DUT has drawn from a pool.
@@ -170,90 +173,82 @@ impl FrameKind {
         matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
     }
 
-    /// Returns the ports and addresses of these frames, if they are not those of connections or subscribers.
-    pub(crate) fn plain_flow(&self) -> Option<PlainFlow> {
-        let Pattern::Flow(flow) = &self.pattern else { return None };
-        let flow = PlainFlow { flow: *flow, address_fields: self.address_fields, is_reply: self.is_reply };
-        self.population.is_none().then_some(flow)
-    }
-
-    /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
-    #[inline]
-    fn subscriber_end(&self, population: &SubscriberPopulation) -> DatagramEnd {
-        if self.is_reply { DatagramEnd::Source } else { population.end() }
-    }
-
-    /// A request's fields as they are, a reply's with the ends swapped. An echo keeps identifier and sequence number (RFC 4443 section 4.2).
-    #[inline]
-    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<SubscriberAddresses>) -> StreamFields {
-        if !self.is_reply {
-            return (ports, places, subscriber);
+    /// Returns the pattern of the ports and addresses of these frames, if they are not those of connections.
+    pub(crate) fn flow_pattern(&self) -> Option<&FlowPattern> {
+        match &self.pattern {
+            Pattern::Flow(pattern) => Some(pattern),
+            Pattern::Conversation(..) => None,
         }
-        let is_echo = self.template.description().transport != Transport::Udp;
-        let ports = if is_echo { ports } else { (ports.1, ports.0) };
-        (ports, places.map(|(source, destination)| (destination, source)), subscriber)
     }
 
     /// The variable fields of frame `sequence`, the `index`-th of its flow pattern.
     #[inline]
     fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
-        let population = self.population.as_ref();
-        let (ports, places, subscriber) = match &self.pattern {
-            Pattern::Flow(flow) => {
-                let mut ports = flow.ports(index);
-                let subscriber = population.and_then(|population| {
-                    let draw = flow.subscriber(index);
-                    let member = population.drawn(index, draw)?;
-                    population.take_port(member, index, draw, self.subscriber_end(population), &mut ports);
-                    Some(population.addresses(member))
-                });
-                self.turned(ports, flow.address_places(index), subscriber)
-            }
-            Pattern::Conversation(conversation, view) => {
-                let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
-                // The place of the Initiator's address is the subscriber's number; behind the DUT it is one of the pool.
-                let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
-                let at_home = population.filter(|_| view.at_initiator);
-                let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(u32::from(number))?)));
-                (fields.ports, Some(fields.places), subscriber)
-            }
+        let (conversation, view) = match &self.pattern {
+            Pattern::Flow(pattern) => return pattern.variable(sequence, index, time),
+            Pattern::Conversation(conversation, view) => (conversation, view),
         };
-        let addresses = places.map(|(s, d)| (self.address_fields.0.at(s), self.address_fields.1.at(d)));
-        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
+        let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
+        // The place of the Initiator's address is the subscriber's number; behind the DUT it is one of the pool.
+        let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
+        let at_home = self.population.as_ref().filter(|_| view.at_initiator);
+        let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(u32::from(number))?)));
+        let addresses = (self.address_fields.0.at(fields.places.0), self.address_fields.1.at(fields.places.1));
+        let (source_port, destination_port) = fields.ports;
+        Variable { source_port, destination_port, sequence, time, addresses: Some(addresses), subscriber }
     }
 }
 
-/// The ports and addresses of the frames of one kind that differ in these and the tag alone.
-#[derive(Clone, Copy)]
-pub(crate) struct PlainFlow {
+/// The ports and addresses of the frames of one kind that follow from their numbers.
+#[derive(Clone)]
+pub(crate) struct FlowPattern {
     flow: Flow,
     address_fields: (AddressField, AddressField),
-    /// True for replies: ports and addresses are those of the request, ends swapped.
+    population: Option<SubscriberPopulation>,
+    /// True for replies, which have the fields of the request with the same number.
     is_reply: bool,
+    is_echo: bool,
 }
 
-impl PlainFlow {
-    /// Returns the variable fields of frame `sequence`, the `index`-th of its flow pattern.
+impl FlowPattern {
+    /// Returns the variable fields of frame `sequence`, the `index`-th of the pattern. Of a reply ports and addresses are those of the
+    /// request, ends swapped; an echo keeps identifier and sequence number (RFC 4443 section 4.2).
     #[inline(always)]
-    pub(crate) fn fields(&self, index: u64, sequence: u64, time: StampedTime) -> PlainFields {
+    pub(crate) fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
         let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
+        let subscriber = match &self.population {
+            Some(population) => self.subscriber(population, index, &mut ports),
+            None => None,
+        };
         if self.is_reply {
-            ports = (ports.1, ports.0);
             places = places.map(|(source, destination)| (destination, source));
+            ports = if self.is_echo { ports } else { (ports.1, ports.0) };
         }
         let addresses =
             places.map(|(source, destination)| (self.address_fields.0.at(source), self.address_fields.1.at(destination)));
-        PlainFields { ports, addresses, sequence, time }
+        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
     }
 
-    /// Returns whether an address differs from frame to frame.
+    /// Returns the addresses of the subscriber whose frame it is, and puts one of its ports in the place of another.
+    #[inline]
+    fn subscriber(&self, population: &SubscriberPopulation, index: u64, ports: &mut (u16, u16)) -> Option<SubscriberAddresses> {
+        let draw = self.flow.subscriber(index);
+        let member = population.drawn(index, draw)?;
+        let end = if self.is_reply { DatagramEnd::Source } else { population.end() };
+        population.take_port(member, index, draw, end, ports);
+        Some(population.addresses(member))
+    }
+
+    /// Returns whether 16 bits of an address differ from frame to frame.
     pub(crate) fn varies_addresses(&self) -> bool {
         self.flow.varies_addresses()
     }
-}
 
-/// Ports, places of the addresses, and the subscriber's own addresses.
-type StreamFields = ((u16, u16), Option<(u16, u16)>, Option<SubscriberAddresses>);
+    /// Returns the end of the frames at which there are many subscribers, with a whole address each, if there is one.
+    pub(crate) fn subscriber_end(&self) -> Option<DatagramEnd> {
+        self.population.as_ref().map(SubscriberPopulation::end)
+    }
+}
 
 fn version(ends: &AddressPair) -> IpVersion {
     if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
@@ -343,9 +338,9 @@ impl Stream {
     }
 
     /// Returns the quick way to write the frames of this stream, where there is one.
-    pub(crate) fn plain(&self) -> Option<(PlainFlow, PlainPatch)> {
-        let flow = self.foreground.plain_flow().filter(|_| self.background.is_none())?;
-        Some((flow, PlainPatch::new(&self.foreground.template)?))
+    pub(crate) fn plain(&self) -> Option<(FlowPattern, PlainPatch)> {
+        let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
+        Some((pattern.clone(), PlainPatch::new(&self.foreground.template)?))
     }
 
     /// The kind of frame `sequence`, and whether it is background.

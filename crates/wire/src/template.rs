@@ -18,7 +18,7 @@ use blank::Blank;
 pub use blank::with_part;
 use outer::OuterPatch;
 pub use outer::{OuterHeader, address_of, bits};
-pub use plain::{PlainArrival, PlainFields, PlainPatch};
+pub use plain::{PlainArrival, PlainPatch, VaryingAddresses};
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
@@ -138,7 +138,7 @@ pub struct Variable {
 
 impl Variable {
     /// Whole address of the datagram at the subscriber's end.
-    #[inline]
+    #[inline(always)]
     fn inner(&self) -> Option<(DatagramEnd, u128)> {
         self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
     }

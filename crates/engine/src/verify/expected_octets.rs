@@ -2,10 +2,10 @@
 //! whole, which takes a third of the time of reading every field. A frame that differs is not judged here.
 
 use crate::stateful::Mapped;
-use crate::stream::{FrameKind, PlainFlow, Stream};
+use crate::stream::{FlowPattern, FrameKind, Stream};
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
-use sixbench_wire::template::{PlainArrival, StampedTime};
+use sixbench_wire::template::{PlainArrival, StampedTime, VaryingAddresses};
 
 /// The longest headers with a tag: IPv6 in IPv6, which no technology has; IPv4 in IPv6 takes 100.
 const LONGEST_HEAD: usize = 128;
@@ -19,7 +19,7 @@ pub(super) struct ExpectedOctets {
     is_background: bool,
     stream: u8,
     /// The quick way to compare a frame, where there is one.
-    plain: Option<(PlainFlow, PlainArrival)>,
+    plain: Option<(FlowPattern, PlainArrival)>,
     /// False where the DUT's hardware address is not known: then those of the frame count as right.
     knows_hardware_addresses: bool,
     /// True where the device chooses fields for itself.
@@ -35,10 +35,10 @@ impl ExpectedOctets {
         let mut head = [0; LONGEST_HEAD];
         head[..head_octets].copy_from_slice(&template.octets()[..head_octets]);
         let knows_hardware_addresses = template.description().src_mac.is_unicast();
-        let plain = kind.plain_flow().and_then(|flow| {
-            let arrival =
-                PlainArrival::new(template, flow.varies_addresses(), !kind.keeps_identification, knows_hardware_addresses)?;
-            Some((flow, arrival))
+        let plain = kind.flow_pattern().and_then(|pattern| {
+            let vary = VaryingAddresses { parts: pattern.varies_addresses(), whole: pattern.subscriber_end() };
+            let arrival = PlainArrival::new(template, vary, !kind.keeps_identification, knows_hardware_addresses)?;
+            Some((pattern.clone(), arrival))
         });
         Self {
             head,
@@ -74,7 +74,7 @@ impl ExpectedOctets {
     pub(super) fn is(&mut self, frame: &[u8], tag: Tag, stream: &Stream, kind: &FrameKind) -> bool {
         let time = StampedTime::new(tag.time_ns);
         let has_head = match &self.plain {
-            Some((flow, arrival)) => arrival.is(frame, flow.fields(stream.turn(tag.sequence), tag.sequence, time)),
+            Some((pattern, arrival)) => arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time)),
             None => self.has_written_head(frame, tag.sequence, time, stream, kind),
         };
         has_head && tag::pattern_is_whole(&frame[self.head_octets..])

@@ -1,9 +1,11 @@
-//! The most usual frames: UDP datagrams between two ends, without a header around them, which differ in ports, 16 bits of each address, sequence
-//! number and time. Nothing of what is done here for each frame depends on what kind of frame it is.
+//! The most usual frames: UDP datagrams without a header around them. Little of what is done here for each frame depends on what kind of frame it
+//! is, and what does is the same for all frames of a stream.
 
-use super::{IPV4_CHECKSUM_AT, TAIL_LEN, TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, put, sum_of};
-use crate::octets::be16;
-use crate::template::StampedTime;
+use super::{
+    DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, TAIL_LEN,
+    TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, outer, put, sum_of,
+};
+use crate::octets::{array, be16};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
 
 /// The octets of a frame that are compared with those of the template: all up to the tag's sequence number.
@@ -18,19 +20,6 @@ const FLAGS_AT: usize = ethernet::HEADER_LEN + 6;
 /// The don't-fragment flag in the first octet of IPv4's flags and fragment offset.
 const DONT_FRAGMENT: u8 = 0x40;
 
-/// The variable fields of one frame.
-#[derive(Debug, Clone, Copy)]
-pub struct PlainFields {
-    /// Source and destination port.
-    pub ports: (u16, u16),
-    /// The variable 16 bits of source and destination address; `None` leaves the template's own.
-    pub addresses: Option<(u16, u16)>,
-    /// The tag's sequence number; beyond [`tag::MAX_SEQUENCE`] its upper bits are lost.
-    pub sequence: u64,
-    /// The tag's time.
-    pub time: StampedTime,
-}
-
 /// Patches the frames of a [`Template`] of UDP datagrams without a header around them. It writes what [`Template::patch`] writes, in a third of
 /// the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +32,8 @@ pub struct PlainPatch {
     sum: u64,
     own_parts: (u16, u16),
     parts_at: (usize, usize),
+    /// The frame's offsets of source and destination address.
+    addresses_at: (usize, usize),
     /// The partial sum of an IPv4 header without the addresses' variable parts.
     header_sum: Option<u64>,
 }
@@ -67,6 +58,10 @@ impl PlainPatch {
             sum: template.udp_sum,
             own_parts: template.own_parts,
             parts_at: template.parts_at,
+            addresses_at: match is_ipv4 {
+                true => (IPV4_SOURCE_AT, IPV4_DESTINATION_AT),
+                false => (IPV6_SOURCE_AT, IPV6_DESTINATION_AT),
+            },
             header_sum: is_ipv4.then_some(template.header_sum),
         })
     }
@@ -76,31 +71,60 @@ impl PlainPatch {
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
-    pub fn patch(&self, frame: &mut [u8], fields: PlainFields) {
-        let Tail { header, middle, time_ns } = self.tail(&fields);
+    pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
+        let Tail { header, middle, time_ns } = self.tail(variable);
         let tail = frame[self.udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
         tail[..8].copy_from_slice(&header.to_be_bytes());
         // Between the two stands the first half of the magic.
         tail[10..18].copy_from_slice(&middle.to_be_bytes());
         tail[18..].copy_from_slice(&time_ns.to_be_bytes());
-        if let Some(parts) = fields.addresses {
+        if let Some(parts) = variable.addresses {
             put(frame, self.parts_at.0, parts.0.to_be_bytes());
             put(frame, self.parts_at.1, parts.1.to_be_bytes());
-            if let Some(header_sum) = self.header_sum {
-                put(frame, IPV4_CHECKSUM_AT, checksum::finish(header_sum + sum_of(parts)).to_be_bytes());
+        }
+        if let Some((end, address)) = variable.inner() {
+            match self.header_sum {
+                Some(_) => put(frame, self.address_at(end), (address as u32).to_be_bytes()),
+                None => put(frame, self.address_at(end), address.to_be_bytes()),
             }
+        }
+        if let Some(sum) = self.header_sum.filter(|_| variable.addresses.is_some() || variable.subscriber.is_some()) {
+            put(frame, IPV4_CHECKSUM_AT, checksum::finish(sum + self.sum_of_addresses(variable)).to_be_bytes());
         }
     }
 
     #[inline(always)]
-    fn tail(&self, fields: &PlainFields) -> Tail {
-        let (ports, time) = (fields.ports, fields.time);
-        let tag = (fields.sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
-        let parts = fields.addresses.unwrap_or(self.own_parts);
-        let checksum = checksum::finish_udp(self.sum + sum_of(parts) + sum_of(ports) + tag);
-        let header = u64::from(ports.0) << 48 | u64::from(ports.1) << 32 | u64::from(self.udp_len) << 16 | u64::from(checksum);
-        Tail { header, middle: tag::middle(self.stream, fields.sequence), time_ns: time.time_ns }
+    fn address_at(&self, end: DatagramEnd) -> usize {
+        match end {
+            DatagramEnd::Source => self.addresses_at.0,
+            DatagramEnd::Destination => self.addresses_at.1,
+        }
     }
+
+    /// Returns the partial sum of what varies of the addresses.
+    #[inline(always)]
+    fn sum_of_addresses(&self, variable: &Variable) -> u64 {
+        let whole = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
+        sum_of(variable.addresses.unwrap_or(self.own_parts)) + whole
+    }
+
+    #[inline(always)]
+    fn tail(&self, variable: &Variable) -> Tail {
+        let (ports, time) = ((variable.source_port, variable.destination_port), variable.time);
+        let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
+        let checksum = checksum::finish_udp(self.sum + self.sum_of_addresses(variable) + sum_of(ports) + tag);
+        let header = u64::from(ports.0) << 48 | u64::from(ports.1) << 32 | u64::from(self.udp_len) << 16 | u64::from(checksum);
+        Tail { header, middle: tag::middle(self.stream, variable.sequence), time_ns: time.time_ns }
+    }
+}
+
+/// What varies of the addresses of a stream's frames.
+#[derive(Debug, Clone, Copy)]
+pub struct VaryingAddresses {
+    /// True if 16 bits of either do.
+    pub parts: bool,
+    /// The end at which the whole address does.
+    pub whole: Option<DatagramEnd>,
 }
 
 /// The frames of a [`PlainPatch`] as they must arrive. A frame is compared in words, those of its variable fields with what these must be:
@@ -118,10 +142,14 @@ pub struct PlainArrival {
 }
 
 impl PlainArrival {
-    /// Returns the arrival of a template's frames; `None` where they have no [`PlainPatch`]. `with_addresses`: the variable parts of the
-    /// addresses vary; `is_translated`: identification and don't-fragment flag of IPv4 are the device's choice; without
+    /// Returns the arrival of a template's frames; `None` where they have no [`PlainPatch`]. `is_translated`: identification and don't-fragment flag of IPv4 are the device's choice; without
     /// `with_hardware_addresses` those of the Ethernet header are not looked at.
-    pub fn new(template: &Template, with_addresses: bool, is_translated: bool, with_hardware_addresses: bool) -> Option<Self> {
+    pub fn new(
+        template: &Template,
+        vary: VaryingAddresses,
+        is_translated: bool,
+        with_hardware_addresses: bool,
+    ) -> Option<Self> {
         let patch = PlainPatch::new(template)?;
         let is_ipv4 = patch.header_sum.is_some();
         let length = if is_ipv4 { FIXED_IPV4 } else { FIXED_IPV6 };
@@ -129,9 +157,12 @@ impl PlainArrival {
         octets[..length].copy_from_slice(&template.octets()[..length]);
         let mut leave_out = |at: usize, count: usize| mask[at..at + count].fill(0);
         leave_out(patch.udp_at, udp::HEADER_LEN);
-        if with_addresses {
+        if vary.parts {
             leave_out(patch.parts_at.0, 2);
             leave_out(patch.parts_at.1, 2);
+        }
+        if let Some(end) = vary.whole {
+            leave_out(patch.address_at(end), if is_ipv4 { 4 } else { 16 });
         }
         if is_ipv4 {
             leave_out(IPV4_CHECKSUM_AT, 2);
@@ -153,35 +184,48 @@ impl PlainArrival {
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
-    pub fn is(&self, frame: &[u8], fields: PlainFields) -> bool {
+    pub fn is(&self, frame: &[u8], variable: &Variable) -> bool {
         let words = |tail: &[u8; TAIL_LEN]| Tail {
             header: u64::from_be_bytes(*tail.first_chunk().expect(TOO_SHORT)),
             middle: u64::from_be_bytes(*tail[10..].first_chunk().expect(TOO_SHORT)),
             time_ns: u64::from_be_bytes(*tail[18..].first_chunk().expect(TOO_SHORT)),
         };
         let seen = words(frame[self.patch.udp_at..].first_chunk().expect(TOO_SHORT));
-        seen == self.patch.tail(&fields)
-            && fields.addresses.is_none_or(|parts| self.has_addresses(frame, parts))
-            && match self.patch.header_sum {
-                Some(sum) => self.has_header_checksum(frame, sum, &fields) && self.is_fixed_part::<FIXED_IPV4>(frame),
-                None => self.is_fixed_part::<FIXED_IPV6>(frame),
+        let patch = &self.patch;
+        if seen != patch.tail(variable) || !self.has_parts(frame, variable) {
+            return false;
+        }
+        match patch.header_sum {
+            Some(sum) => {
+                variable.inner().is_none_or(|(end, own)| u32::from_be_bytes(array(frame, patch.address_at(end))) == own as u32)
+                    && self.has_header_checksum(frame, sum, variable)
+                    && self.is_fixed_part::<FIXED_IPV4>(frame)
             }
+            None => {
+                variable.inner().is_none_or(|(end, own)| u128::from_be_bytes(array(frame, patch.address_at(end))) == own)
+                    && self.is_fixed_part::<FIXED_IPV6>(frame)
+            }
+        }
+    }
+
+    /// Compares the 16 bits of either address that vary; a whole address has none.
+    #[inline(always)]
+    fn has_parts(&self, frame: &[u8], variable: &Variable) -> bool {
+        let Some(parts) = variable.addresses else { return true };
+        let whole = variable.inner().map(|(end, _)| end);
+        let (source, destination) = (be16(frame, self.patch.parts_at.0), be16(frame, self.patch.parts_at.1));
+        (source == parts.0 || whole == Some(DatagramEnd::Source))
+            && (destination == parts.1 || whole == Some(DatagramEnd::Destination))
     }
 
     #[inline(always)]
-    fn has_addresses(&self, frame: &[u8], parts: (u16, u16)) -> bool {
-        (be16(frame, self.patch.parts_at.0), be16(frame, self.patch.parts_at.1)) == parts
-    }
-
-    #[inline(always)]
-    fn has_header_checksum(&self, frame: &[u8], sum: u64, fields: &PlainFields) -> bool {
+    fn has_header_checksum(&self, frame: &[u8], sum: u64, variable: &Variable) -> bool {
         let chosen = match self.is_identification_chosen {
             // In ones' complement, what is taken off is added with all bits turned over.
             true => u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags),
             false => 0,
         };
-        let parts = fields.addresses.unwrap_or(self.patch.own_parts);
-        be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + sum_of(parts) + chosen)
+        be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + self.patch.sum_of_addresses(variable) + chosen)
     }
 
     /// Compares the first `N` octets but for those of variable fields.
