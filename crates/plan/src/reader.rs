@@ -108,9 +108,7 @@ impl<'a> Section<'a> {
 
     /// Returns the tables of the array of tables `key`.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
-        let Some(value) = self.get(key) else {
-            return Vec::new();
-        };
+        let Some(value) = self.get(key) else { return Vec::new() };
         let DeValue::Array(items) = value.get_ref() else {
             let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
             return Vec::new();

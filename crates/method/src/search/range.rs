@@ -76,9 +76,7 @@ impl LoadRange {
         if self.is_settled(known) {
             return None;
         }
-        let Some(upper) = known.upper else {
-            return Some(FrameRate(self.maximum));
-        };
+        let Some(upper) = known.upper else { return Some(FrameRate(self.maximum)) };
         let Some(lower) = known.lower else {
             let untested = self.is_narrow(self.minimum, upper.0);
             let next = if untested { self.minimum } else { self.minimum.midpoint(upper.0) };
