@@ -1,6 +1,7 @@
 //! The clauses met, bent and broken, as a table.
 
 use crate::Input;
+use crate::lists::each_once;
 use crate::table::Table;
 use sixbench_method::conformance::of_plan;
 use sixbench_method::plan::Plan;
@@ -26,11 +27,5 @@ fn named(tests: &[String], plan: &Plan) -> Vec<String> {
         let starts = test.match_indices('.').map(|(at, _)| &test[..=at]);
         starts.into_iter().find(|start| is_whole(start)).map_or_else(|| test.clone(), |start| format!("{start}*"))
     };
-    let mut names: Vec<String> = Vec::new();
-    for name in tests.iter().map(name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    each_once(tests.iter().map(name))
 }

@@ -3,6 +3,7 @@
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
+use crate::lists::each_once;
 use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
@@ -150,13 +151,7 @@ fn own_durations(plan: &Plan) -> String {
         SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
-    let mut told: Vec<String> = Vec::new();
-    plan.tests.iter().filter_map(of).for_each(|words| {
-        if !told.contains(&words) {
-            told.push(words)
-        }
-    });
-    told.concat()
+    each_once(plan.tests.iter().filter_map(of)).concat()
 }
 
 /// `20`, or `6 to 20`; the tables say how many it were.

@@ -16,6 +16,7 @@ pub mod glossary;
 mod html;
 mod json;
 mod latex;
+mod lists;
 mod markdown;
 mod numbers;
 mod origin;

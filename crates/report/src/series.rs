@@ -2,6 +2,7 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
+use crate::lists::{by_key, each_once};
 use crate::numbers::searched;
 use sixbench_method::measures::Quantity;
 use sixbench_method::mix::degradation_percent;
@@ -31,20 +32,14 @@ pub(crate) struct TestSeries<'a> {
 
 /// Returns the series of a plan that differ in `by`, in its order.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
-    let mut found: Vec<TestSeries> = Vec::new();
-    for test in &digest.input.plan.tests {
-        // Of clients and their response time there is a chapter of its own.
-        let is_of_clients = test.measure.response_time().is_some();
-        let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_of_clients) else {
-            continue;
-        };
-        match found.iter_mut().find(|steps| steps.name == series.name) {
-            Some(steps) => steps.steps.push((series.at, test)),
-            None => found.push(TestSeries { name: &series.name, by, steps: vec![(series.at, test)] }),
-        }
-    }
-    found.iter_mut().for_each(|steps| steps.steps.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    found
+    // Of clients and their response time there is a chapter of its own.
+    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.response_time().is_none());
+    let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
+    let sorted = |(name, mut steps): (&'a str, Vec<(f64, &'a Test)>)| {
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        TestSeries { name, by, steps }
+    };
+    by_key(of_series.map(|(series, test)| (series.name.as_str(), (series.at, test)))).into_iter().map(sorted).collect()
 }
 
 impl<'a> TestSeries<'a> {
@@ -170,13 +165,7 @@ fn subject(sample: &PointSample) -> CurveSubject {
 
 /// The quantities of curves, each once, in their order.
 pub(crate) fn quantities(curves: &[Curve]) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for curve in curves {
-        if !found.contains(&curve.subject.quantity.as_str()) {
-            found.push(&curve.subject.quantity);
-        }
-    }
-    found
+    each_once(curves.iter().map(|curve| curve.subject.quantity.as_str()))
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl Table {
         self.notes.push(note.into());
         self
     }
+
+    /// The table with this sentence below where it holds.
+    pub(crate) fn with_note_if(self, holds: bool, note: &str) -> Self {
+        if holds { self.with_note(note) } else { self }
+    }
 }
 
 fn groups(columns: &[Column]) -> Vec<ColumnGroup> {

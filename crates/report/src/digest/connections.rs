@@ -3,6 +3,7 @@
 
 use super::PointDigest;
 use crate::digest::Digest;
+use crate::lists::by_key;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
@@ -139,13 +140,8 @@ impl<'a> PointDigest<'a> {
 impl<'a> Digest<'a> {
     /// The plan's DUTs that have stateful tests, each once.
     pub(crate) fn stateful_duts(&self) -> Vec<&'a Test> {
-        let mut found: Vec<&Test> = Vec::new();
-        for test in self.input.plan.tests.iter().filter(|t| t.stateful.is_some()) {
-            if !found.iter().any(|other| other.dut == test.dut) {
-                found.push(test);
-            }
-        }
-        found
+        let stateful = self.input.plan.tests.iter().filter(|t| t.stateful.is_some());
+        by_key(stateful.map(|test| (&test.dut, test))).into_iter().map(|(_, tests)| tests[0]).collect()
     }
 
     fn opened_by(&self, dut: &str) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> {

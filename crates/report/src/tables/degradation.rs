@@ -1,6 +1,7 @@
 //! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
 
 use crate::digest::Digest;
+use crate::lists::each_once;
 use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits};
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::table::Table;
@@ -19,12 +20,7 @@ fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
 }
 
 fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
-    let mut subjects: Vec<&CurveSubject> = Vec::new();
-    curves.iter().for_each(|c| {
-        if !subjects.contains(&&c.subject) {
-            subjects.push(&c.subject)
-        }
-    });
+    let subjects = each_once(curves.iter().map(|c| &c.subject));
     let with_rates = subjects.iter().any(|s| s.rate.is_some());
     let sizes = steps.sizes();
     let head = [counted(steps.by), "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
@@ -47,9 +43,7 @@ fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
 }
 
 fn cell(curve: &Curve, at: f64) -> String {
-    let Some(step) = curve.steps.iter().find(|s| s.at == at) else {
-        return "–".to_owned();
-    };
+    let Some(step) = curve.steps.iter().find(|s| s.at == at) else { return "–".to_owned() };
     let load = step
         .load
         .filter(|_| curve.subject.rate.is_none())

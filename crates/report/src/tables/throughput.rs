@@ -10,21 +10,8 @@ use sixbench_method::terms::FrameSize;
 
 /// The headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#Size",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#Min",
-        "#Max",
-        "#n",
-        "#Dispersion",
-        "#Mbit/s",
-        "Limited by",
-        "#Invalid",
-    ];
+    let columns =
+        "Test; DUT; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
     let rows = digest.throughput_points().map(|p| headline_row(digest, p));
     Table::new(quantity(digest.goal()), columns)
         .with_rows(rows)

@@ -21,9 +21,7 @@ pub(crate) fn delays(digest: &Digest) -> Table {
 }
 
 fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some(record) = point.highest_passing(digest.goal()) else {
-        return Vec::new();
-    };
+    let Some(record) = point.highest_passing(digest.goal()) else { return Vec::new() };
     let row = |direction: &DirectionResult, delay: &Delay| {
         let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
         let counts = [direction.direction.to_string(), grouped(delay.count as f64)];
@@ -92,24 +90,20 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
 /// Faults of the tester, by point and kind, each with its first words.
 pub(crate) fn faults(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(fault_rows);
-    let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
+    Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
         .with_rows(rows)
         .with_note(
             "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
-        );
-    let table = match digest.has_faults_of_connections() {
-        true => table.with_note(
+        )
+        .with_note_if(
+            digest.has_faults_of_connections(),
             "Phase 1 incomplete, connections differ: not caused by the tester, but the trial did not take place as planned.",
-        ),
-        false => table,
-    };
-    match digest.has_faults_of_names() {
-        true => table.with_note(
+        )
+        .with_note_if(
+            digest.has_faults_of_names(),
             "Names not resolved before, cache hits differ, too few names: not caused by the tester, but the trial did not take \
              place as planned.",
-        ),
-        false => table,
-    }
+        )
 }
 
 fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {

@@ -34,6 +34,21 @@ pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ran
     ranking
 }
 
+/// The sentence on the leader, then each other result beside it.
+pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords) -> Vec<String> {
+    let others = ranking.windows(2).map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
+    std::iter::once(first).chain(others).collect()
+}
+
+/// All results in brief.
+pub(super) fn listed(ranking: &[Ranked]) -> String {
+    let name = |(i, r): (usize, &Ranked)| {
+        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
+        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
+    };
+    ranking.iter().enumerate().map(name).collect::<Vec<_>>().join("; ")
+}
+
 impl Ranked {
     /// `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
