@@ -7,7 +7,7 @@ mod stateful;
 
 use crate::csv::unit_name;
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
-use origin::{JsonCounts, JsonRun, JsonStatus};
+use origin::{JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
+use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
 use stateful::JsonStateful;
 
@@ -28,7 +29,7 @@ struct JsonResults<'a> {
     generated: &'a str,
     interrupted: bool,
     run: JsonRun<'a>,
-    counts: JsonCounts,
+    counts: StatusCounts,
     /// The warnings of the run, the doubts about its numbers first.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
@@ -138,7 +139,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         interrupted: input.interrupted,
         run: JsonRun::of(input),
         warnings: &input.facts.warnings,
-        counts: JsonCounts::of(digest),
+        counts: StatusCounts::of(&digest.planned),
         rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
         core_scaling: scaling::all(digest),
