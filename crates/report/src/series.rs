@@ -9,7 +9,6 @@ use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// Returns the unit of the steps of a series.
 pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
     match by {
         SeriesBy::Background => "% native",
@@ -58,7 +57,6 @@ impl<'a> TestSeries<'a> {
         self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
     }
 
-    /// The frame sizes of the series, ascending.
     pub(crate) fn sizes(&self) -> Vec<FrameSize> {
         let sizes: std::collections::BTreeSet<_> = self.steps.iter().flat_map(|(_, test)| test.frame_sizes.clone()).collect();
         sizes.into_iter().collect()
@@ -72,7 +70,6 @@ pub(crate) struct Curve {
     pub(crate) steps: Vec<CurveStep>,
 }
 
-/// The quantity that a curve is of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurveSubject {
     pub(crate) quantity: String,
@@ -84,7 +81,6 @@ pub(crate) struct CurveSubject {
     pub(crate) is_higher_better: bool,
 }
 
-/// One step of a curve.
 pub(crate) struct CurveStep {
     pub(crate) at: f64,
     pub(crate) value: f64,

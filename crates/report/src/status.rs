@@ -17,7 +17,6 @@ const MOST_FAULTS: usize = 3;
 /// Names in one sentence about missing points; the table of points has all of them.
 const MOST_NAMES: usize = 8;
 
-/// The status for people.
 pub(crate) fn status(status: &PointStatus) -> &'static str {
     match status {
         PointStatus::Result => "result",
@@ -127,7 +126,6 @@ fn before(stop: &Stop) -> String {
     }
 }
 
-/// Returns a description of what ended the run.
 pub(crate) fn ended(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted".to_owned(),
@@ -210,7 +208,6 @@ fn line(group: &[&PlannedPoint]) -> String {
 }
 
 impl PointDigest<'_> {
-    /// Returns the outcome of this point.
     pub(crate) fn planned<'d>(&self, digest: &'d Digest) -> Option<&'d PlannedPoint<'d>> {
         digest.planned.iter().find(|planned| planned.point == self.point)
     }

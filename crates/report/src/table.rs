@@ -5,7 +5,6 @@ use serde::Serialize;
 /// Columns, rows of cells, and what must be said below.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
-    /// The title above the table.
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
     /// The row above the names of the columns; empty where no columns are grouped.
@@ -38,7 +37,6 @@ impl Table {
         Self { title: title.into(), groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// The table with its rows.
     pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
         self.rows.extend(rows);
         debug_assert!(

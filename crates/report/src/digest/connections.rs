@@ -22,7 +22,6 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the text for a table cell.
     pub(crate) fn words(self) -> String {
         match self {
             Self { agreed: 0, differed: 0, .. } => "no count".to_owned(),
@@ -54,7 +53,6 @@ pub(crate) enum LostIn {
     Validation,
 }
 
-/// A trial that lost connections, with some of them by name.
 pub(crate) struct Losing<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) connections: &'a Connections,
@@ -63,12 +61,10 @@ pub(crate) struct Losing<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    /// Every trial that opened connections.
     fn opened(&self) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> + '_ {
         self.records.iter().filter_map(|r| Some((*r, r.result.phase_one_result()?)))
     }
 
-    /// Returns the agreement of the DUT's count with the tester's in the trials whose phase 1 was complete.
     pub(crate) fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {

@@ -26,7 +26,6 @@ pub(crate) struct Headline {
 }
 
 impl PointDigest<'_> {
-    /// Returns the headline of a point, or `None` if it has no result.
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
         self.planned(digest).filter(|planned| planned.status.has_result())?;
         match &self.test.measure {

@@ -28,12 +28,10 @@ impl<'a> ServerGroup<'a> {
         digest.points.iter().find(|p| p.test.name == test.name)
     }
 
-    /// The percentages of cached names, ascending.
     pub(crate) fn cached(&self) -> Vec<u8> {
         percentages(self.tests.iter().map(|(_, dns)| dns.cached))
     }
 
-    /// The percentages of names with AAAA records, ascending.
     pub(crate) fn with_aaaa(&self) -> Vec<u8> {
         percentages(self.tests.iter().map(|(_, dns)| dns.with_aaaa))
     }
@@ -58,7 +56,6 @@ impl QueryConditions {
     }
 }
 
-/// A trial of queries.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryTrial<'a> {
     pub(crate) record: &'a TrialRecord,
@@ -100,7 +97,6 @@ impl<'a> PointDigest<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// The points of tests of DNS servers.
     pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
         self.points.iter().filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
@@ -129,7 +125,6 @@ impl<'a> Digest<'a> {
         })
     }
 
-    /// The tester's self-tests for a server.
     pub(crate) fn certificates(&self, dut: &str) -> &'a [Certificate] {
         self.input.facts.duts.get(dut).map(|facts| facts.certificates.as_slice()).unwrap_or_default()
     }

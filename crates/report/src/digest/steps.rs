@@ -10,7 +10,6 @@ use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
-/// A phase of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SearchPhase {

@@ -50,16 +50,13 @@ struct JsonPoint<'a> {
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
-    /// The outcome of the point.
     #[serde(flatten)]
     status: Option<JsonStatus>,
     /// The unit of the rates in `goals`, where it is not that of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_unit: Option<&'static str>,
-    /// The data of a test with the two phases of RFC 9693.
     #[serde(skip_serializing_if = "Option::is_none")]
     stateful: Option<JsonStateful>,
-    /// The data of a test of a DNS server.
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
     /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
@@ -69,7 +66,6 @@ struct JsonPoint<'a> {
     repetitions: Vec<JsonRepetition<'a>>,
 }
 
-/// The repetitions of a point, summarised for one loss goal.
 #[derive(Serialize)]
 struct JsonGoal {
     loss_ratio: f64,
@@ -90,7 +86,6 @@ struct JsonGoal {
     below_minimum: u32,
 }
 
-/// The repetitions of a point, summarised for one quantity in one direction at one load.
 #[derive(Serialize)]
 struct JsonQuantity {
     quantity: Quantity,

@@ -8,13 +8,11 @@ use serde::Serialize;
 use sixbench_method::record::RunPart;
 use std::collections::BTreeMap;
 
-/// The run as far as it is on record.
 #[derive(Serialize)]
 pub(super) struct JsonRun<'a> {
     sixbench: &'a str,
     /// The start of the first trial; null without one.
     started: Option<String>,
-    /// The end of the last trial.
     ended: Option<String>,
     /// The time between the two, seconds.
     seconds: Option<u64>,
@@ -37,7 +35,6 @@ impl<'a> JsonRun<'a> {
     }
 }
 
-/// The outcome of a point.
 #[derive(Serialize)]
 pub(super) struct JsonStatus {
     /// `result`, `at-least`, `no-result` or `not-run`.

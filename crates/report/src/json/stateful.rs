@@ -5,7 +5,6 @@ use serde::Serialize;
 use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::trial::Mapping;
 
-/// The data of a test with two phases.
 #[derive(Serialize)]
 pub(super) struct JsonStateful {
     /// N; of a search for the capacity the first one.
@@ -34,7 +33,6 @@ pub(super) struct JsonStateful {
     lost_in_validation_alone: usize,
     /// The mapping behaviour of the DUT, from the trial that saw most connections; the collisions are those of all trials.
     mapping: Option<JsonMapping>,
-    /// The steps of a search for the capacity.
     capacity_steps: Vec<CapacityStep>,
 }
 
@@ -50,7 +48,6 @@ struct JsonMapping {
     address_and_port_dependent: u64,
 }
 
-/// Returns the data of a stateful test, or `None` for a stateless one.
 pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let test = point.test;
     let stateful: Stateful = test.stateful?;

@@ -22,7 +22,6 @@ struct MedianLine {
     points: Vec<Barred>,
 }
 
-/// A panel for each server.
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let groups = digest.server_groups();
     let drawn: Vec<(&ServerGroup, Axes)> = groups.iter().filter_map(|group| Some((group, axes(group)?))).collect();

@@ -38,7 +38,6 @@ fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
     all.filter(|steps| steps.sizes().into_iter().any(|size| line(digest, steps, size).len() > 1)).map(|s| s.name).collect()
 }
 
-/// A panel for each measure and frame size.
 fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<String> {
     let all: Vec<TestSeries> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
     let of = |alike: Vec<(&Measure, &TestSeries)>| {

@@ -8,7 +8,6 @@ use crate::table::Table;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 
-/// One table for each series by flows, connections or table size, and quantity.
 pub(crate) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
     series(digest, by).iter().flat_map(|steps| of_series(digest, steps)).collect()
 }

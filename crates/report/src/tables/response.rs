@@ -9,7 +9,6 @@ use crate::table::Table;
 use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 
-/// The rows of the paper, in its order.
 const ROWS: [(Quantity, &str); 7] = [
     (Quantity::RequestLoss, "Frame loss (%)"),
     (Quantity::ResponseTime, "Response time, average (ms)"),

@@ -8,7 +8,6 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
 
-/// Returns the table of results and that of the trial they rest on.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![found(digest), transport(digest)]
 }

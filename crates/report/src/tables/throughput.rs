@@ -105,7 +105,6 @@ fn size_cell(digest: &Digest, test: &Test, size: FrameSize, goal: usize) -> Stri
     })
 }
 
-/// Every loss goal of a search side by side.
 pub(crate) fn goals(digest: &Digest) -> Table {
     let goals = &digest.input.plan.search.goals;
     let columns = ["Test".to_owned(), "#Size".to_owned()].into_iter().chain(goals.iter().map(|&g| format!("#{}", quantity(g))));

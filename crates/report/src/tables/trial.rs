@@ -50,7 +50,6 @@ const ANOMALIES: [Anomaly; 11] = [
     ("#Foreign", |d| d.foreign),
 ];
 
-/// Totals of the anomalies over all trials of a test.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
     let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
     let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
@@ -71,7 +70,6 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
     records.flat_map(|r| r.result.directions.iter())
 }
 
-/// The first wrong frames of each test.
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
     digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
 }
@@ -117,7 +115,6 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
     kinds.into_iter().map(row).collect()
 }
 
-/// The name of a kind of fault.
 pub(crate) fn kind(fault: &Fault) -> &'static str {
     match fault {
         Fault::SentTooSlowly { .. } => "sent too slowly",

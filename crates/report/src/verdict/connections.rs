@@ -84,7 +84,6 @@ impl Told {
         each_once(points.iter().map(|p| self.number(p))).into_iter().flat_map(of).collect()
     }
 
-    /// The first point of each test: its smallest frame size.
     fn points<'d, 'a>(&self, digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
         let rated = digest.points_of(self.is_of).filter(|p| digest.is_compared(p.test) && p.rated().is_some());
         by_key(rated.map(|point| (&point.test.name, point))).into_iter().map(|(_, points)| points[0]).collect()

@@ -3,7 +3,6 @@
 use crate::digest::{InvalidReason, Limits, Rated};
 use crate::numbers::{share, short};
 
-/// A result with the name under which it is reported.
 #[derive(Clone)]
 pub(super) struct Ranked {
     pub(super) name: String,
@@ -12,7 +11,6 @@ pub(super) struct Ranked {
     span: (f64, f64),
 }
 
-/// The words for results of one kind.
 #[derive(Clone, Copy)]
 pub(super) struct RankingWords {
     /// `passed`, `opened`: what the DUT did.

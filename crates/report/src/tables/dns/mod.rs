@@ -15,7 +15,6 @@ use crate::table::Table;
 use cells::{TEST, or_dash, queries, test_cells};
 use sixbench_method::plan::{DnsRole, DnsTest};
 
-/// Returns the tables of results.
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
     std::iter::once(found(digest)).chain(grid::tables(digest)).collect()
 }

@@ -39,7 +39,6 @@ fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &Quer
     Some(test_cells(digest, point, dns).into_iter().chain(head).chain(hits).chain(resolved).collect())
 }
 
-/// Returns the table of the queries that reached the tester's authority.
 pub(super) fn authority(digest: &Digest) -> Table {
     let columns = TEST.into_iter().chain(
         "#Queries/s; #With AAAA; #Asked of the authority|AAAA; #Asked of the authority|A; \

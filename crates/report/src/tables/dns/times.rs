@@ -5,7 +5,6 @@ use crate::digest::{Digest, QueryTrial};
 use crate::numbers::{grouped, with_decimals};
 use crate::table::Table;
 
-/// Returns the table of round trips in the passing trial of each test.
 pub(super) fn classic(digest: &Digest) -> Table {
     let columns = TEST.into_iter().chain(
         "#Sent; #Received; #Valid; #Round trip (ms)|Average; #Round trip (ms)|Std. dev.; \

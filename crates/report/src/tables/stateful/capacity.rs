@@ -7,7 +7,6 @@ use crate::table::Table;
 use crate::tables::{OPEN, percentile_note, rated_cells};
 use sixbench_method::plan::Capacity;
 
-/// Returns the table of the capacities that were found.
 pub(super) fn found(digest: &Digest) -> Table {
     let columns = "Test; DUT; #Connections|Median; #Connections|Min; #Connections|Max; #n; #Known to; #C0; #M; #Most tried; \
         #Beta; #Gamma; #Table size; Limited by; #Invalid"
@@ -43,7 +42,6 @@ fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String>
     row
 }
 
-/// A table of the steps for each test.
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
     searched(digest).map(|(point, _)| steps_table(digest, point)).collect()
 }

@@ -6,7 +6,6 @@ use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 
-/// One row for each DUT.
 pub(super) fn table(digest: &Digest) -> Table {
     let columns = "DUT; Mapping; #Connections; #Ports preserved; #Addresses; #Sources|Seen; #Sources|Independent; \
         #Sources|By address; #Sources|By address and port; #Collisions"

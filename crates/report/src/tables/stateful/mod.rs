@@ -12,7 +12,6 @@ use crate::numbers::{grouped, title};
 use crate::table::Table;
 use sixbench_method::plan::Stateful;
 
-/// Returns all tables of stateful tests, in the order of the chapter.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     let mut tables = vec![rates::establishment(digest), rates::tear_down(digest), capacity::found(digest)];
     tables.extend(capacity::steps(digest));

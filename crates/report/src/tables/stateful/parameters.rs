@@ -7,7 +7,6 @@ use crate::table::Table;
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
 use sixbench_method::terms::Direction;
 
-/// One row for each stateful test.
 pub(super) fn phases(digest: &Digest) -> Table {
     let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "DUT's count"];
     let row = |(test, stateful): (&Test, Stateful)| {

@@ -41,7 +41,6 @@ fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) 
     row
 }
 
-/// Returns the table of the rates at which all connections are deleted.
 pub(super) fn tear_down(digest: &Digest) -> Table {
     let columns = "Test; DUT; #N; #R; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; \
         #Time for N (s)|Median; #Time for N (s)|Min; #Time for N (s)|Max; DUT's count; #Invalid"
