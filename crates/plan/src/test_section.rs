@@ -134,7 +134,6 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
 
-/// The settings that may be lists, each item of which is a step of a series.
 struct ListedSettings {
     background: Vec<Share>,
     flows: Vec<Flows>,

@@ -260,7 +260,6 @@ fn mebioctets(octets: u64) -> u64 {
 #[error("{0}")]
 pub struct PlanError(pub(crate) String);
 
-/// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
@@ -270,7 +269,6 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Returns advice on how a device of the lab can have more cores.
 fn more_cores(is_row: bool) -> &'static str {
     match is_row {
         false => "use a namespace, or a machine over ssh",

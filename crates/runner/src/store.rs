@@ -250,12 +250,10 @@ impl Store {
         Ok(directory.join(format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
-    /// Writes one of the other files.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         write(&self.directory, name, text)
     }
 
-    /// Writes the facts.
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
@@ -292,7 +290,6 @@ pub fn make_directory(directory: &Path) -> io::Result<()> {
     missing.into_iter().try_for_each(owner::give)
 }
 
-/// Reads the resolved plan of a results directory.
 fn plan_in(directory: &Path) -> Result<Plan> {
     let path = directory.join("resolved.toml");
     let text = read(&path)?;

@@ -43,7 +43,6 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text
 }
 
-/// Returns a note as a line of its own.
 fn told(note: &Note) -> String {
     if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
 }
@@ -93,7 +92,6 @@ fn common(config: &Config, options: &Options) -> String {
     text + &traffic(config, options)
 }
 
-/// Returns the keys of frame sizes, ports and addresses.
 fn traffic(config: &Config, options: &Options) -> String {
     let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
     let mut text = String::new();

@@ -108,7 +108,6 @@ fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Directi
     ))
 }
 
-/// Returns the last 16 bits of the address.
 fn part(address: IpAddr) -> u16 {
     match address {
         IpAddr::V4(address) => u16::from_be_bytes([address.octets()[2], address.octets()[3]]),

@@ -15,7 +15,6 @@ use std::fmt::Debug;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Measures all figures, on one core, with the frames that leave on either side.
 pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let cases = [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
@@ -62,7 +61,6 @@ fn lw4o6() -> TrafficProfile {
     with(around(base, rule.ipv6(), "2001:db8:af::1"), group)
 }
 
-/// Returns the profile of a 6to4 relay.
 fn six_to_four() -> TrafficProfile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect(IS_GOOD);
     let base = between([rule.ipv6(), rule.ipv6()], ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
@@ -91,7 +89,6 @@ fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile 
     profile
 }
 
-/// Puts the forward datagrams into a tunnel to `device`.
 fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
     let ends = AddressPair { source: rule.address(0), destination: parsed::<IpAddr>(device) };
     profile.forward.foreground.sent.tunnel = Some(Tunnel { ends, hop_limit: 64 });

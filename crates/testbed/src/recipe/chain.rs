@@ -4,7 +4,6 @@
 use super::{KnownDefect, Pool, Recipe, RecipeTraffic, Technology, check_name};
 use serde::{Deserialize, Serialize};
 
-/// A row of devices as its file has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ChainFile {
@@ -67,7 +66,6 @@ impl ChainFile {
     }
 }
 
-/// Returns the known defects of every device, each once.
 fn known_defects(parts: &[Recipe]) -> Vec<KnownDefect> {
     let mut defects = Vec::new();
     for defect in parts.iter().flat_map(|part| &part.known_defects) {
