@@ -69,16 +69,13 @@ pub struct RunCost {
 
 /// The reason why no report could be made.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum ReportError {
     /// The page's template and its context do not fit: a bug of this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
     /// The records were written by a newer sixbench.
     #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
-    Format {
-        /// The format of the record.
-        found: u32,
-        /// The highest format this version reads.
-        known: u32,
-    },
+    Format { found: u32, known: u32 },
 }
