@@ -50,7 +50,6 @@ pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
     judged
 }
 
-/// The repetitions of one point.
 struct PointRepetitions<'a, 'o> {
     plan: &'a Plan,
     test: &'a Test,

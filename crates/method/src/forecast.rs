@@ -25,7 +25,6 @@ pub struct Forecast {
     idle_since_ns: u64,
 }
 
-/// A test, as expected and as it turned out.
 #[derive(Clone, Debug)]
 struct TestForecast {
     name: String,
@@ -40,7 +39,6 @@ struct TestForecast {
     trials: [ObservedShare; 2],
 }
 
-/// The measurement under way.
 #[derive(Clone, Debug)]
 struct CurrentMeasurement {
     test: usize,
@@ -51,7 +49,6 @@ struct CurrentMeasurement {
     has_new_device: bool,
 }
 
-/// The trial under way.
 #[derive(Clone, Copy, Debug)]
 struct CurrentTrial {
     start_ns: u64,
@@ -215,7 +212,6 @@ impl Forecast {
         trials * self.trial_ns(test, kind)
     }
 
-    /// Trials that a measurement takes.
     fn trials(&self, test: &TestForecast, kind: usize) -> f64 {
         /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
         /// the usual trials, or twice as many.

@@ -14,7 +14,6 @@ use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_wire::WireError;
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -185,7 +184,15 @@ of_trials! {
 }
 
 /// A trial that does not fit into memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a trial at {}/s for {} takes {} MiB of the tester's memory, but only {} MiB are available{}",
+    show_rate(.spec.rate),
+    show_ns(.spec.duration_ns),
+    mebioctets(*.needed),
+    mebioctets(*.available),
+    .advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"))
+)]
 pub struct NotEnoughMemory {
     /// The trial.
     pub spec: Box<TrialSpec>,
@@ -195,20 +202,6 @@ pub struct NotEnoughMemory {
     pub available: u64,
     /// The settings of the plan to lower, and to what, in words.
     pub advice: Option<String>,
-}
-
-impl Error for NotEnoughMemory {}
-
-impl fmt::Display for NotEnoughMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
-        let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
-        write!(
-            f,
-            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, but only {available} MiB are available"
-        )?;
-        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
-    }
 }
 
 fn mebioctets(octets: u64) -> u64 {

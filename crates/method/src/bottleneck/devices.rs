@@ -105,7 +105,6 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     names(watches).into_iter().filter_map(of).collect()
 }
 
-/// Returns the names of the devices, in the order of the chain.
 fn names<'a>(watches: &[&'a Watch]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for device in watches.iter().flat_map(|watch| &watch.devices) {

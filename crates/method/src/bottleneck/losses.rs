@@ -13,7 +13,6 @@ pub(super) fn are_of_queries(trials: &[&TrialRecord]) -> bool {
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {
-    /// The drops by interface and way, most first.
     places: Vec<(String, u64)>,
     missing: u64,
 }
@@ -32,7 +31,6 @@ pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
 }
 
 impl Dropped {
-    /// Returns whether the drops explain at least half of the missing frames.
     pub(super) fn are_most_of_the_missing(&self) -> bool {
         2 * self.places.iter().map(|(_, frames)| frames).sum::<u64>() >= self.missing
     }

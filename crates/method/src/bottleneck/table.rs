@@ -12,7 +12,6 @@ pub(super) struct Refusals {
     missing: u64,
 }
 
-/// The counters of these trials; `None` when none moved.
 pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
     let mut counters: BTreeMap<String, u64> = BTreeMap::new();
     let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);

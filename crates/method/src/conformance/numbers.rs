@@ -3,7 +3,6 @@
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
 
-/// One second, in nanoseconds.
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
@@ -40,7 +39,6 @@ pub(crate) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the sizes of `wanted` that are not among those of a test.
 pub(crate) fn missing_sizes(sizes: &[FrameSize], wanted: &[FrameSize]) -> Vec<FrameSize> {
     wanted.iter().copied().filter(|size| !sizes.contains(size)).collect()
 }

@@ -10,7 +10,6 @@ use crate::terms::{Direction, Directions, FrameSize};
 const TRANSITION: [FrameSize; 6] =
     [FrameSize(768), FrameSize(1522), FrameSize(2048), FrameSize(4096), FrameSize(8192), FrameSize(9216)];
 
-/// The clauses on the traffic of a test.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let required = test.measure.traffic_requirements();
     match required {
