@@ -33,6 +33,7 @@ mod verdict;
 pub use document::Document;
 pub use json::FORMAT;
 
+use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
@@ -55,16 +56,7 @@ pub struct Input<'a> {
     /// True if the run was cut short.
     pub interrupted: bool,
     /// The cost of the same plan by the profile `rfc`, where that is known.
-    pub rfc_budget: Option<RunCost>,
-}
-
-/// The cost of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunCost {
-    /// Trials, rests between them not counted.
-    pub trials: u32,
-    /// Time from the first to the last, seconds, rests included.
-    pub seconds: u64,
+    pub rfc_budget: Option<Budget>,
 }
 
 /// The reason why no report could be made.

@@ -2,6 +2,7 @@
 
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
+pub(crate) use crate::units::counted as count;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
@@ -17,11 +18,6 @@ pub(crate) fn seconds(ns: u64) -> String {
 /// `110 %` of 1.1, and not 110.00000000000001.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
-}
-
-/// `1 tag`, `500 tags`.
-pub(crate) fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// `20 repetitions`; of an adaptive number the range.

@@ -84,10 +84,7 @@ fn most_connections(test: &Test) -> u64 {
 
 /// Checks that the pool has enough sources: behind the device, connections to one destination differ in the source alone.
 fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Direction) -> Result<(), String> {
-    let ports = match opens {
-        Direction::Forward => test.traffic.forward_ports,
-        Direction::Reverse => test.traffic.reverse_ports,
-    };
+    let ports = test.traffic.ports_of(opens);
     let servers = match opens {
         Direction::Forward => test.traffic.right_addresses,
         Direction::Reverse => test.traffic.left_addresses,

@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest, phase_1_rate};
 use crate::lists::{by_key, each_once};
 use crate::numbers::{seconds, three_digits, title, whole};
 use crate::table::Table;
-use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;
 
 pub(super) fn phases(digest: &Digest) -> Table {
@@ -60,7 +60,7 @@ fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String>
     let combinations = counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul);
     let own = subscribers.map_or_else(|| addresses(initiator), |count| format!("{count} subscribers"));
     let mut cells = vec![range(&source), range(&destination), own, addresses(responder)];
-    cells.extend([whole(combinations), order(stateful.enumeration), order(stateful.responder)]);
+    cells.extend([whole(combinations), stateful.enumeration.word().to_owned(), stateful.responder.word().to_owned()]);
     cells
 }
 
@@ -96,16 +96,6 @@ fn range(range: &ValueRange) -> String {
 
 fn addresses(part: Option<AddressPart>) -> String {
     part.filter(|part| part.range.count() > 1).map_or("one".to_owned(), |part| range(&part.range))
-}
-
-fn order(order: ValueOrder) -> String {
-    match order {
-        ValueOrder::Fixed => "fixed",
-        ValueOrder::Increasing => "increasing",
-        ValueOrder::Decreasing => "decreasing",
-        ValueOrder::Pseudorandom => "pseudorandom",
-    }
-    .to_owned()
 }
 
 fn counted(digest: &Digest, test: &Test) -> String {
