@@ -1,9 +1,9 @@
 //! The clauses met, bent and broken, as a table.
 
 use crate::Input;
-use crate::lists::each_once;
 use crate::table::Table;
 use sixbench_method::conformance::of_plan;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
 
 /// One row for each clause. A run that was cut short did not make all the repetitions it planned: the page says so above.

@@ -3,13 +3,13 @@
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
-use crate::lists::each_once;
 use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
 use crate::{Input, ReportError, origin, status};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
+use sixbench_method::lists::each_once;
 use sixbench_method::measures::SendingTime;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;

@@ -16,7 +16,6 @@ pub mod glossary;
 mod html;
 mod json;
 mod latex;
-mod lists;
 mod markdown;
 mod numbers;
 mod origin;

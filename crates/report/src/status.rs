@@ -1,9 +1,9 @@
 //! The status of planned points in words: what each came to, and why it has no number where it has none.
 
 use crate::digest::{Digest, PointDigest};
-use crate::lists::by_key;
 use crate::numbers::{count, enumerated, title};
 use crate::tables::trial::kind;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
 use sixbench_method::status::{

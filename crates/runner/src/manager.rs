@@ -14,6 +14,7 @@ use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -370,12 +371,5 @@ fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
     if plan.interleave {
         return vec![plan.tests.iter().collect()];
     }
-    let mut groups: Vec<Vec<&Test>> = Vec::new();
-    for test in &plan.tests {
-        match groups.iter_mut().find(|group| device_of(group[0]) == device_of(test)) {
-            Some(group) => group.push(test),
-            None => groups.push(vec![test]),
-        }
-    }
-    groups
+    by_key(plan.tests.iter().map(|test| (device_of(test), test))).into_iter().map(|(_, tests)| tests).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::clause::Clause;
 use super::numbers::{ETHERNET, count, list, missing_sizes};
+use crate::lists::each_once;
 use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
@@ -106,10 +107,10 @@ fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
 fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
     const SECTION: &str = "RFC 4814 section 4.5";
     let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| test.traffic.ports_of(direction)).collect();
-    let ranges = |of: fn(&Ports) -> ValueRange| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
+    let ranges = |of: fn(&Ports) -> ValueRange| list(each_once(loaded.iter().map(|ports| range(of(ports)))));
     let is_random = loaded.iter().all(|ports| is_random(ports.source) && is_random(ports.destination));
     let orders = loaded.iter().flat_map(|ports| [ports.source.order.word(), ports.destination.order.word()]);
-    let mut orders = format!("{}, seed {}", list(deduplicated(orders)), plan.seed);
+    let mut orders = format!("{}, seed {}", list(each_once(orders)), plan.seed);
     if let Some(flows) = test.traffic.flows {
         // The section makes an exception where a test requires specific numbers; a number of flows is such a requirement.
         orders += &format!("; drawn once for each of {}", count(u64::from(flows.count), "flow"));
@@ -136,15 +137,6 @@ fn range(range: ValueRange) -> String {
         ValueOrder::Fixed => format!("{} alone", range.first),
         _ => format!("{} to {}", range.first, range.last),
     }
-}
-
-fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut seen, item| {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-        seen
-    })
 }
 
 fn addresses(plan: &Plan, test: &Test) -> Vec<Clause> {
@@ -184,7 +176,7 @@ fn networks(test: &Test) -> u16 {
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
     let varying: Vec<ValueRange> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
-    let actual = list(deduplicated(varying.iter().map(|range| range.order.word())));
+    let actual = list(each_once(varying.iter().map(|range| range.order.word())));
     let is_met = varying.iter().copied().all(is_random);
     let requirement = "randomly distributed IP addresses where the DUT may hash them";
     (!varying.is_empty()).then(|| Clause::should("RFC 4814 section 4.4", requirement, actual, is_met))

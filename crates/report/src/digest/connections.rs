@@ -3,7 +3,7 @@
 
 use super::PointDigest;
 use crate::digest::Digest;
-use crate::lists::by_key;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;

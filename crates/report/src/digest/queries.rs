@@ -1,7 +1,7 @@
 //! Tests of DNS servers (RFC 8219 section 9): which belong together, and the trials a result rests on.
 
 use super::{Digest, PointDigest};
-use crate::lists::by_key;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;

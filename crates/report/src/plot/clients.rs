@@ -3,9 +3,9 @@
 use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
-use crate::lists::each_once;
 use crate::numbers::{self, grouped};
 use kuva::prelude::Plot;
+use sixbench_method::lists::each_once;
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;

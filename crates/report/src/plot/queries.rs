@@ -3,9 +3,9 @@
 use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
-use crate::lists::by_key;
 use crate::numbers::{cut, grouped, seconds};
 use kuva::prelude::Plot;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// The dimension along the axis; the other one is the lines'.

@@ -3,10 +3,10 @@
 use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::lists::by_key;
 use crate::numbers::{grouped, rate_unit};
 use crate::series::{TestSeries, series, unit_of};
 use kuva::prelude::Plot;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;

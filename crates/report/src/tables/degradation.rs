@@ -1,10 +1,10 @@
 //! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
 
 use crate::digest::Digest;
-use crate::lists::each_once;
 use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits};
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::table::Table;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 

@@ -2,10 +2,10 @@
 
 use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
-use crate::lists::by_key;
 use crate::numbers::{self, grouped};
 use crate::status;
 use crate::table::Table;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 

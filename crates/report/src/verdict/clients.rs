@@ -1,8 +1,8 @@
 //! What more and more clients did to a relay, a sentence for each test at its smallest frame size.
 
 use crate::digest::{ClientSeries, Digest, client_series};
-use crate::lists::by_key;
 use crate::numbers::{self, percentage, short, short_ms};
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {

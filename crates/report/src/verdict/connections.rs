@@ -2,8 +2,8 @@
 
 use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
-use crate::lists::{by_key, each_once};
 use crate::numbers::{grouped, title};
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::Measure;
 
 /// A measure of connections: which tests it is of, and how it is told.

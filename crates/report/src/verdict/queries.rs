@@ -2,8 +2,8 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, QueryConditions, ServerGroup};
-use crate::lists::each_once;
 use crate::numbers::{percent, seconds, short, three_digits};
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
 

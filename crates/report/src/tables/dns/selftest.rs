@@ -2,9 +2,9 @@
 
 use super::cells::queries;
 use crate::digest::Digest;
-use crate::lists::{by_key, each_once};
 use crate::numbers::{seconds, with_decimals};
 use crate::table::Table;
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 
 /// The trials that decided, of each server's self-tests.

@@ -1,9 +1,9 @@
 //! The parameters of every stateful test, as RFC 9693 wants them reported.
 
 use crate::digest::{Digest, PointDigest, phase_1_rate};
-use crate::lists::{by_key, each_once};
 use crate::numbers::{seconds, three_digits, title, whole};
 use crate::table::Table;
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;
 
