@@ -196,13 +196,7 @@ impl From<std::io::Error> for Failed {
 
 /// Returns an error with its causes, each only once: some errors already name their cause.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text += &format!(": {cause}");
-        }
-    }
-    text
+    sixbench_runner::in_words(error.as_ref())
 }
 
 #[cfg(test)]

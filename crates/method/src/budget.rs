@@ -27,12 +27,10 @@ pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
 /// putting the record on disk.
 pub(crate) const AROUND_NS: u64 = 50_000_000;
 
-/// Trials of the self-test of RFC 8219 section 9.2.1.
 const SELF_TESTS: u64 = 8;
 /// The longest trial of the self-test, nanoseconds: only the tester is measured, which is steady.
 pub const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
-/// The average cost of one measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     pub(crate) trials: f64,
@@ -114,7 +112,6 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
     estimate(&plan)
 }
 
-/// The durations and repetitions that the RFCs name for each measurement.
 fn lengthen(test: &mut Test) {
     let repetitions = test.measure.settings_mut().map_or(20, |settings| settings.lengthen());
     test.repetitions = Repetition::Fixed(repetitions);

@@ -50,7 +50,6 @@ pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
     judged
 }
 
-/// The repetitions of one point.
 struct PointRepetitions<'a, 'o> {
     plan: &'a Plan,
     test: &'a Test,
@@ -71,9 +70,7 @@ impl<'a> PointRepetitions<'a, '_> {
             found: median,
             verdict: median.map_or(Gate::Missing, |median| median.against(expectation)),
         };
-        let Some(quantity) = expectation.quantity else {
-            return of(self.searched(), self.rate());
-        };
+        let Some(quantity) = expectation.quantity else { return of(self.searched(), self.rate()) };
         let judged = self.directions(quantity, expectation).into_iter().map(|direction| {
             of(Subject::Value(quantity, direction, expectation.rate), self.median(quantity, direction, expectation))
         });

@@ -25,7 +25,6 @@ pub struct Forecast {
     idle_since_ns: u64,
 }
 
-/// A test, as expected and as it turned out.
 #[derive(Clone, Debug)]
 struct TestForecast {
     name: String,
@@ -35,12 +34,11 @@ struct TestForecast {
     repetitions: u32,
     /// The expected time around a trial, nanoseconds, and the mean of the actual ones.
     expected_around_ns: f64,
-    around: Mean,
+    around: ObservedShare,
     /// Trials of finished measurements by those expected, of first and of later repetitions.
     trials: [ObservedShare; 2],
 }
 
-/// The measurement under way.
 #[derive(Clone, Debug)]
 struct CurrentMeasurement {
     test: usize,
@@ -51,31 +49,11 @@ struct CurrentMeasurement {
     has_new_device: bool,
 }
 
-/// The trial under way.
 #[derive(Clone, Copy, Debug)]
 struct CurrentTrial {
     start_ns: u64,
     sending_ns: u64,
     has_ended: bool,
-}
-
-/// A mean of what was seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean {
-    sum: f64,
-    count: f64,
-}
-
-impl Mean {
-    fn add(&mut self, value: f64) {
-        self.sum += value;
-        self.count += 1.0;
-    }
-
-    /// Returns the mean with `otherwise` as one more value.
-    fn value(&self, otherwise: f64) -> f64 {
-        (self.sum + otherwise) / (self.count + 1.0)
-    }
 }
 
 /// The observed amount as a share of the expected one.
@@ -94,6 +72,11 @@ impl ObservedShare {
     fn value(&self) -> Option<f64> {
         (self.expected > 0.0).then(|| self.seen / self.expected)
     }
+
+    /// Returns the mean of what was seen, each expected as one, with `otherwise` as one more value.
+    fn with(&self, otherwise: f64) -> f64 {
+        (self.seen + otherwise) / (self.expected + 1.0)
+    }
 }
 
 impl Forecast {
@@ -105,7 +88,7 @@ impl Forecast {
             points: test.points().map(|point| (point, 0)).collect(),
             repetitions: test.repetitions.most(),
             expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
-            around: Mean::default(),
+            around: ObservedShare::default(),
             trials: [ObservedShare::default(); 2],
         };
         Self {
@@ -190,7 +173,7 @@ impl Forecast {
         let around_ns = (at_ns - trial.start_ns) as f64 - trial.sending_ns as f64;
         if let Some(measurement) = &self.measurement {
             let test = &mut self.tests[measurement.test];
-            test.around.add(around_ns);
+            test.around.add(around_ns, 1.0);
             self.around.add(around_ns, test.expected_around_ns);
         }
     }
@@ -215,7 +198,6 @@ impl Forecast {
         trials * self.trial_ns(test, kind)
     }
 
-    /// Trials that a measurement takes.
     fn trials(&self, test: &TestForecast, kind: usize) -> f64 {
         /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
         /// the usual trials, or twice as many.
@@ -236,7 +218,7 @@ impl Forecast {
     /// Time that a trial takes with all that is around it, nanoseconds.
     fn trial_ns(&self, test: &TestForecast, kind: usize) -> f64 {
         let cost = test.costs[kind];
-        cost.sending_ns / cost.trials.max(1.0) + test.around.value(test.expected_around_ns * self.around.value().unwrap_or(1.0))
+        cost.sending_ns / cost.trials.max(1.0) + test.around.with(test.expected_around_ns * self.around.value().unwrap_or(1.0))
     }
 }
 

@@ -13,7 +13,6 @@ const fn six([a, b, c]: [u16; 3], length: u8) -> IpNet {
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length))
 }
 
-/// The networks that test traffic may go to.
 const ALLOWED: [IpNet; 16] = [
     // Benchmarking: RFC 2544 appendix C.2.2, RFC 5180 section 8.
     four(198, 18, 0, 15),
@@ -117,7 +116,6 @@ impl Isolation {
     }
 }
 
-/// Returns whether the address, or the IPv4 address in it, lies in one of the ranges.
 fn is_allowed(address: IpAddr) -> bool {
     let embedded = embedded_ipv4(address).unwrap_or(address);
     ALLOWED.iter().any(|range| range.contains(&address) || range.contains(&embedded))

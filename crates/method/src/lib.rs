@@ -12,6 +12,7 @@ pub mod expectation;
 pub mod forecast;
 pub mod gate;
 pub mod isolation;
+pub mod lists;
 pub mod measures;
 pub mod mix;
 pub mod plan;

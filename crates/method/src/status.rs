@@ -12,6 +12,7 @@ use crate::replay::replay;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The status of a planned point.
@@ -81,7 +82,7 @@ pub struct RepetitionCounts {
 }
 
 /// The number of points with each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StatusCounts {
     /// All planned points.
     pub points: usize,

@@ -2,6 +2,7 @@
 //! and what stands there instead, in words for people.
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
+use std::fmt::Display;
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub fn show_ns(ns: u64) -> String {
@@ -29,6 +30,11 @@ pub fn show_seconds(seconds: u64) -> String {
         s if s < 7200 => format!("{} min", s.div_ceil(60)),
         s => format!("{:.1} h", s as f64 / 3600.0),
     }
+}
+
+/// Returns a number of things: `1 tag`, `500 tags`.
+pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    if n == N::from(1) { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// Splits a text into a number and a suffix of letters or `%`.

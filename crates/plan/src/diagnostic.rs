@@ -68,7 +68,6 @@ fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt:
     }
 }
 
-/// Returns the whole lines that a span touches.
 fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
     let (first, last) = (span.start.min(source.len()), span.end.min(source.len()));
     let start = source[..first].rfind('\n').map_or(0, |at| at + 1);

@@ -197,7 +197,6 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-/// Returns the links and the link rate.
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
     let left = section.text("left", port);

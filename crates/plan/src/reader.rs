@@ -8,7 +8,6 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// The mistakes found so far.
 #[derive(Default)]
 pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
 
@@ -22,7 +21,6 @@ impl Mistakes {
     }
 }
 
-/// A table being read.
 pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
     /// The place of the table, for mistakes about keys that are missing in it.
@@ -83,12 +81,10 @@ impl<'a> Section<'a> {
         self.get(key).is_some()
     }
 
-    /// Returns whether `key` is a string.
     pub(crate) fn is_text(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().is_str())
     }
 
-    /// Returns whether `key` holds a list without a single item.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
     }
@@ -106,11 +102,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the tables of the array of tables `key`.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
-        let Some(value) = self.get(key) else {
-            return Vec::new();
-        };
+        let Some(value) = self.get(key) else { return Vec::new() };
         let DeValue::Array(items) = value.get_ref() else {
             let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
             return Vec::new();
@@ -215,7 +208,6 @@ impl Keys for Section<'_> {
     }
 }
 
-/// The kind of TOML value that a key takes.
 #[derive(Clone, Copy)]
 enum ValueKind {
     Text,

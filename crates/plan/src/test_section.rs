@@ -134,7 +134,6 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
 
-/// The settings that may be lists, each item of which is a step of a series.
 struct ListedSettings {
     background: Vec<Share>,
     flows: Vec<Flows>,
@@ -209,9 +208,13 @@ impl ListedSettings {
         }
         let series = [
             self.of_background(),
-            self.of_flows(),
-            self.of_subscribers(),
-            self.of_cores(),
+            of_counts(SeriesBy::Flows, "flow", self.flows.iter().map(|flows| flows.count), |test, count| {
+                test.traffic.flows.iter_mut().for_each(|flows| flows.count = count);
+            }),
+            of_counts(SeriesBy::Subscribers, "subscriber", self.subscribers.iter().copied(), |test, count| {
+                test.traffic.subscribers = Some(count);
+            }),
+            of_counts(SeriesBy::Cores, "core", self.cores.iter().copied(), |test, cores| test.cores = Some(cores)),
             self.of_connections(),
             self.of_table_sizes(),
             of_cached(&self.dns.cached),
@@ -244,31 +247,6 @@ impl ListedSettings {
         self.background.iter().map(step).collect()
     }
 
-    fn of_flows(&self) -> Vec<SeriesStep> {
-        let step = |&flows: &Flows| {
-            let count = flows.count;
-            let words = (format!("flows{count}"), plural(count, "flow"));
-            SeriesStep::new(SeriesBy::Flows, f64::from(count), words, move |test| test.traffic.flows = Some(flows))
-        };
-        self.flows.iter().map(step).collect()
-    }
-
-    fn of_subscribers(&self) -> Vec<SeriesStep> {
-        let step = |&count: &u32| {
-            let words = (format!("subscribers{count}"), plural(count, "subscriber"));
-            SeriesStep::new(SeriesBy::Subscribers, f64::from(count), words, move |test| test.traffic.subscribers = Some(count))
-        };
-        self.subscribers.iter().map(step).collect()
-    }
-
-    fn of_cores(&self) -> Vec<SeriesStep> {
-        let step = |&cores: &u32| {
-            let words = (format!("cores{cores}"), plural(cores, "core"));
-            SeriesStep::new(SeriesBy::Cores, f64::from(cores), words, move |test| test.cores = Some(cores))
-        };
-        self.cores.iter().map(step).collect()
-    }
-
     fn of_connections(&self) -> Vec<SeriesStep> {
         let own_table = self.state.has_own_state_table;
         let step = |&connections: &u64| {
@@ -292,6 +270,14 @@ impl ListedSettings {
         };
         self.state.table_sizes.iter().map(step).collect()
     }
+}
+
+fn of_counts(by: SeriesBy, noun: &str, counts: impl Iterator<Item = u32>, set: fn(&mut Test, u32)) -> Vec<SeriesStep> {
+    let step = |count: u32| {
+        let words = (format!("{noun}s{count}"), units::counted(count, noun));
+        SeriesStep::new(by, f64::from(count), words, move |test| set(test, count))
+    };
+    counts.map(step).collect()
 }
 
 fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
@@ -337,8 +323,4 @@ impl SeriesStep {
         (self.change)(&mut test);
         test
     }
-}
-
-fn plural(count: u32, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -35,7 +35,6 @@ pub(super) fn port(text: &str) -> Result<PortSpec, String> {
     }
 }
 
-/// The place where the DUT runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum DutHost {
     /// In a namespace, or on interfaces of this machine, wherever the user has set it up.
@@ -76,7 +75,6 @@ pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[
     None
 }
 
-/// Reads any text.
 pub(super) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }

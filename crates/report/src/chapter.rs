@@ -32,7 +32,6 @@ impl Chapter {
     }
 }
 
-/// Returns the chapters of results, measure by measure.
 pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     let mut chapters = vec![
         Chapter::new(
@@ -101,7 +100,6 @@ fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
     Chapter::new(id, table.title.clone(), vec![table], figures)
 }
 
-/// Returns the chapters of evidence that the results rest on.
 pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
     let figures = plot::evidence(digest);
     let mut chapters = vec![

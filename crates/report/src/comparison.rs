@@ -9,6 +9,7 @@ use sixbench_method::comparison::{Comparison, ComparisonFinding, ComparisonRow, 
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
+use sixbench_method::units::counted;
 use std::fmt::Display;
 
 /// Returns the comparison row by row, then what could not be compared.
@@ -127,10 +128,6 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
             format!("B is better than A in {better} of {}, and no difference is shown in the others", counted(rows, "row"))
         }
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

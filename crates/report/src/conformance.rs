@@ -3,6 +3,7 @@
 use crate::Input;
 use crate::table::Table;
 use sixbench_method::conformance::of_plan;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
 
 /// One row for each clause. A run that was cut short did not make all the repetitions it planned: the page says so above.
@@ -26,11 +27,5 @@ fn named(tests: &[String], plan: &Plan) -> Vec<String> {
         let starts = test.match_indices('.').map(|(at, _)| &test[..=at]);
         starts.into_iter().find(|start| is_whole(start)).map_or_else(|| test.clone(), |start| format!("{start}*"))
     };
-    let mut names: Vec<String> = Vec::new();
-    for name in tests.iter().map(name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    each_once(tests.iter().map(name))
 }

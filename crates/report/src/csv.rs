@@ -43,9 +43,8 @@ pub(crate) fn values_csv(input: &Input) -> String {
 }
 
 fn file<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> String {
-    let run = run::fields(input);
-    let row = |(outcome, fields)| line(point(input, outcome).into_iter().chain(fields).chain(run.iter().cloned()));
-    std::iter::once(format!("{POINT},{columns},{}\n", run::columns(input))).chain(rows.map(row)).collect()
+    let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).collect());
+    run::file(input, &format!("{POINT},{columns}"), rows)
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {

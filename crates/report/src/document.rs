@@ -12,11 +12,9 @@ use std::cell::OnceCell;
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
 pub struct Document<'a> {
     pub(crate) digest: Digest<'a>,
-    /// The verdict in sentences.
     pub(crate) verdict: Vec<String>,
     pub(crate) faults: Table,
     pub(crate) conformance: Table,
-    /// The facts of the run itself.
     pub(crate) run: Table,
     /// Drawn when a format first asks for them: the terminal does not.
     results: OnceCell<Vec<Chapter>>,
@@ -84,12 +82,10 @@ impl<'a> Document<'a> {
         terminal::terminal(&self.digest, width, color)
     }
 
-    /// The chapters of results, measure by measure.
     pub(crate) fn results(&self) -> &[Chapter] {
         self.results.get_or_init(|| chapter::results(&self.digest))
     }
 
-    /// The chapters of evidence that the results rest on.
     pub(crate) fn evidence(&self) -> &[Chapter] {
         self.evidence.get_or_init(|| chapter::evidence(&self.digest))
     }

@@ -6,6 +6,7 @@ use sixbench_method::gate::Gate;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay;
+use sixbench_method::units::counted;
 
 /// The most points that a reason names.
 const MOST_NAMED: usize = 5;
@@ -94,8 +95,4 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &s
         }
         Gate::Inconclusive => None,
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -9,6 +9,7 @@ use crate::tables::trial;
 use crate::{Input, ReportError, origin, status};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
+use sixbench_method::lists::each_once;
 use sixbench_method::measures::SendingTime;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
@@ -150,13 +151,7 @@ fn own_durations(plan: &Plan) -> String {
         SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
-    let mut told: Vec<String> = Vec::new();
-    plan.tests.iter().filter_map(of).for_each(|words| {
-        if !told.contains(&words) {
-            told.push(words)
-        }
-    });
-    told.concat()
+    each_once(plan.tests.iter().filter_map(of)).concat()
 }
 
 /// `20`, or `6 to 20`; the tables say how many it were.

@@ -4,7 +4,6 @@ use crate::document::Document;
 use crate::table::{Column, Table};
 use crate::{origin, status};
 
-/// Every table of the report in LaTeX.
 pub(crate) fn latex(document: &Document<'_>) -> String {
     let input = document.digest.input;
     let tables = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.tables);

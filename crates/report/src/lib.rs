@@ -32,6 +32,7 @@ mod verdict;
 pub use document::Document;
 pub use json::FORMAT;
 
+use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
@@ -54,30 +55,18 @@ pub struct Input<'a> {
     /// True if the run was cut short.
     pub interrupted: bool,
     /// The cost of the same plan by the profile `rfc`, where that is known.
-    pub rfc_budget: Option<RunCost>,
-}
-
-/// The cost of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunCost {
-    /// Trials, rests between them not counted.
-    pub trials: u32,
-    /// Time from the first to the last, seconds, rests included.
-    pub seconds: u64,
+    pub rfc_budget: Option<Budget>,
 }
 
 /// The reason why no report could be made.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum ReportError {
     /// The page's template and its context do not fit: a bug of this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
     /// The records were written by a newer sixbench.
     #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
-    Format {
-        /// The format of the record.
-        found: u32,
-        /// The highest format this version reads.
-        known: u32,
-    },
+    Format { found: u32, known: u32 },
 }

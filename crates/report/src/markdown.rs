@@ -4,7 +4,6 @@ use crate::document::Document;
 use crate::table::{Column, Table};
 use crate::{Input, origin, status};
 
-/// The verdict and the tables of results as Markdown.
 pub(crate) fn markdown(document: &Document<'_>) -> String {
     let input = document.digest.input;
     let sentences = document.verdict.iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
@@ -16,7 +15,6 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
 }
 
-/// Returns the warnings of the run, the doubts about its numbers first.
 fn warnings(input: &Input) -> String {
     let lines: String = input.facts.warnings.iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
     if lines.is_empty() { lines } else { format!("\nWarnings of the run:\n\n{lines}") }

@@ -17,7 +17,6 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Returns the span of these trials; `None` without one whose time is on record.
     pub(crate) fn of<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<Self> {
         let times = records.filter_map(|record| {
             let from: Timestamp = record.started.parse().ok()?;

@@ -9,7 +9,6 @@ use sixbench_method::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fi
 use sixbench_method::terms::FrameSize;
 use std::num::NonZeroU32;
 
-/// A series at one frame size.
 pub(crate) struct Scaling<'d, 'a> {
     pub(crate) name: &'a str,
     pub(crate) measure: &'a Measure,
@@ -20,7 +19,6 @@ pub(crate) struct Scaling<'d, 'a> {
     closed: Vec<CoreRepetitions>,
 }
 
-/// A step with the point it is of.
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
     pub(crate) step: ScalingStep,
@@ -89,7 +87,6 @@ impl<'d, 'a> Scaling<'d, 'a> {
 }
 
 impl ScaledStep<'_, '_> {
-    /// Returns the idle time of each device at the found rate.
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
         idleness(&self.point.found_trials(digest.goal()), digest.dut_title(self.point.test))
     }

@@ -3,12 +3,12 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::searched;
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Quantity;
 use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// Returns the unit of the steps of a series.
 pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
     match by {
         SeriesBy::Background => "% native",
@@ -31,20 +31,14 @@ pub(crate) struct TestSeries<'a> {
 
 /// Returns the series of a plan that differ in `by`, in its order.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
-    let mut found: Vec<TestSeries> = Vec::new();
-    for test in &digest.input.plan.tests {
-        // Of clients and their response time there is a chapter of its own.
-        let is_of_clients = test.measure.response_time().is_some();
-        let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_of_clients) else {
-            continue;
-        };
-        match found.iter_mut().find(|steps| steps.name == series.name) {
-            Some(steps) => steps.steps.push((series.at, test)),
-            None => found.push(TestSeries { name: &series.name, by, steps: vec![(series.at, test)] }),
-        }
-    }
-    found.iter_mut().for_each(|steps| steps.steps.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    found
+    // Of clients and their response time there is a chapter of its own.
+    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.response_time().is_none());
+    let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
+    let sorted = |(name, mut steps): (&'a str, Vec<(f64, &'a Test)>)| {
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        TestSeries { name, by, steps }
+    };
+    by_key(of_series.map(|(series, test)| (series.name.as_str(), (series.at, test)))).into_iter().map(sorted).collect()
 }
 
 impl<'a> TestSeries<'a> {
@@ -63,7 +57,6 @@ impl<'a> TestSeries<'a> {
         self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
     }
 
-    /// The frame sizes of the series, ascending.
     pub(crate) fn sizes(&self) -> Vec<FrameSize> {
         let sizes: std::collections::BTreeSet<_> = self.steps.iter().flat_map(|(_, test)| test.frame_sizes.clone()).collect();
         sizes.into_iter().collect()
@@ -77,7 +70,6 @@ pub(crate) struct Curve {
     pub(crate) steps: Vec<CurveStep>,
 }
 
-/// The quantity that a curve is of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurveSubject {
     pub(crate) quantity: String,
@@ -89,7 +81,6 @@ pub(crate) struct CurveSubject {
     pub(crate) is_higher_better: bool,
 }
 
-/// One step of a curve.
 pub(crate) struct CurveStep {
     pub(crate) at: f64,
     pub(crate) value: f64,
@@ -170,13 +161,7 @@ fn subject(sample: &PointSample) -> CurveSubject {
 
 /// The quantities of curves, each once, in their order.
 pub(crate) fn quantities(curves: &[Curve]) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for curve in curves {
-        if !found.contains(&curve.subject.quantity.as_str()) {
-            found.push(&curve.subject.quantity);
-        }
-    }
-    found
+    each_once(curves.iter().map(|curve| curve.subject.quantity.as_str()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{count, enumerated, title};
 use crate::tables::trial::kind;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
 use sixbench_method::status::{
@@ -16,7 +17,6 @@ const MOST_FAULTS: usize = 3;
 /// Names in one sentence about missing points; the table of points has all of them.
 const MOST_NAMES: usize = 8;
 
-/// The status for people.
 pub(crate) fn status(status: &PointStatus) -> &'static str {
     match status {
         PointStatus::Result => "result",
@@ -126,7 +126,6 @@ fn before(stop: &Stop) -> String {
     }
 }
 
-/// Returns a description of what ended the run.
 pub(crate) fn ended(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted".to_owned(),
@@ -151,15 +150,9 @@ pub(crate) fn counted(digest: &Digest) -> String {
 
 /// The points without a result in sentences, one for each reason.
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
-    let mut groups: Vec<(bool, String, Vec<String>)> = Vec::new();
-    for (name, planned) in by_test(digest) {
-        let (was_run, why) = (!matches!(planned.status, PointStatus::NotRun(_)), why(planned));
-        match groups.iter_mut().find(|(known, reason, _)| *known == was_run && *reason == why) {
-            Some((_, _, names)) => names.push(name),
-            None => groups.push((was_run, why, vec![name])),
-        }
-    }
-    groups.into_iter().map(|(was_run, why, names)| sentence(was_run, &why, &names)).collect()
+    let was_run = |planned: &PlannedPoint| !matches!(planned.status, PointStatus::NotRun(_));
+    let reasons = by_test(digest).into_iter().map(|(name, planned)| ((was_run(planned), why(planned)), name));
+    by_key(reasons).into_iter().map(|((was_run, why), names)| sentence(was_run, &why, &names)).collect()
 }
 
 fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
@@ -179,15 +172,9 @@ fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
 
 /// The points without a result, those of one test with the same reason under one name: `TAYGA, reset at 84 and 1518 bytes`.
 fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)> {
-    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
-    for planned in digest.planned.iter().filter(|planned| !planned.status.has_result()) {
-        let is_alike = |group: &Vec<&PlannedPoint>| group[0].test.name == planned.test.name && why(group[0]) == why(planned);
-        match groups.iter_mut().find(|group| is_alike(group)) {
-            Some(group) => group.push(planned),
-            None => groups.push(vec![planned]),
-        }
-    }
-    groups.into_iter().map(|group| (name(&group), group[0])).collect()
+    let without = digest.planned.iter().filter(|planned| !planned.status.has_result());
+    let groups = by_key(without.map(|planned| ((&planned.test.name, why(planned)), planned)));
+    groups.into_iter().map(|(_, group)| (name(&group), group[0])).collect()
 }
 
 fn name(points: &[&PlannedPoint]) -> String {
@@ -203,19 +190,11 @@ fn name(points: &[&PlannedPoint]) -> String {
 /// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where
 /// some point has none, in the last line those with a plain result.
 pub(crate) fn list(digest: &Digest) -> Vec<String> {
-    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
-    for planned in &digest.planned {
-        let is_alike = |group: &Vec<&PlannedPoint>| {
-            let first = group[0];
-            first.test.name == planned.test.name && first.status.name() == planned.status.name() && why(first) == why(planned)
-        };
-        match groups.last_mut().filter(|group| is_alike(group)) {
-            Some(group) => group.push(planned),
-            None => groups.push(vec![planned]),
-        }
-    }
-    let is_plain = |group: &Vec<&PlannedPoint>| group[0].status == PointStatus::Result && why(group[0]).is_empty();
-    let (plain, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_plain);
+    let key = |planned: &PlannedPoint| (planned.test.name.clone(), planned.status.name(), why(planned));
+    let planned: Vec<&PlannedPoint> = digest.planned.iter().collect();
+    let groups = planned.chunk_by(|a, b| key(a) == key(b));
+    let is_plain = |group: &&[&PlannedPoint]| group[0].status == PointStatus::Result && why(group[0]).is_empty();
+    let (plain, others): (Vec<_>, Vec<_>) = groups.partition(is_plain);
     let last = format!("result: {}", plain.iter().map(|group| name(group)).collect::<Vec<_>>().join("; "));
     let is_needed = !plain.is_empty() && digest.planned.iter().any(|planned| !planned.status.has_result());
     let last = is_needed.then_some(last);
@@ -229,7 +208,6 @@ fn line(group: &[&PlannedPoint]) -> String {
 }
 
 impl PointDigest<'_> {
-    /// Returns the outcome of this point.
     pub(crate) fn planned<'d>(&self, digest: &'d Digest) -> Option<&'d PlannedPoint<'d>> {
         digest.planned.iter().find(|planned| planned.point == self.point)
     }

@@ -5,7 +5,6 @@ use serde::Serialize;
 /// Columns, rows of cells, and what must be said below.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
-    /// The title above the table.
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
     /// The row above the names of the columns; empty where no columns are grouped.
@@ -38,7 +37,6 @@ impl Table {
         Self { title: title.into(), groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// The table with its rows.
     pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
         self.rows.extend(rows);
         debug_assert!(
@@ -53,6 +51,11 @@ impl Table {
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// The table with this sentence below where it holds.
+    pub(crate) fn with_note_if(self, holds: bool, note: &str) -> Self {
+        if holds { self.with_note(note) } else { self }
     }
 }
 

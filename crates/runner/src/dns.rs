@@ -12,20 +12,16 @@ use std::net::{IpAddr, SocketAddr};
 /// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
 pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 
-/// The port of the authority on the direct link.
 const LOOPED_PORT: u16 = 5300;
 
-/// The way of the self-test in namespaces.
 const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
 /// The tester's ends. Fields are dropped in the order in which they stand.
 pub(super) struct DnsPlaces {
-    /// A real authority, if the plan wants one.
     authority: Option<RealAuthority>,
     /// The real authority's facts that the tester must know.
     external: Option<ExternalAuthority>,
     hosts: Hosts,
-    /// The authority's address on the direct link.
     looped: IpAddr,
 }
 
@@ -80,7 +76,6 @@ impl DnsPlaces {
         self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)
     }
 
-    /// Returns `ends` placed in the namespaces of the tester's ends.
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
         let (left, right) = self.hosts.namespaces();
         let looped = |end: AuthorityEnd| AuthorityEnd {

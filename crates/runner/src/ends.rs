@@ -14,7 +14,6 @@ use std::net::IpAddr;
 pub(super) enum TesterLinks {
     /// The testbed's own links to devices in namespaces.
     Built(Topology),
-    /// Interfaces of this machine.
     Taken(Interfaces),
     /// Ports without an interface, which need no namespace.
     Addresses([PortSpec; 2]),

@@ -14,13 +14,14 @@ use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_wire::WireError;
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum RunError {
     /// A stop was requested.
     #[error("interrupted")]
@@ -38,12 +39,7 @@ pub enum RunError {
     #[error(
         "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
     )]
-    NeedsMachine {
-        /// The name of the recipe.
-        recipe: String,
-        /// The system of the device.
-        system: &'static str,
-    },
+    NeedsMachine { recipe: String, system: &'static str },
     /// The largest trial of a test takes more memory than there is.
     #[error(transparent)]
     Memory(#[from] Box<NotEnoughMemory>),
@@ -63,47 +59,22 @@ pub enum RunError {
     NeedsInterfaces,
     /// A core of the plan that this process may not use.
     #[error("core {core} is not among the cores this process may use ({allowed:?})")]
-    ForeignCore {
-        /// The core.
-        core: u32,
-        /// The cores this process may use.
-        allowed: Vec<u32>,
-    },
+    ForeignCore { core: u32, allowed: Vec<u32> },
     /// The device has fewer cores than the plan wants for it.
     #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
-    FewCores {
-        /// The number of cores that the plan wants.
-        wanted: usize,
-        /// The device's cores on this machine; none if it has a machine of its own.
-        own: Vec<u32>,
-    },
+    FewCores { wanted: usize, own: Vec<u32> },
     /// A virtual machine of the kernel lab has one core, and the plan wants more.
     #[error("the plan requires {wanted} cores for the DUT, but a virtual machine of the lab has only one; {}", more_cores(*.is_row))]
-    OneCore {
-        /// The number of cores that the plan wants.
-        wanted: u32,
-        /// True if the recipe stands for several devices in a row.
-        is_row: bool,
-    },
+    OneCore { wanted: u32, is_row: bool },
     /// A program of the device is not installed.
     #[error("{program} is not installed: {cure}")]
-    NotInstalled {
-        /// The program.
-        program: String,
-        /// The way to obtain it.
-        cure: String,
-    },
+    NotInstalled { program: String, cure: String },
     /// This process may not do what a run does.
     #[error("namespaces and raw sockets need root: run it with sudo")]
     NeedsRoot,
     /// A file for the first frames of a port cannot be made.
     #[error("cannot write {}: {error}", path.display())]
-    Capture {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
+    Capture { path: PathBuf, error: io::Error },
     /// A port of the tester cannot be opened.
     #[error(transparent)]
     Port(#[from] OpenError),
@@ -112,14 +83,7 @@ pub enum RunError {
     Namespace(io::Error),
     /// A device on interfaces of the plan does not answer.
     #[error("{side}: no answer from {address} within {within_s} s; is the DUT up, and is that its address on this link?")]
-    NoAnswer {
-        /// The link: left or right.
-        side: String,
-        /// The address that was asked for.
-        address: IpAddr,
-        /// The time it was waited for, seconds.
-        within_s: u64,
-    },
+    NoAnswer { side: String, address: IpAddr, within_s: u64 },
     /// The testbed could not be built, or broke.
     #[error(transparent)]
     Testbed(TestbedError),
@@ -140,12 +104,7 @@ pub enum RunError {
     System(#[from] io::Error),
     /// An error of one test of the plan.
     #[error("test {test}")]
-    OfTest {
-        /// The name of the test.
-        test: String,
-        /// The error.
-        source: Box<RunError>,
-    },
+    OfTest { test: String, source: Box<RunError> },
 }
 
 impl RunError {
@@ -225,7 +184,15 @@ of_trials! {
 }
 
 /// A trial that does not fit into memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a trial at {}/s for {} takes {} MiB of the tester's memory, but only {} MiB are available{}",
+    show_rate(.spec.rate),
+    show_ns(.spec.duration_ns),
+    mebioctets(*.needed),
+    mebioctets(*.available),
+    .advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"))
+)]
 pub struct NotEnoughMemory {
     /// The trial.
     pub spec: Box<TrialSpec>,
@@ -237,20 +204,6 @@ pub struct NotEnoughMemory {
     pub advice: Option<String>,
 }
 
-impl Error for NotEnoughMemory {}
-
-impl fmt::Display for NotEnoughMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
-        let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
-        write!(
-            f,
-            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, but only {available} MiB are available"
-        )?;
-        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
-    }
-}
-
 fn mebioctets(octets: u64) -> u64 {
     octets.div_ceil(1 << 20)
 }
@@ -260,7 +213,6 @@ fn mebioctets(octets: u64) -> u64 {
 #[error("{0}")]
 pub struct PlanError(pub(crate) String);
 
-/// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
@@ -270,7 +222,6 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Returns advice on how a device of the lab can have more cores.
 fn more_cores(is_row: bool) -> &'static str {
     match is_row {
         false => "use a namespace, or a machine over ssh",

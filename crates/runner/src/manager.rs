@@ -14,6 +14,7 @@ use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -38,13 +39,11 @@ pub struct Ended {
     pub error: Option<RunError>,
 }
 
-/// A run under way.
 struct Manager<'a> {
     request: RunRequest<'a>,
     store: &'a mut Store,
     listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
-    /// The forecast of how long the rest of the run takes.
     forecast: Forecast,
     start: Instant,
 }
@@ -100,7 +99,6 @@ impl Manager<'_> {
         Ended { report, records: self.request.records, facts: self.facts, commands, error }
     }
 
-    /// Measures group by group, in the order of the plan.
     fn all_devices(&mut self) -> Result<(), RunError> {
         for tests in groups(self.request.plan) {
             self.group(&tests)?;
@@ -325,7 +323,6 @@ impl Manager<'_> {
         reporting::write(self.store.directory(), &self.inputs(&commands, interrupted))
     }
 
-    /// Returns every command so far, those of an earlier part of the run first.
     fn commands(&self) -> String {
         let now = self.request.site.shell.transcript().text();
         match &self.request.earlier {
@@ -347,7 +344,6 @@ type Sessions = BTreeMap<DeviceIdentity, Session>;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct DeviceIdentity {
     recipe: String,
-    /// Cores it may use.
     cores: Option<u32>,
     /// Entries of its connection tracking table.
     table_size: Option<u64>,
@@ -371,17 +367,9 @@ fn table_size(test: &Test) -> Option<u64> {
     test.stateful.and_then(|stateful| stateful.table_size)
 }
 
-/// Returns groups of tests whose repetitions take turns: the tests of one device, or all tests.
 fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
     if plan.interleave {
         return vec![plan.tests.iter().collect()];
     }
-    let mut groups: Vec<Vec<&Test>> = Vec::new();
-    for test in &plan.tests {
-        match groups.iter_mut().find(|group| device_of(group[0]) == device_of(test)) {
-            Some(group) => group.push(test),
-            None => groups.push(vec![test]),
-        }
-    }
-    groups
+    by_key(plan.tests.iter().map(|test| (device_of(test), test))).into_iter().map(|(_, tests)| tests).collect()
 }

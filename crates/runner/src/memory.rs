@@ -70,7 +70,6 @@ fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(fitting / unit * unit).filter(|&rounded| rounded < value && fits(rounded))
 }
 
-/// Returns the rate as a plan file has it, to two digits.
 fn plain_rate(rate: u64) -> String {
     match rate {
         rate if rate >= 1_000_000 => format!("\"{}M\"", rate as f64 / 1e6),

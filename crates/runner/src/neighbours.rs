@@ -33,7 +33,6 @@ pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Resul
     })
 }
 
-/// Returns the device's addresses on a link that the tester's own are beside.
 fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {
     link.dut.iter().filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester))).map(|prefix| prefix.addr())
 }
@@ -62,7 +61,6 @@ fn start_resolution(address: IpAddr) {
     let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));
 }
 
-/// Returns whether an entry of `ip neigh` has a hardware address and is not in the state FAILED.
 fn is_resolved(entry: &str) -> bool {
     entry.contains("lladdr") && !entry.contains("FAILED")
 }

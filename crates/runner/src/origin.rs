@@ -18,7 +18,6 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the facts at the start of a run, or of a further part of it.
 pub(super) fn begin(request: &RunRequest) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
@@ -44,7 +43,6 @@ pub(super) fn end(facts: &mut Facts, error: Option<(&RunError, String)>) {
     });
 }
 
-/// Notes that a device could not be set up, for each of its tests.
 pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, words: &str) {
     facts.not_run.extend(tests.map(|test| {
         let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: words.to_owned() };

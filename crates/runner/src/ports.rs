@@ -5,15 +5,12 @@ use std::io;
 
 /// The reason why a port could not be opened.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum OpenError {
     /// Its network namespace cannot be entered.
     #[error("cannot enter namespace {namespace}: {error}; was it removed in the meantime?")]
-    Namespace {
-        /// The name of the namespace.
-        namespace: String,
-        /// The system's answer.
-        error: io::Error,
-    },
+    Namespace { namespace: String, error: io::Error },
     /// The port cannot be used.
     #[error(transparent)]
     Port(#[from] PortError),

@@ -19,7 +19,6 @@ use sixbench_wire::WireError;
 use std::net::IpAddr;
 use translator::Translator;
 
-/// Returns the engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {
     check_forwards(recipe, test)?;
     let background = recipe.background.as_ref();

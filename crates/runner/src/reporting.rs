@@ -70,7 +70,6 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
 
 /// Takes in a run as it is now, and hands it on.
 fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Document<'_>) -> T) -> Result<T, RunError> {
-    let rfc = (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan));
     let input = report::Input {
         plan: inputs.plan,
         records: inputs.records,
@@ -79,7 +78,7 @@ fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Docum
         commands: inputs.commands,
         generated: &jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string(),
         interrupted: inputs.interrupted,
-        rfc_budget: rfc.map(|b| report::RunCost { trials: b.trials, seconds: b.seconds }),
+        rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
     };
     Ok(print(&report::Document::new(&input)?))
 }

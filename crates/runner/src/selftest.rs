@@ -113,14 +113,12 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
     Ok(figures)
 }
 
-/// Builds a silent veth pair, with both ends in a namespace of its own.
 fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
     let namespace = Namespace::new(shell, &name("", "selftest"))?;
     add_veth(&namespace, ["left", "right"])?;
     Ok(namespace)
 }
 
-/// Keeps the last passed trial beside the search.
 struct Remembering {
     tester: FrameTester,
     passed: Option<TrialResult>,
@@ -139,7 +137,6 @@ impl Measurer for Remembering {
     }
 }
 
-/// Returns the highest rate that passes, and the relative error of its offered load.
 fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
     let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(Profile::Smoke) };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);

@@ -175,7 +175,6 @@ impl Session {
         }
     }
 
-    /// Makes the trial itself. A device that is to be reset in the middle of it is reset from a thread beside.
     fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
         let (TrialKind::Reset { at_ns }, Some(dut)) = (spec.kind, self.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
@@ -215,7 +214,7 @@ impl Session {
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
         match &self._links {
-            TesterLinks::Built(topology) => Some(topology.dut().shell()),
+            TesterLinks::Built(topology) => Some(topology.duts()[0].shell()),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) => None,
         }
     }
@@ -241,7 +240,6 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Brings up the device on a machine of its own.
 fn away(
     site: &Site<'_>,
     machine: &RemoteMachine,
@@ -277,7 +275,6 @@ fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
-/// Returns, in sentences, the layout of ports that were there before.
 fn on_ports(links: &Links) -> Vec<String> {
     let Some([left, right]) = &links.ports else { return Vec::new() };
     let (kind, apart) = match links.interfaces() {

@@ -11,14 +11,12 @@ use std::time::Duration;
 /// The connection tracking table of a device, and the facts known of it.
 pub(super) struct TrackedConnections {
     table: ConnectionTable,
-    /// Name of its recipe.
     recipe: String,
     /// The shortest time for which the device keeps an idle connection; `None` if its recipe cannot tell.
     timeout: Option<Duration>,
 }
 
 impl TrackedConnections {
-    /// Returns `None` for a stateless device.
     pub(super) fn of(request: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
         let Some(state) = request.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);

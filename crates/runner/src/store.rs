@@ -18,85 +18,45 @@ const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum StoreError {
     /// A new run would mix its results with those that are there.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
     /// The directory cannot be made.
     #[error("cannot create the results directory {}: {error}", directory.display())]
-    NotCreated {
-        /// The directory.
-        directory: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
+    NotCreated { directory: PathBuf, error: io::Error },
     /// Another process writes to it.
     #[error("another sixbench is writing to {}; wait for it, or stop it", .0.display())]
     InUse(PathBuf),
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
-    NotWritten {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
+    NotWritten { path: PathBuf, error: io::Error },
     /// The resolved plan cannot be said in TOML.
     #[error("cannot write the resolved plan")]
     NotResolved(#[source] toml::ser::Error),
     /// A recipe cannot be said in TOML.
     #[error("cannot write the recipe {recipe}")]
-    Recipe {
-        /// The name of the recipe.
-        recipe: String,
-        /// The reason.
-        source: toml::ser::Error,
-    },
+    Recipe { recipe: String, source: toml::ser::Error },
     /// A record or the facts cannot be said in JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// A file cannot be read.
     #[error("cannot read {}; is this a results directory?", path.display())]
-    NotRead {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
+    NotRead { path: PathBuf, source: io::Error },
     /// The resolved plan is none of this version.
     #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
-    NoPlan {
-        /// The file.
-        path: PathBuf,
-        /// The line of the first mistake, from 1.
-        line: usize,
-        /// The mistake.
-        title: String,
-    },
+    NoPlan { path: PathBuf, line: usize, title: String },
     /// The records cannot be read.
     #[error("{}", path.display())]
-    NoRecords {
-        /// The file.
-        path: PathBuf,
-        /// The line that cannot be read, and why.
-        source: RecordError,
-    },
+    NoRecords { path: PathBuf, source: RecordError },
     /// There is no run to go on with.
     #[error("{} is not the directory of an interrupted run: cannot read resolved.toml there: {error}", directory.display())]
-    NoRun {
-        /// The directory.
-        directory: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
+    NoRun { directory: PathBuf, error: io::Error },
     /// The plan file of the run is gone.
     #[error("cannot read {}/plan.toml, which says where the run took place: {error}; {}", directory.display(), new_run(directory))]
-    PlanGone {
-        /// The directory.
-        directory: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
+    PlanGone { directory: PathBuf, error: io::Error },
     /// The plan file of the run was changed.
     #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
     PlanChanged(PathBuf),
@@ -105,33 +65,20 @@ pub enum StoreError {
     NoTrial(PathBuf),
     /// No record is one that the plan asks for.
     #[error("{}", directory.display())]
-    Mismatch {
-        /// The directory.
-        directory: PathBuf,
-        /// The first record that does not fit.
-        source: Box<ReplayMismatch>,
-    },
+    Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
 }
 
 /// The reason why a line of `trials.jsonl` is no record.
 #[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum RecordError {
     /// It is no record at all.
     #[error("line {line} is not a trial")]
-    NoTrial {
-        /// The line, from 1.
-        line: usize,
-        /// The mistake.
-        source: serde_json::Error,
-    },
+    NoTrial { line: usize, source: serde_json::Error },
     /// It was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
-    Newer {
-        /// The line, from 1.
-        line: usize,
-        /// The format of the record.
-        format: u32,
-    },
+    Newer { line: usize, format: u32 },
 }
 
 fn room(error: &io::Error) -> &'static str {
@@ -250,12 +197,10 @@ impl Store {
         Ok(directory.join(format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
-    /// Writes one of the other files.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         write(&self.directory, name, text)
     }
 
-    /// Writes the facts.
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
@@ -292,7 +237,6 @@ pub fn make_directory(directory: &Path) -> io::Result<()> {
     missing.into_iter().try_for_each(owner::give)
 }
 
-/// Reads the resolved plan of a results directory.
 fn plan_in(directory: &Path) -> Result<Plan> {
     let path = directory.join("resolved.toml");
     let text = read(&path)?;

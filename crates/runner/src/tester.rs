@@ -19,7 +19,6 @@ use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// A tester of any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
     Tcp(Box<(TcpTester, Hosts)>),
@@ -102,14 +101,12 @@ impl Tester {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }
 
-    /// Notes that the DNS server was restarted.
     pub(super) fn has_new_server(&mut self) {
         if let Self::Dns(dns) = self {
             dns.0.forget();
         }
     }
 
-    /// Fails if a process of the tester's has ended.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self {
             Self::Dns(dns) => dns.1.check_alive(),
@@ -126,7 +123,6 @@ impl Tester {
     }
 }
 
-/// Returns the addresses that the left and the right end need.
 fn hosts_of(ends: &TcpEnds) -> (Vec<IpAddr>, Vec<IpAddr>) {
     let server: Vec<IpAddr> = ends.listen.into_iter().collect();
     match ends.opens {

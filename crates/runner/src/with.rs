@@ -39,7 +39,6 @@ pub fn perform_with<M: Measurer>(
     Ok(records)
 }
 
-/// Makes one repetition of one point.
 fn measurement<M: Measurer>(
     plan: &Plan,
     point: &Point,

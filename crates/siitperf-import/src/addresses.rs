@@ -10,7 +10,6 @@ fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
-/// Returns the address with these bits, of the same version as `like`.
 fn of_bits(bits: u128, like: IpAddr) -> IpAddr {
     match like {
         IpAddr::V4(_) => Ipv4Addr::from_bits(bits as u32).into(),
@@ -48,7 +47,6 @@ pub(super) fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
     replaced(address, usize::from(bits(address).1) - 16 - 8 * offset, 0xffff, part)
 }
 
-/// Returns the last 16 bits of the address.
 pub(super) fn last_16_bits(address: IpAddr) -> u16 {
     bits(address).0 as u16
 }
@@ -64,7 +62,6 @@ pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     (length <= longest).then_some(length)
 }
 
-/// Returns the prefix of this length that the address is in.
 pub(super) fn prefix(address: IpAddr, length: u8) -> String {
     let (own, all) = bits(address);
     format!("{}/{length}", of_bits(network(own, all - length), address))

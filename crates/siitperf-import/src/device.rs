@@ -32,7 +32,6 @@ pub(super) enum ImportedTranslation {
     Prefix(String),
 }
 
-/// The settings that make the device stateful.
 pub(super) struct ImportedState {
     /// The side of the Initiator: `left` or `right`.
     pub(super) initiator: &'static str,
@@ -43,11 +42,9 @@ pub(super) struct ImportedState {
 /// A guess at the command that flushes the device's connections, which only the user can know.
 pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
-/// One link between tester and device.
 pub(super) struct DutLink {
     /// The device's addresses with prefix length.
     pub(super) dut: Vec<String>,
-    /// The tester's.
     pub(super) tester: Vec<IpAddr>,
     /// Prefixes that the device reaches through the tester.
     pub(super) routes: Vec<String>,
@@ -104,7 +101,6 @@ impl ImportedState {
 }
 
 impl ImportedTranslation {
-    /// Returns the recipe's key for the translation.
     pub(super) fn key(&self) -> Option<&'static str> {
         match self {
             Self::None => None,

@@ -11,16 +11,13 @@ use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// One end of the foreground traffic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
-    /// The tester's own address.
     pub(super) real: IpAddr,
     /// The same as the other side sees it: another one only where the device translates, or has state and this is the Initiator.
     pub(super) alias: IpAddr,
 }
 
-/// Both ends of the foreground traffic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoints {
     pub(super) left: Endpoint,

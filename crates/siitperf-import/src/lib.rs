@@ -50,9 +50,7 @@ pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, V
     checks::check(&config, options, &mut findings);
     stateful::check(&config, options, &mut findings);
     let device = ImportedDevice::of(&config, options, &mut findings);
-    let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
-        return Err(findings.mistakes);
-    };
+    let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else { return Err(findings.mistakes) };
     notes::tell(&config, options, &device, &mut findings);
     let mut notes = findings.notes;
     notes.sort_by_key(|note| note.line);

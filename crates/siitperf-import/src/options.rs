@@ -20,7 +20,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// Foreground frames among all.
     pub(super) fn share(&self) -> Share {
         self.foreground.unwrap_or(Share::ALL)
     }

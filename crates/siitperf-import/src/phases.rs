@@ -20,7 +20,6 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Returns `None` for a stateless test.
     pub(super) fn of(config: &Config, options: &Options) -> Option<Self> {
         config.roles()?;
         let connections = match options.phase_1 {

@@ -5,6 +5,7 @@ use super::options::Options;
 use super::phases::Phases;
 use super::setting::Setting;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
+use sixbench_method::lists::each_once;
 use sixbench_method::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
@@ -43,7 +44,6 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text
 }
 
-/// Returns a note as a line of its own.
 fn told(note: &Note) -> String {
     if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
 }
@@ -66,12 +66,7 @@ fn trial(options: &Options) -> String {
 
 fn testbed(config: &Config) -> String {
     let directions = config.directions().into_iter().filter(|direction| config.is_used(direction));
-    let mut cores: Vec<u32> = Vec::new();
-    for core in directions.flat_map(|direction| &direction.cores) {
-        if !cores.contains(&core.value) {
-            cores.push(core.value);
-        }
-    }
+    let cores = each_once(directions.flat_map(|direction| &direction.cores).map(|core| core.value));
     let mut text = "[testbed]\n# The interfaces cabled to the device.\n# left = \"LEFT\"\n# right = \"RIGHT\"\n".to_owned();
     if !cores.is_empty() {
         text += &format!("tester-cores = {cores:?}\n");
@@ -93,7 +88,6 @@ fn common(config: &Config, options: &Options) -> String {
     text + &traffic(config, options)
 }
 
-/// Returns the keys of frame sizes, ports and addresses.
 fn traffic(config: &Config, options: &Options) -> String {
     let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
     let mut text = String::new();

@@ -4,7 +4,6 @@ use super::device::{DutLink, FLUSH, ImportedDevice, ImportedState, ImportedTrans
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
-/// Returns the recipe of a device that the user has set up.
 pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
     let mut text = comment(&format!("The device for which {path} was written, imported by sixbench."));
     text += "name = \"siitperf\"\n";

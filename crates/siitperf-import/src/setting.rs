@@ -8,12 +8,9 @@ use std::net::IpAddr;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
-/// A key and its value.
 #[derive(Clone, Debug)]
 pub(super) struct Setting<T> {
-    /// The key.
     pub(super) key: String,
-    /// The value of the key.
     pub(super) value: T,
     /// The line, from 1; `None`: not in the file, and this is siitperf's default.
     pub(super) line: Option<usize>,
@@ -37,14 +34,12 @@ impl<T> Setting<T> {
         Diagnostic::new(self.span.clone(), title)
     }
 
-    /// Notes something on the key.
     pub(super) fn note(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
         findings.note(self.line.unwrap_or(0), format!("{}: {text}", self.key));
     }
 }
 
 impl<T: fmt::Display> Setting<T> {
-    /// Notes something on the key and its value.
     pub(super) fn note_on_value(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
         findings.note(self.line.unwrap_or(0), format!("{} {}: {text}", self.key, self.value));
     }
@@ -66,7 +61,6 @@ impl<'a, 'f> Reader<'a, 'f> {
         Self { entries, end, findings, asked: Vec::new(), misread: Vec::new() }
     }
 
-    /// Returns every key that was asked for.
     pub(super) fn asked(self) -> Vec<String> {
         self.asked
     }
@@ -95,7 +89,6 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.optional(key.clone(), |text| number(text, &range)).unwrap_or_else(|| self.default(key, default))
     }
 
-    /// Returns a setting with siitperf's default.
     pub(super) fn default<T>(&self, key: String, value: T) -> Setting<T> {
         Setting { key, value, line: None, span: self.end..self.end }
     }

@@ -5,13 +5,10 @@ use super::options::Options;
 use super::setting::{Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// All settings of the file.
 pub(super) struct Config {
     pub(super) left: SideSettings,
     pub(super) right: SideSettings,
-    /// The sender from left to right.
     pub(super) forward: SenderSettings,
-    /// The sender from right to left.
     pub(super) reverse: SenderSettings,
     /// 0 stateless, 1 Initiator on the left, 2 on the right.
     pub(super) stateful: Setting<u32>,
@@ -21,11 +18,9 @@ pub(super) struct Config {
     pub(super) macs: Vec<Setting<String>>,
     pub(super) promisc: Option<Setting<u32>>,
     pub(super) memory_channels: Option<Setting<u32>>,
-    /// Keys whose value was not valid.
     misread: Vec<String>,
 }
 
-/// One side of the tester.
 pub(super) struct SideSettings {
     /// `L` or `R`, as in the keys.
     pub(super) letter: char,
@@ -38,15 +33,12 @@ pub(super) struct SideSettings {
     pub(super) part: AddressPartSettings,
 }
 
-/// The addresses of one side and one version.
 pub(super) struct SideAddresses {
-    /// The tester's own.
     pub(super) real: Option<Setting<IpAddr>>,
     /// The address that stands for the tester's address of the other version.
     pub(super) virt: Option<Setting<IpAddr>>,
 }
 
-/// The variable 16 bits of the addresses on one side.
 pub(super) struct AddressPartSettings {
     /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
     pub(super) vary: Setting<u32>,
@@ -56,7 +48,6 @@ pub(super) struct AddressPartSettings {
     pub(super) ipv6_offset: Option<Setting<u32>>,
 }
 
-/// The settings of one sender: its ports and its cores.
 pub(super) struct SenderSettings {
     /// 1 if frames go in this direction, else 0.
     pub(super) active: Setting<u32>,
@@ -65,7 +56,6 @@ pub(super) struct SenderSettings {
     pub(super) cores: Vec<Setting<u32>>,
 }
 
-/// UDP ports.
 pub(super) struct PortSettings {
     /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
     pub(super) vary: Setting<u32>,
@@ -119,7 +109,6 @@ impl Config {
         direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Returns whether the device translates; otherwise it simply forwards.
     pub(super) fn translates(&self) -> bool {
         self.left.version.value != self.right.version.value
     }
@@ -140,7 +129,6 @@ impl Config {
         }
     }
 
-    /// Returns whether this side opens the connections of a stateful test.
     pub(super) fn is_initiator(&self, side: &SideSettings) -> bool {
         self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
@@ -184,12 +172,10 @@ impl SideSettings {
         }
     }
 
-    /// Returns the addresses of this IP version, 4 or 6.
     pub(super) fn addresses(&self, version: u32) -> &SideAddresses {
         if version == 4 { &self.ipv4 } else { &self.ipv6 }
     }
 
-    /// Returns the side's name: `left` or `right`.
     pub(super) fn name(&self) -> &'static str {
         if self.letter == 'L' { "left" } else { "right" }
     }

@@ -5,7 +5,6 @@ use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};
 
-/// The most connections that a plan can ask for.
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
 const DAY_MS: u32 = 86_400_000;
 

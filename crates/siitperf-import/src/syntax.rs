@@ -4,14 +4,10 @@ use super::findings::ImportFindings;
 use sixbench_plan::{Diagnostic, nearest};
 use std::ops::Range;
 
-/// One line with a key and a value.
 #[derive(Clone, Debug)]
 pub(super) struct ConfigEntry<'a> {
-    /// The key by its present name.
     pub(super) key: &'a str,
-    /// The value, as it stands.
     pub(super) value: &'a str,
-    /// The line, from 1.
     pub(super) line: usize,
     /// The octets of the source that hold the value.
     pub(super) span: Range<usize>,

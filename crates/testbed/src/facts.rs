@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Sysctls that matter to what is measured.
 const SYSCTLS: [&str; 5] = [
     "net/core/netdev_max_backlog",
     "net/core/netdev_budget",
@@ -100,7 +99,6 @@ fn line(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// Returns the rest of the first line of a file that begins with `prefix`.
 fn field(path: &str, prefix: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned)

@@ -12,7 +12,7 @@ pub mod monitor;
 mod net;
 pub mod recipe;
 
-pub use dut::{ConnectionTable, Devices, Dut, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
+pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
 pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
 pub use net::{Cores, Hosts, Interfaces, Topology, existing, interfaces, namespace, sweep, topology};
 pub use recipe::{Library, Recipe};

@@ -5,7 +5,7 @@ mod common;
 
 use common::{library, tried_here};
 use sixbench_testbed::recipe::{Recipe, Technology};
-use sixbench_testbed::{Cores, Dut, DutOptions, Hosts, Library, RealAuthority, Shell, Topology, Zone};
+use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, Library, RealAuthority, Shell, Topology, Zone};
 use std::net::{IpAddr, SocketAddr};
 
 const ZONE: &str = "$ORIGIN dns64perf.test.
@@ -31,7 +31,7 @@ impl Rig {
     fn build(recipe: &Recipe, run: &str, dut_cores: &[u32]) -> Self {
         let shell = Shell::new();
         let cores = Cores { tester: vec![0], dut: dut_cores.to_vec() };
-        let topology = Topology::build(&shell, run, cores, 1500).expect("a testbed (these tests need root)");
+        let topology = Topology::build_chain(&shell, run, cores, 1500, 1).expect("a testbed (these tests need root)");
         let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
         Self { hosts, topology }
     }
@@ -44,7 +44,8 @@ impl Rig {
     /// What is answered at the left end, one datum per line. A query that is lost is an error.
     /// Every thread in the device's namespace: Knot DNS would choose core 0 itself.
     fn assert_kept_to_its_core(&self, name: &str) {
-        let processes = self.topology.dut().shell().outside().look(&["ip", "netns", "pids", self.topology.dut().name()]);
+        let processes =
+            self.topology.duts()[0].shell().outside().look(&["ip", "netns", "pids", self.topology.duts()[0].name()]);
         for process in processes.expect("processes").split_whitespace() {
             let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
             let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
@@ -79,7 +80,7 @@ fn every_dns64_server_synthesises_what_the_authority_has_only_in_ipv4() {
         let name = &recipe.name;
         let rig = Rig::build(recipe, name, &[1]);
         // Before its authority, as in a run: it must not be put off by that.
-        let mut dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a DNS64 server");
+        let mut dut = Devices::bring_up(recipe, &rig.topology, &options()).expect("a DNS64 server");
         let nsd = library.get("nsd-authority").expect("a recipe");
         let authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
         assert!(authority.facts().version.contains("nsd"), "{}", authority.facts().version);
@@ -104,7 +105,7 @@ fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
         let rig = Rig::build(recipe, &recipe.name, &[1]);
         let (left, right) = rig.hosts.loop_back().expect("a loop");
         assert_eq!((left.to_string(), right.to_string()), ("2001:2:0:fffe::1".to_owned(), "2001:2:0:fffe::2".to_owned()));
-        let mut dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a server");
+        let mut dut = Devices::bring_up(recipe, &rig.topology, &options()).expect("a server");
         let mut authority = rig.authority(recipe, (right, AUTHORITY_PORT));
         for (server, port) in [(recipe.foreground.left.destination, 53), (right, AUTHORITY_PORT)] {
             assert_eq!(rig.ask(server, port, "010-000-000-001", "A"), "10.0.0.1", "{} at {server}", recipe.name);
@@ -125,7 +126,7 @@ fn every_server_answers_with_a_thread_on_each_of_its_cores() {
     let library = library();
     for recipe in tried_here(&library).into_iter().filter(|recipe| recipe.technology.is_dns()) {
         let rig = Rig::build(recipe, &format!("m-{}", recipe.name), &[0, 1]);
-        let dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a server");
+        let dut = Devices::bring_up(recipe, &rig.topology, &options()).expect("a server");
         let nsd = library.get("nsd-authority").expect("a recipe");
         let _authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
         for _ in 0..10 {
@@ -133,7 +134,7 @@ fn every_server_answers_with_a_thread_on_each_of_its_cores() {
             assert_eq!(answer, "10.0.0.2", "{}", recipe.name);
         }
         drop(dut);
-        let left = rig.topology.dut().shell().line("ss -Hlun").expect("sockets");
+        let left = rig.topology.duts()[0].shell().line("ss -Hlun").expect("sockets");
         assert_eq!(left, "", "{}: its processes hold the port", recipe.name);
     }
 }
@@ -149,7 +150,7 @@ fn a_large_zone_is_waited_for_and_not_repeated() {
     let at = SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT);
     let nsd = RealAuthority::bring_up(recipe, &rig.hosts, at, &zone).expect("an authority");
     assert!(nsd.facts().files.values().map(String::len).sum::<usize>() < 10_000);
-    let dut = rig.topology.dut().shell();
+    let dut = rig.topology.duts()[0].shell();
     dut.line("ip address add 198.18.0.1/24 dev right").expect("an address");
     let line = format!("dig +short +time=3 @198.18.0.2 -p {AUTHORITY_PORT} {}.dns64perf.test A", name(99_999));
     assert_eq!(dut.line(&line).expect("an answer").trim(), "10.1.134.159");
@@ -161,7 +162,7 @@ fn what_is_no_authority_is_refused() {
     let library = library();
     let recipe = library.get("unbound-dns64").expect("a recipe");
     let rehearsal = Shell::rehearsal();
-    let topology = Topology::build(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, 1500).expect("rehearsed");
+    let topology = Topology::build_chain(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, 1500, 1).expect("rehearsed");
     let hosts = Hosts::settle(&topology, recipe, "", (&[], &[]), &rehearsal).expect("rehearsed");
     let at = "198.18.0.2:53".parse().expect("an address");
     let error = RealAuthority::bring_up(recipe, &hosts, at, &Zone::default()).expect_err("refused").to_string();
@@ -173,9 +174,9 @@ fn a_rehearsal_needs_no_zone() {
     let library = library();
     let rehearsal = Shell::rehearsal();
     let cores = Cores { tester: vec![0], dut: vec![1] };
-    let topology = Topology::build(&rehearsal, "dnsreh", cores, 1500).expect("rehearsed");
+    let topology = Topology::build_chain(&rehearsal, "dnsreh", cores, 1500, 1).expect("rehearsed");
     for name in ["knot-authority", "knotres-dns64"] {
-        Dut::bring_up(library.get(name).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
+        Devices::bring_up(library.get(name).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
     }
     let script = rehearsal.transcript().text();
     assert!(script.contains("/zone <<'END'\n$ORIGIN dns64perf.test.\n"), "{script}");

@@ -42,14 +42,18 @@ impl Box {
         machine.map(|machine| Self { machine, namespace, directory })
     }
 
+    fn shell(&self, timeout: Duration) -> Shell {
+        self.machine.shell().with_timeout(timeout)
+    }
+
     fn run(&self, line: &str) -> Result<String, TestbedError> {
-        self.machine.run(&line.split_whitespace().collect::<Vec<_>>(), TIMEOUT)
+        self.shell(TIMEOUT).run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Sends a datagram to a closed port of another machine, whose kernel counts it under a name in a file.
     fn asks(&self, address: &str, other: &Self, file: &str, name: &str) {
         let sending = format!("echo test > /dev/udp/{address}/4000");
-        self.machine.run(&["bash", "-c", &sending], TIMEOUT).expect("sent");
+        self.shell(TIMEOUT).run(&["bash", "-c", &sending]).expect("sent");
         let counts = other.run(&format!("cat {file}")).expect("counters");
         assert_eq!(counter(&counts, name), Some(1), "{counts}");
     }
@@ -129,10 +133,10 @@ fn a_command_inside_gives_its_output_and_its_status_as_one_outside() {
     let error = machine.run("ls /no/such/file").expect_err("a failure").to_string();
     assert!(error.contains("(exit status: 2)") && error.contains("/no/such/file': No such file"), "{error}");
     let words = ["printf", "%s|", "it's", "a b", "", "$HOME", "two\nlines", "\\"];
-    assert_eq!(machine.machine.run(&words, TIMEOUT).expect("words"), "it's|a b||$HOME|two\nlines|\\|");
-    let much = machine.machine.run(&["sh", "-c", "yes | head -c 300000; echo no >&2"], TIMEOUT).expect("output");
+    assert_eq!(machine.shell(TIMEOUT).run(&words).expect("words"), "it's|a b||$HOME|two\nlines|\\|");
+    let much = machine.shell(TIMEOUT).run(&["sh", "-c", "yes | head -c 300000; echo no >&2"]).expect("output");
     assert_eq!(much.len(), 300_000);
-    let error = machine.machine.run(&["sleep", "60"], Duration::from_millis(700)).expect_err("too long").to_string();
+    let error = machine.shell(Duration::from_millis(700)).run(&["sleep", "60"]).expect_err("too long").to_string();
     assert!(error.contains("did not end within 0.7 s"), "{error}");
     // Nor does that one hold up the next; and two at once do not mix up.
     let both = ["1", "2"].map(|number| {
@@ -156,7 +160,7 @@ fn a_machine_that_panics_is_noticed_with_its_last_words() {
     let [one, _two] = pair("labdead");
     let mut machine = Box::boot(&lab, one, 1).expect("a machine");
     machine.machine.check_alive().expect("alive");
-    let error = machine.machine.run(&["sh", "-c", "echo c > /proc/sysrq-trigger"], TIMEOUT).expect_err("dead").to_string();
+    let error = machine.shell(TIMEOUT).run(&["sh", "-c", "echo c > /proc/sysrq-trigger"]).expect_err("dead").to_string();
     assert!(error.contains("the virtual machine has ended") && error.contains("Kernel panic"), "{error}");
     let error = machine.machine.check_alive().expect_err("dead").to_string();
     assert!(error.contains("Kernel panic - not syncing: sysrq triggered crash"), "{error}");

@@ -5,7 +5,7 @@ mod common;
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
 use sixbench_testbed::recipe::RecipeCommand;
-use sixbench_testbed::{Cores, Devices, Dut, DutOptions, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn cores() -> Cores {
 }
 
 fn build(shell: &Shell, run: &str) -> Topology {
-    Topology::build(shell, run, cores(), 1500).expect("a testbed (these tests need root)")
+    Topology::build_chain(shell, run, cores(), 1500, 1).expect("a testbed (these tests need root)")
 }
 
 fn exists(name: &str) -> bool {
@@ -36,14 +36,14 @@ fn is_gone(name: &str) -> bool {
 fn a_topology_is_built_quiet_and_gone_afterwards() {
     let shell = Shell::new();
     let topology = build(&shell, "top");
-    let dut = topology.dut().shell();
+    let dut = topology.duts()[0].shell();
     let mask = dut.look(&["cat", "/sys/class/net/left/queues/rx-0/rps_cpus"]).expect("mask");
     assert_eq!(mask.trim().trim_start_matches('0'), "2");
     let forwarding = dut.look(&["cat", "/proc/sys/net/ipv6/conf/left/forwarding"]).expect("switch");
     assert_eq!(forwarding.trim(), "1");
     let addresses = topology.tester().shell().look(&["ip", "-brief", "address"]).expect("addresses");
     assert!(!addresses.contains("fe80"), "the tester's kernel must be silent: {addresses}");
-    let names = [topology.dut().name().to_owned(), topology.tester().name().to_owned()];
+    let names = [topology.duts()[0].name().to_owned(), topology.tester().name().to_owned()];
     assert!(names.iter().all(|name| exists(name)));
     drop(topology);
     assert!(!names.iter().any(|name| exists(name)));
@@ -76,8 +76,8 @@ fn a_panic_in_the_middle_leaves_nothing() {
     let name = namespace::name("panic", "dut");
     let result = catch_unwind(AssertUnwindSafe(|| {
         let topology = build(&shell, "panic");
-        let _dut =
-            Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default()).expect("a device");
+        let _dut = Devices::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default())
+            .expect("a device");
         assert!(exists(&name));
         panic!("in the middle");
     }));
@@ -112,9 +112,9 @@ fn a_daemon_dies_with_the_thread_that_started_it() {
 fn a_directory_somebody_else_made_is_not_used() {
     let shell = Shell::new();
     let topology = build(&shell, "theirs");
-    let theirs = std::env::temp_dir().join(topology.dut().name());
+    let theirs = std::env::temp_dir().join(topology.duts()[0].name());
     std::fs::create_dir(&theirs).expect("a directory");
-    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &DutOptions::default())
+    let error = Devices::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &DutOptions::default())
         .expect_err("an error")
         .to_string();
     assert!(theirs.exists());
@@ -128,7 +128,7 @@ fn a_daemon_that_is_not_installed_is_told_by_its_name() {
     let topology = build(&shell, "nodaemon");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"sb-no-such-daemon -n\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
+    let error = Devices::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
     assert!(error.contains("cannot run sb-no-such-daemon: it is not on the PATH"), "{error}");
 }
 
@@ -138,9 +138,9 @@ fn a_step_that_fails_is_told_and_undone() {
     let topology = build(&shell, "fail");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
+    let error = Devices::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
     assert!(error.contains("ip link set nosuch up` failed") && error.contains("nosuch"), "{error}");
-    assert!(!std::env::temp_dir().join(topology.dut().name()).exists());
+    assert!(!std::env::temp_dir().join(topology.duts()[0].name()).exists());
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_daemon_that_dies_is_noticed_with_its_last_words() {
     let topology = build(&shell, "dead");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"ls /no/such/file\"").expect("a step"));
-    let mut dut = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect("a device");
+    let mut dut = Devices::bring_up(&recipe, &topology, &DutOptions::default()).expect("a device");
     let end = Instant::now() + Duration::from_secs(60);
     let error = loop {
         match dut.check_alive() {
@@ -185,9 +185,9 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
 fn a_rehearsal_writes_the_same_commands_and_does_nothing() {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, "reh");
-    let _dut =
-        Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
-    assert!(!exists(topology.dut().name()));
+    let _dut = Devices::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default())
+        .expect("rehearsed");
+    assert!(!exists(topology.duts()[0].name()));
     let script = rehearsal.transcript().text();
     assert!(script.contains("tayga -c") && script.contains("cat > "), "{script}");
 }
@@ -206,10 +206,10 @@ fn so_does_that_of_a_virtual_machine() {
 fn build_by_hand(recipe: &str, run: &str) {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, run);
-    let name = topology.dut().name().to_owned();
+    let name = topology.duts()[0].name().to_owned();
     let library = library();
     let recipe = library.get(recipe).expect("a recipe");
-    drop(Dut::bring_up(recipe, &topology, &DutOptions::default()).expect("rehearsed"));
+    drop(Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("rehearsed"));
     drop(topology);
     // A run waits until the daemon is ready, before it measures. The shell's own time limit ends a wait in vain.
     let wait = |step: &RecipeCommand| format!("until ip netns exec {name} {}; do :; done\n", step.run);

@@ -8,7 +8,7 @@ use room::{FAR, Room};
 use sixbench_method::record::{CoreRole, CoreWatch, Watch};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
-use sixbench_testbed::{Cores, Dut, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
+use sixbench_testbed::{Cores, Devices, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,9 +33,9 @@ fn recipe(name: &str) -> Recipe {
     recipe
 }
 
-fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Dut, String> {
+fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Devices, String> {
     let options = DutOptions::default();
-    Dut::bring_up_on(&reached(room), recipe, run, &Shell::new(), &options).map_err(|error| error.to_string())
+    Devices::bring_up_on(&reached(room), recipe, run, &Shell::new(), &options).map_err(|error| error.to_string())
 }
 
 fn is_tried(recipe: &Recipe) -> bool {
@@ -100,7 +100,7 @@ fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
     let stop = Arc::new(AtomicBool::new(false));
     let (shell, machine, options) = (Shell::new().stopped_by(stop.clone()), reached(&room), DutOptions::default());
     std::thread::scope(|scope| {
-        let up = scope.spawn(|| Dut::bring_up_on(&machine, &recipe, "stop", &shell, &options).map(drop));
+        let up = scope.spawn(|| Devices::bring_up_on(&machine, &recipe, "stop", &shell, &options).map(drop));
         while !begun.exists() && !up.is_finished() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -241,7 +241,7 @@ fn over_there(room: &Room, command: &str) -> String {
     Shell::new().look(&["ssh", "-F", &room.config().display().to_string(), "dut", command]).expect("an answer")
 }
 
-fn watched(dut: &Dut, meanwhile: impl FnOnce()) -> Watch {
+fn watched(dut: &Devices, meanwhile: impl FnOnce()) -> Watch {
     let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![] }, dut.watched());
     meanwhile();
     monitor.stop()
@@ -315,7 +315,7 @@ fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     let room = Room::build("cores");
     let up = |cores| {
         let options = DutOptions { cores: Some(cores), ..DutOptions::default() };
-        Dut::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
+        Devices::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
     };
     assert_eq!(online(&room), "111");
     let dut = up(2).expect("a device");
@@ -331,7 +331,7 @@ fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     let rehearsal = Shell::rehearsal();
     let machine = RemoteMachine::new("dut", None, FAR.map(str::to_owned));
     let options = DutOptions::default();
-    let dut = Dut::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &options).expect("rehearsed");
+    let dut = Devices::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &options).expect("rehearsed");
     drop(dut);
     let script = rehearsal.transcript().text();
     for line in [

@@ -116,7 +116,7 @@ fn the_device_can_ask_its_neighbours_again() {
     let rig = Rig::build(recipe, "nd");
     rig.check("before", &recipe.foreground, None);
     let mac = rig.right().shell.line("cat /sys/class/net/right/address").expect("an address");
-    let dut = rig.topology.dut().shell();
+    let dut = rig.topology.duts()[0].shell();
     let neighbour = recipe.right.tester[0];
     dut.line(&format!("ip neigh replace {neighbour} lladdr {} dev right nud probe", mac.trim())).expect("probing");
     let end = Instant::now() + Duration::from_secs(60);

@@ -1,6 +1,7 @@
 //! Events in words, for both views for people.
 
 use sixbench_method::event::Event;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
@@ -109,20 +110,13 @@ pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
 
 /// Returns both directions of each quantity side by side, in the order in which they were found.
 fn values(values: &[Value]) -> Vec<String> {
-    let mut seen: Vec<(Quantity, u64)> = Vec::new();
-    for value in values {
-        if !seen.contains(&(value.quantity, value.load.0)) {
-            seen.push((value.quantity, value.load.0));
-        }
-    }
-    let numbers = |(quantity, load): (Quantity, u64)| {
-        let of = values.iter().filter(|v| v.quantity == quantity && v.load.0 == load);
-        let numbers: Vec<String> = of.map(number).collect();
+    let described = |((quantity, load), numbers): ((Quantity, u64), Vec<String>)| {
         let is_at_a_load = matches!(quantity, Quantity::FrameLossRate | Quantity::ConnectionsHeld);
         let at = if is_at_a_load { format!(" at {}/s", show_rate(FrameRate(load))) } else { String::new() };
         format!("{} {}{at}", quantity.title(), numbers.join(" / "))
     };
-    seen.into_iter().map(numbers).collect()
+    let numbers = by_key(values.iter().map(|value| ((value.quantity, value.load.0), number(value))));
+    numbers.into_iter().map(described).collect()
 }
 
 fn number(value: &Value) -> String {

@@ -17,7 +17,6 @@ pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
     cores_of(trials.iter().flat_map(|record| of_dut(record)))
 }
 
-/// Returns the cores that were watched, trial after trial, by number.
 pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
     let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
     for core in watched {
@@ -50,7 +49,6 @@ pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
     format!("{} {}", if numbers.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
 }
 
-/// Returns how busy these cores were on average, per cent.
 pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
     let idle: f64 = cores.iter().map(|core| core.idle_percent()).sum();
     100.0 - idle / cores.len().max(1) as f64
@@ -102,12 +100,10 @@ impl Core {
         mean_percent(self.full(), |sample| sample.softirq)
     }
 
-    /// Time it had nothing to do, per cent.
     pub(super) fn idle_percent(&self) -> f64 {
         self.percent(|sample| sample.idle)
     }
 
-    /// Time taken by the host, per cent.
     pub(super) fn steal_percent(&self) -> f64 {
         self.percent(|sample| sample.steal)
     }

@@ -1,6 +1,7 @@
 //! Which device of a chain limits it. A dual DUT setup hides that (RFC 8219 section 4.2); the idle time of both shows it.
 
 use super::cores::{Core, cores_of, dut_cores};
+use crate::lists::each_once;
 use crate::record::{TrialRecord, Watch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -102,18 +103,8 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
         let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
         of_cores(name, &cores_of(watched.flat_map(|device| &device.cores)))
     };
-    names(watches).into_iter().filter_map(of).collect()
-}
-
-/// Returns the names of the devices, in the order of the chain.
-fn names<'a>(watches: &[&'a Watch]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for device in watches.iter().flat_map(|watch| &watch.devices) {
-        if !names.contains(&device.device.as_str()) {
-            names.push(&device.device);
-        }
-    }
-    names
+    let names = each_once(watches.iter().flat_map(|watch| &watch.devices).map(|device| device.device.as_str()));
+    names.into_iter().filter_map(of).collect()
 }
 
 fn of_cores(name: &str, cores: &[Core]) -> Option<Idleness> {

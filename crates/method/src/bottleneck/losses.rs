@@ -1,7 +1,7 @@
 //! Where and when frames were lost.
 
 use super::cause::{Bottleneck, Cause};
-use crate::record::{DropPlace, TrialRecord};
+use crate::record::{DropPlace, Drops, TrialRecord};
 use crate::trial::{LOSS_BIN_NS, TrialKind};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,26 +13,34 @@ pub(super) fn are_of_queries(trials: &[&TrialRecord]) -> bool {
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {
-    /// The drops by interface and way, most first.
     places: Vec<(String, u64)>,
     missing: u64,
 }
 
 /// Drops of these trials at interfaces; `None` when none were counted.
 pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
-    let mut places: BTreeMap<String, u64> = BTreeMap::new();
-    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
-    for drops in watched.filter(|drops| drops.place != DropPlace::Conntrack) {
-        *places.entry(format!("{} ({})", drops.place, drops.way)).or_default() += drops.samples.iter().sum::<u64>();
-    }
-    let mut places: Vec<(String, u64)> = places.into_iter().filter(|(_, frames)| *frames > 0).collect();
-    places.sort_by_key(|(_, frames)| std::cmp::Reverse(*frames));
-    let missing = trials.iter().map(|record| record.result.not_received()).sum();
+    let at_interface = |drops: &Drops| drops.place != DropPlace::Conntrack;
+    let (places, missing) = counted(trials, at_interface, |drops| format!("{} ({})", drops.place, drops.way));
     (!places.is_empty()).then_some(Dropped { places, missing })
 }
 
+/// Returns what the kernel counted in these trials by name, most first, and the number of frames missing in them.
+pub(super) fn counted(
+    trials: &[&TrialRecord],
+    is_wanted: fn(&Drops) -> bool,
+    name: fn(&Drops) -> String,
+) -> (Vec<(String, u64)>, u64) {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
+    for drops in watched.filter(|drops| is_wanted(drops)) {
+        *sums.entry(name(drops)).or_default() += drops.samples.iter().sum::<u64>();
+    }
+    let mut sums: Vec<(String, u64)> = sums.into_iter().filter(|(_, frames)| *frames > 0).collect();
+    sums.sort_by_key(|(_, frames)| std::cmp::Reverse(*frames));
+    (sums, trials.iter().map(|record| record.result.not_received()).sum())
+}
+
 impl Dropped {
-    /// Returns whether the drops explain at least half of the missing frames.
     pub(super) fn are_most_of_the_missing(&self) -> bool {
         2 * self.places.iter().map(|(_, frames)| frames).sum::<u64>() >= self.missing
     }

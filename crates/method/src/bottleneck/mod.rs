@@ -73,7 +73,6 @@ fn rate(record: &TrialRecord) -> FrameRate {
     record.result.spec.rate
 }
 
-/// The trials with this verdict, by ascending load.
 fn with<'a>(records: &[&'a TrialRecord], goal: LossRatio, verdict: Verdict) -> Vec<&'a TrialRecord> {
     let mut trials: Vec<_> = records.iter().copied().filter(|record| record.result.verdict(goal) == verdict).collect();
     trials.sort_by_key(|record| rate(record));
@@ -108,7 +107,6 @@ impl WatchedCores {
     }
 }
 
-/// Evidence with the processor shares of both kinds of trials.
 fn with_shares(evidence: String, losing: &WatchedCores, at_most: &WatchedCores) -> String {
     let shares = [losing.share(), at_most.share()].into_iter().flatten();
     std::iter::once(evidence).chain(shares).collect::<Vec<_>>().join("; ")

@@ -1,8 +1,8 @@
 //! Why connections were not made, or were lost again, as the DUT's kernel counts it.
 
 use super::cause::{Bottleneck, Cause};
+use super::losses::counted;
 use crate::record::{DropPlace, TrialRecord};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// Counters of the connection tracking table that moved, beside the frames missing in the same trials.
@@ -12,16 +12,8 @@ pub(super) struct Refusals {
     missing: u64,
 }
 
-/// The counters of these trials; `None` when none moved.
 pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
-    let mut counters: BTreeMap<String, u64> = BTreeMap::new();
-    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
-    for counter in watched.filter(|drops| drops.place == DropPlace::Conntrack) {
-        *counters.entry(counter.way.clone()).or_default() += counter.samples.iter().sum::<u64>();
-    }
-    let mut counters: Vec<(String, u64)> = counters.into_iter().filter(|(_, count)| *count > 0).collect();
-    counters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let missing = trials.iter().map(|record| record.result.not_received()).sum();
+    let (counters, missing) = counted(trials, |drops| drops.place == DropPlace::Conntrack, |drops| drops.way.clone());
     (!counters.is_empty()).then_some(Refusals { counters, missing })
 }
 

@@ -49,7 +49,6 @@ fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
     pairs.map(|(a, b)| if has_ratios { b / a } else { b - a }).collect()
 }
 
-/// The values as they would be without this drift.
 fn without(slope: Option<f64>, values: &[f64]) -> Vec<f64> {
     let slope = slope.unwrap_or(0.0);
     values.iter().enumerate().map(|(i, value)| value * (-slope * i as f64).exp()).collect()

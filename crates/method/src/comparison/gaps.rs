@@ -26,62 +26,40 @@ impl fmt::Display for Which {
 }
 
 /// Something that was not measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum Missing {
     /// B has no test like this one of A; `other` is B's test that stands in its place and asks something else.
-    Test {
-        /// The name of the test.
-        test: String,
-        /// The name of the other one.
-        other: Option<String>,
-    },
+    #[error("{}", no_test(test, other.as_deref()))]
+    Test { test: String, other: Option<String> },
     /// B's test has not this frame size.
+    #[error("B does not measure {0}")]
     Point(String),
-    /// A run ended before it had all repetitions.
-    Repetitions {
-        /// The side whose run it is.
-        side: Which,
-        /// The point.
-        point: String,
-        /// Repetitions that came to their end.
-        made: usize,
-        /// The number of repetitions in the plan, at least.
-        planned: u32,
-    },
+    /// A run ended before it had all repetitions of a point; `planned` is their number in the plan, at least.
+    #[error("{side} was interrupted: it has {} of {point}", repetitions(*made, *planned))]
+    Repetitions { side: Which, point: String, made: usize, planned: u32 },
     /// The repetitions did not come to this quantity.
-    Quantity {
-        /// The side it is missing on.
-        side: Which,
-        /// The point.
-        point: String,
-        /// The quantity that is missing.
-        subject: Subject,
-    },
+    #[error("{side} has no result for {subject}, of {point}")]
+    Quantity { side: Which, point: String, subject: Subject },
     /// Both have results, but none in common.
+    #[error("A and B have no quantity of {0} in common")]
     Everything(String),
 }
 
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Test { test, other: None } => write!(f, "B has no test {test}"),
-            Self::Test { test, other: Some(other) } => {
-                write!(
-                    f,
-                    "B's test {other} does not measure what A's test {test} does: measure, traffic, directions or timeouts differ"
-                )
-            }
-            Self::Point(point) => write!(f, "B does not measure {point}"),
-            Self::Repetitions { side, point, made: 0, .. } => {
-                write!(f, "{side} was interrupted: it has no repetition of {point}")
-            }
-            Self::Repetitions { side, point, made, planned } => {
-                write!(f, "{side} was interrupted: it has {made} of {planned} repetitions of {point}")
-            }
-            Self::Quantity { side, point, subject } => write!(f, "{side} has no result for {subject}, of {point}"),
-            Self::Everything(point) => write!(f, "A and B have no quantity of {point} in common"),
-        }
-    }
+fn no_test(test: &str, other: Option<&str>) -> String {
+    other.map_or_else(
+        || format!("B has no test {test}"),
+        |other| {
+            format!(
+                "B's test {other} does not measure what A's test {test} does: measure, traffic, directions or timeouts differ"
+            )
+        },
+    )
+}
+
+fn repetitions(made: usize, planned: u32) -> String {
+    if made == 0 { "no repetition".to_owned() } else { format!("{made} of {planned} repetitions") }
 }
 
 impl Serialize for Missing {
@@ -91,7 +69,8 @@ impl Serialize for Missing {
 }
 
 /// A point at which the tester never managed valid trials.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the tester of {side} was not fit in {unfit} of {made} repetitions of {point}")]
 pub struct Unfit {
     /// The side whose tester was not fit.
     pub side: Which,
@@ -103,20 +82,12 @@ pub struct Unfit {
     pub made: usize,
 }
 
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, point, unfit, made } = self;
-        write!(f, "the tester of {side} was not fit in {unfit} of {made} repetitions of {point}")
-    }
-}
-
 impl Serialize for Unfit {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// One point of one side.
 pub(super) struct Measured<'a> {
     pub(super) which: Which,
     pub(super) test: &'a Test,
@@ -151,7 +122,6 @@ impl<'a> Measured<'a> {
         (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: self.outcomes.len() })
     }
 
-    /// Returns the quantities that the other side has and this one lacks.
     pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {
         let absent = other.samples.iter().filter(|(key, _)| !self.samples.contains_key(key));
         let absent = absent.filter(|(key, _)| !is_below_the_scan(self.test, key, &self.samples));

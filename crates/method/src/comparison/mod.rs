@@ -174,7 +174,6 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
     Some(Comparison { points, missing, unfit })
 }
 
-/// A's tests with their like in B, and those that have none.
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
     let (mut couples, mut missing) = (Vec::new(), Vec::new());
@@ -188,7 +187,6 @@ fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>
     (couples, missing)
 }
 
-/// Returns what was not measured at a point, and what was not measured validly.
 fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[ComparisonRow]) -> (Vec<Missing>, Vec<Unfit>) {
     let interrupted: Vec<Missing> = [a.interruption(), b.interruption()].into_iter().flatten().collect();
     let is_interrupted = !interrupted.is_empty();

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 /// Rates first, by goal; then values by quantity, direction and load.
 pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
-/// The values of the repetitions for one subject.
 pub(super) struct Sample {
     pub(super) subject: Subject,
     pub(super) values: Vec<f64>,
@@ -20,7 +19,6 @@ pub(super) struct Sample {
     pub(super) is_open: bool,
 }
 
-/// All samples of one point.
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     let mut add = |repetition, key, subject, value, is_open: bool| {

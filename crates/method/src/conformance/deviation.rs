@@ -17,14 +17,11 @@ struct File {
     deviation: Vec<Deviation>,
 }
 
-/// An entry of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Deviation {
-    /// RFC and section.
     pub(super) clause: String,
     pub(super) level: RequirementWord,
-    /// The RFC's own words.
     pub(super) quote: String,
     /// The behaviour of sixbench in place of the required one.
     pub(super) here: String,
@@ -50,12 +47,10 @@ pub(super) enum Departure {
     Violated,
 }
 
-/// All entries.
 pub(super) fn all() -> &'static [Deviation] {
     &DEVIATIONS
 }
 
-/// The entries that concern this measure, as clauses.
 pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
     // What is said of all measures is said of frames, their sizes and their routes.
     let is_of_frames = measure.dns().is_none();

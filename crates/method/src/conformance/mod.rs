@@ -23,6 +23,7 @@ mod trial;
 
 pub use clause::{Clause, Conformance, Level};
 
+use crate::lists::by_key;
 use crate::plan::{Measure, Plan, Test};
 use std::fmt;
 
@@ -67,15 +68,8 @@ pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
 /// All clauses of a plan with the names of the tests each is about: RFC by RFC, the worst first.
 /// Tests that stand alike share a row.
 pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
-    let mut rows: Vec<(Clause, Vec<String>)> = Vec::new();
-    for test in &plan.tests {
-        for clause in clauses(plan, test) {
-            match rows.iter_mut().find(|(row, _)| *row == clause) {
-                Some((_, tests)) => tests.push(test.name.clone()),
-                None => rows.push((clause, vec![test.name.clone()])),
-            }
-        }
-    }
+    let of_test = |test| clauses(plan, test).into_iter().map(|clause| (clause, test.name.clone()));
+    let mut rows = by_key(plan.tests.iter().flat_map(of_test));
     rows.sort_by(|(a, _), (b, _)| order::compare(a, b));
     rows
 }

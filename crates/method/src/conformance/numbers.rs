@@ -2,8 +2,8 @@
 
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
+pub(crate) use crate::units::counted as count;
 
-/// One second, in nanoseconds.
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
@@ -18,11 +18,6 @@ pub(crate) fn seconds(ns: u64) -> String {
 /// `110 %` of 1.1, and not 110.00000000000001.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
-}
-
-/// `1 tag`, `500 tags`.
-pub(crate) fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// `20 repetitions`; of an adaptive number the range.
@@ -40,7 +35,6 @@ pub(crate) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the sizes of `wanted` that are not among those of a test.
 pub(crate) fn missing_sizes(sizes: &[FrameSize], wanted: &[FrameSize]) -> Vec<FrameSize> {
     wanted.iter().copied().filter(|size| !sizes.contains(size)).collect()
 }

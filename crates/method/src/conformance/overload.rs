@@ -69,7 +69,6 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     ]
 }
 
-/// Returns the duration of the measurement with one flow, nanoseconds.
 fn duration_ns(plan: &Plan, test: &Test) -> u64 {
     match test.measure.sending() {
         SendingTime::AsPlanned | SendingTime::UntilConnected => plan.trial.duration_ns,

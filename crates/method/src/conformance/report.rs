@@ -2,7 +2,6 @@
 
 use super::clause::Clause;
 
-/// The clauses on reporting that hold for every measurement.
 pub(super) fn clauses() -> Vec<Clause> {
     vec![
         Clause::should(

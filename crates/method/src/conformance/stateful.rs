@@ -11,7 +11,6 @@ const TABLE: &str = "RFC 9693 section 4.4";
 const PHASE_2: &str = "RFC 9693 section 4.7";
 const ORDER: &str = "RFC 9693 section 4.10";
 
-/// The clauses on both phases.
 pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
     let mut clauses = phase_1(test, stateful);

@@ -2,6 +2,7 @@
 
 use super::clause::Clause;
 use super::numbers::{ETHERNET, count, list, missing_sizes};
+use crate::lists::each_once;
 use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
@@ -10,7 +11,6 @@ use crate::terms::{Direction, Directions, FrameSize};
 const TRANSITION: [FrameSize; 6] =
     [FrameSize(768), FrameSize(1522), FrameSize(2048), FrameSize(4096), FrameSize(8192), FrameSize(9216)];
 
-/// The clauses on the traffic of a test.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let required = test.measure.traffic_requirements();
     match required {
@@ -106,11 +106,11 @@ fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
 
 fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
     const SECTION: &str = "RFC 4814 section 4.5";
-    let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| ports_of(test, direction)).collect();
-    let ranges = |of: fn(&Ports) -> ValueRange| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
+    let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| test.traffic.ports_of(direction)).collect();
+    let ranges = |of: fn(&Ports) -> ValueRange| list(each_once(loaded.iter().map(|ports| range(of(ports)))));
     let is_random = loaded.iter().all(|ports| is_random(ports.source) && is_random(ports.destination));
-    let orders = loaded.iter().flat_map(|ports| [word(ports.source.order), word(ports.destination.order)]);
-    let mut orders = format!("{}, seed {}", list(deduplicated(orders)), plan.seed);
+    let orders = loaded.iter().flat_map(|ports| [ports.source.order.word(), ports.destination.order.word()]);
+    let mut orders = format!("{}, seed {}", list(each_once(orders)), plan.seed);
     if let Some(flows) = test.traffic.flows {
         // The section makes an exception where a test requires specific numbers; a number of flows is such a requirement.
         orders += &format!("; drawn once for each of {}", count(u64::from(flows.count), "flow"));
@@ -121,13 +121,6 @@ fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
         Clause::should(SECTION, "destination ports from 1 to 49151", ranges(|p| p.destination), are(|p| p.destination)),
         Clause::should(SECTION, "source ports from 1024 to 65535", ranges(|p| p.source), are(|p| p.source)),
     ]
-}
-
-fn ports_of(test: &Test, direction: Direction) -> Ports {
-    match direction {
-        Direction::Forward => test.traffic.forward_ports,
-        Direction::Reverse => test.traffic.reverse_ports,
-    }
 }
 
 fn is_random(range: ValueRange) -> bool {
@@ -144,24 +137,6 @@ fn range(range: ValueRange) -> String {
         ValueOrder::Fixed => format!("{} alone", range.first),
         _ => format!("{} to {}", range.first, range.last),
     }
-}
-
-fn word(order: ValueOrder) -> &'static str {
-    match order {
-        ValueOrder::Fixed => "fixed",
-        ValueOrder::Increasing => "increasing",
-        ValueOrder::Decreasing => "decreasing",
-        ValueOrder::Pseudorandom => "pseudorandom",
-    }
-}
-
-fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut seen, item| {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-        seen
-    })
 }
 
 fn addresses(plan: &Plan, test: &Test) -> Vec<Clause> {
@@ -194,18 +169,14 @@ fn where_else(test: &Test, other: &Test, what: &str) -> String {
 
 /// The fewest destination networks of the directions that are loaded.
 fn networks(test: &Test) -> u16 {
-    let of = |direction: &Direction| match direction {
-        Direction::Forward => test.traffic.right_networks,
-        Direction::Reverse => test.traffic.left_networks,
-    };
-    test.directions.each().iter().map(of).min().unwrap_or(1)
+    test.directions.each().iter().map(|&direction| test.traffic.networks_of(direction)).min().unwrap_or(1)
 }
 
 /// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
     let varying: Vec<ValueRange> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
-    let actual = list(deduplicated(varying.iter().map(|range| word(range.order))));
+    let actual = list(each_once(varying.iter().map(|range| range.order.word())));
     let is_met = varying.iter().copied().all(is_random);
     let requirement = "randomly distributed IP addresses where the DUT may hash them";
     (!varying.is_empty()).then(|| Clause::should("RFC 4814 section 4.4", requirement, actual, is_met))

@@ -132,9 +132,7 @@ impl Measurement for Recovery {
 /// Reads the time from the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way
 /// round).
 fn read(result: &TrialResult) -> Reading {
-    let TrialKind::Drop { at_ns, .. } = result.spec.kind else {
-        return Reading::new(Verdict::Invalid, Vec::new());
-    };
+    let TrialKind::Drop { at_ns, .. } = result.spec.kind else { return Reading::new(Verdict::Invalid, Vec::new()) };
     let mut values = each(result, |direction| {
         // What was lost to nothing was not overloaded, and has nothing to recover from.
         let last_ns = direction.last_missing_ns.filter(|_| direction.not_received() > missing_from(direction, at_ns))?;

@@ -190,9 +190,7 @@ impl Measurement for ResponseTime {
 /// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a
 /// fault that may explain one of them need not touch the other.
 pub(super) fn read(result: &TrialResult) -> Reading {
-    let Some(exchange) = result.exchange() else {
-        return Reading::new(Verdict::Invalid, Vec::new());
-    };
+    let Some(exchange) = result.exchange() else { return Reading::new(Verdict::Invalid, Vec::new()) };
     let both = [Direction::Forward, Direction::Reverse];
     let excusable = both.map(|way| result.excusable(way)).into_iter().fold(0, u64::saturating_add) as f64;
     let spoilt = result.spoilt(Direction::Forward).and(result.spoilt(Direction::Reverse));

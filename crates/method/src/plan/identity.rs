@@ -1,32 +1,12 @@
 //! What two tests have in common: the traffic they send and the device they send it to. Both are made of a whole [`Test`], field by field,
 //! so that a field that is added to a test must be given its place here before anything compiles.
 
-use super::{Measure, Stateful, Test, TrafficSettings};
-use crate::terms::{Directions, Share};
-
-/// The traffic that a test sends, whatever it measures with it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct SentTraffic<'t> {
-    directions: Directions,
-    foreground: Share,
-    traffic: &'t TrafficSettings,
-    stateful: Option<Stateful>,
-    frame_timeout_ns: Option<u64>,
-}
-
-/// The device that a test sends it to, as it is set up for the test.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct DeviceSetUp<'t> {
-    dut: &'t str,
-    cores: Option<u32>,
-    /// Follows from the device: what its links carry.
-    ipv4_only: bool,
-}
+use super::{Measure, Test};
 
 impl Test {
-    /// Sorts every field. What is left out of all three says where and how often a test is measured, how it is called and what is
-    /// expected of it.
-    fn identity(&self) -> (SentTraffic<'_>, DeviceSetUp<'_>, &Measure) {
+    /// Sorts every field into the traffic that a test sends, the device as it is set up for the test, and the measure. What is left out of
+    /// all three says where and how often a test is measured, how it is called and what is expected of it.
+    fn identity(&self) -> (impl PartialEq + use<'_>, impl PartialEq + use<'_>, &Measure) {
         let Self {
             name: _,
             title: _,
@@ -45,14 +25,8 @@ impl Test {
             series: _,
             expect: _,
         } = self;
-        let sent = SentTraffic {
-            directions: *directions,
-            foreground: *foreground,
-            traffic,
-            stateful: *stateful,
-            frame_timeout_ns: *frame_timeout_ns,
-        };
-        (sent, DeviceSetUp { dut, cores: *cores, ipv4_only: *ipv4_only }, measure)
+        // The device carries only IPv4 by what its links carry.
+        ((directions, foreground, traffic, stateful, frame_timeout_ns), (dut, cores, ipv4_only), measure)
     }
 
     /// Returns whether the throughput of this test is that of the other one, at the same frame size: the same device with the
@@ -74,7 +48,9 @@ impl Test {
 mod tests {
     use super::*;
     use crate::plan::Flows;
+    use crate::plan::Stateful;
     use crate::repeat::Repetition;
+    use crate::terms::{Directions, Share};
     use crate::terms::{FrameRate, FrameSize};
 
     fn changed(change: impl FnOnce(&mut Test)) -> Test {

@@ -67,12 +67,25 @@ impl TrafficSettings {
         self.tuples_of(Direction::Forward).min(self.tuples_of(Direction::Reverse))
     }
 
+    /// The ports of a direction.
+    pub fn ports_of(&self, direction: Direction) -> Ports {
+        match direction {
+            Direction::Forward => self.forward_ports,
+            Direction::Reverse => self.reverse_ports,
+        }
+    }
+
+    /// The networks of a direction's destinations.
+    pub fn networks_of(&self, direction: Direction) -> u16 {
+        match direction {
+            Direction::Forward => self.right_networks,
+            Direction::Reverse => self.left_networks,
+        }
+    }
+
     /// Combinations of ports and addresses that a direction has.
     pub fn tuples_of(&self, direction: Direction) -> u64 {
-        let (ports, networks) = match direction {
-            Direction::Forward => (&self.forward_ports, self.right_networks),
-            Direction::Reverse => (&self.reverse_ports, self.left_networks),
-        };
+        let (ports, networks) = (self.ports_of(direction), self.networks_of(direction));
         let addresses = |part: Option<AddressPart>| part.map_or(1, |part| u64::from(part.range.count()));
         let both = addresses(self.left_addresses).saturating_mul(addresses(self.right_addresses));
         let ports = u64::from(ports.source.count()) * u64::from(ports.destination.count());
@@ -167,6 +180,18 @@ pub enum ValueOrder {
     Decreasing,
     /// Pseudorandom and uniform, from the plan's seed.
     Pseudorandom,
+}
+
+impl ValueOrder {
+    /// Returns the word of reports for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Increasing => "increasing",
+            Self::Decreasing => "decreasing",
+            Self::Pseudorandom => "pseudorandom",
+        }
+    }
 }
 
 /// 16 bits of an address that vary (draft-lencse-bmwg-multiple-ip-addresses).

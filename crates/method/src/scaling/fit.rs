@@ -55,21 +55,17 @@ pub struct Fit {
 }
 
 /// The reason why no law was fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
 pub enum NoFit {
     /// A law with as many parameters as there are steps goes through any of them.
-    TooFewSteps {
-        /// The law in question.
-        law: Law,
-        /// Different numbers of cores that have a value.
-        steps: usize,
-    },
+    #[error("{law} was not fitted: it needs {} numbers of cores, but there are only {steps}", .law.needed_steps())]
+    TooFewSteps { law: Law, steps: usize },
     /// A median is not positive, so no distance in proportion to it can be told.
-    NoRate {
-        /// The cores of the step.
-        cores: u32,
-    },
+    #[error("no law was fitted: with {cores} of the cores the median rate is 0")]
+    NoRate { cores: u32 },
 }
 
 /// A law's parameters, a = 1 / λ, b = σ / λ, c = κ / λ: in them n / X is linear, a + b (n - 1) + c n (n - 1).

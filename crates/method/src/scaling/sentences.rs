@@ -1,7 +1,7 @@
 //! Fits and refusals in sentences, without their full stop.
 
 use super::interval::{LEAST_REPETITIONS, PeakInterval};
-use super::{Fit, Law, NoFit};
+use super::{Fit, Law};
 use std::fmt;
 
 /// A law further from the medians than this does not describe the device.
@@ -40,7 +40,6 @@ impl Fit {
             .join("; ")
     }
 
-    /// Returns the words for the rate that more cores lead to.
     fn outlook(&self) -> String {
         match (self.peak(), self.most()) {
             (Some(peak), Some(most)) => {
@@ -79,17 +78,6 @@ impl fmt::Display for PeakInterval {
         match self.high {
             Some(high) => write!(f, " [{:.1}-{high:.1}]", self.low),
             None => write!(f, " [{:.1} or more, or no peak]", self.low),
-        }
-    }
-}
-
-impl fmt::Display for NoFit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewSteps { law, steps } => {
-                write!(f, "{law} was not fitted: it needs {} numbers of cores, but there are only {steps}", law.needed_steps())
-            }
-            Self::NoRate { cores } => write!(f, "no law was fitted: with {cores} of the cores the median rate is 0"),
         }
     }
 }

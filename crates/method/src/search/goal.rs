@@ -60,7 +60,6 @@ impl Goal {
         preceding.chain([self.last_target()]).collect()
     }
 
-    /// The target that is the goal itself.
     pub(super) fn last_target(&self) -> Target {
         Target {
             duration_ns: self.final_duration_ns,

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 /// The contribution of a trial to the knowledge about one goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GoalEvidence {
-    /// The loss was within the goal.
     Met,
-    /// The DUT lost more than the goal allows.
     Missed,
     /// Nothing; the trial is to be repeated.
     Nothing,
@@ -31,7 +29,6 @@ impl InvalidTrialPolicy {
         Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
     }
 
-    /// Returns the contribution of a trial with this result and verdict.
     pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> GoalEvidence {
         let rate = result.spec.rate;
         if verdict != Verdict::Invalid {
@@ -46,7 +43,6 @@ impl InvalidTrialPolicy {
         }
     }
 
-    /// The lowest load found to be beyond the tester.
     pub(super) fn beyond(&self) -> Option<FrameRate> {
         self.beyond
     }

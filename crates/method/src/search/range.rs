@@ -14,7 +14,6 @@ pub struct Bounds {
 /// The load near which the answer is expected, frames per second per direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Aim {
-    /// The load to try first.
     pub(super) load: FrameRate,
     /// The first step beyond it, in widths.
     pub(super) widths: u32,
@@ -54,7 +53,6 @@ impl LoadRange {
         Self { minimum, maximum, width: width.clamp(1e-9, 0.9) }
     }
 
-    /// The same loads with another width.
     pub(super) fn with_width(self, width: f64) -> Self {
         Self { width: width.clamp(1e-9, 0.9), ..self }
     }
@@ -76,9 +74,7 @@ impl LoadRange {
         if self.is_settled(known) {
             return None;
         }
-        let Some(upper) = known.upper else {
-            return Some(FrameRate(self.maximum));
-        };
+        let Some(upper) = known.upper else { return Some(FrameRate(self.maximum)) };
         let Some(lower) = known.lower else {
             let untested = self.is_narrow(self.minimum, upper.0);
             let next = if untested { self.minimum } else { self.minimum.midpoint(upper.0) };

@@ -61,7 +61,6 @@ impl Selector {
         Some(TrialSpec::constant(rate, target.duration_ns))
     }
 
-    /// Returns the knowledge about the goal itself, whatever the stage.
     pub(super) fn bracket(&self) -> Bracket {
         let Bounds { lower, upper } = self.bounds(&self.goal.last_target());
         let limit = match upper {

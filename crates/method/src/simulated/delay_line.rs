@@ -22,9 +22,7 @@ impl SimulatedDelayLine {
     /// Fills in the delays of the received frames of one direction.
     pub(super) fn delay(&self, result: &mut DirectionResult, spec: &TrialSpec, random: &mut SplitMix64) {
         let drawn = self.draw(result.received.min(self.samples), random);
-        let (Some(first_tagged), received) = (first_tagged(spec), result.received) else {
-            return self.fill(result, drawn);
-        };
+        let (Some(first_tagged), received) = (first_tagged(spec), result.received) else { return self.fill(result, drawn) };
         let wanted = spec.tagging.map_or(0, |tagging| tagging.frames);
         let tagged = wanted.min(spec.frames().saturating_sub(first_tagged)).min(received);
         let mut of_tagged = drawn[..drawn.len().min(tagged as usize)].to_vec();

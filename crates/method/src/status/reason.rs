@@ -2,6 +2,7 @@
 
 use super::{is_own, open_bracket};
 use crate::disturbance::makes_lower_bound;
+use crate::lists::by_key;
 use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::record::TrialRecord;
@@ -206,17 +207,9 @@ fn is_most_of_all(records: &[&TrialRecord]) -> bool {
 
 /// Each kind of fault with the number of trials it occurred in, the most frequent first.
 fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
-    let mut found: Vec<(Fault, u32)> = Vec::new();
-    for record in records {
-        let all = &record.result.faults;
-        let is_first = |i: usize| !all[..i].iter().any(|earlier| discriminant(earlier) == discriminant(&all[i]));
-        for fault in all.iter().enumerate().filter(|(i, _)| is_first(*i)).map(|(_, fault)| fault) {
-            match found.iter_mut().find(|(known, _)| discriminant(known) == discriminant(fault)) {
-                Some((_, trials)) => *trials += 1,
-                None => found.push((fault.clone(), 1)),
-            }
-        }
-    }
+    let each_kind = |faults: &Vec<Fault>| by_key(faults.iter().map(|fault| (discriminant(fault), fault.clone())));
+    let all = by_key(records.iter().flat_map(|record| each_kind(&record.result.faults)));
+    let mut found: Vec<(Fault, u32)> = all.into_iter().map(|(_, trials)| (trials[0][0].clone(), trials.len() as u32)).collect();
     found.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));
     found
 }

@@ -101,11 +101,6 @@ impl Answers {
         self.late + self.unanswered + self.servfail
     }
 
-    /// Answered within the meaning of the RFC: failures that are an answer, but not the right one.
-    pub fn failed(&self) -> u64 {
-        self.received().saturating_sub(self.sound())
-    }
-
     /// All fates together but for `unanswered`: what the tester has settled.
     pub fn settled(&self) -> u64 {
         let answered = [self.right, self.late, self.wrong_address, self.wrong_ttl, self.wrong_form, self.empty, self.truncated];

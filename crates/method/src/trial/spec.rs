@@ -94,11 +94,6 @@ impl TrialKind {
         }
     }
 
-    /// Returns whether connections are made, not frames sent.
-    pub fn is_of_tcp(&self) -> bool {
-        matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
-    }
-
     /// Returns the unit of its rate: `frames/s`.
     pub fn rate_unit(&self) -> &'static str {
         match self {

@@ -192,13 +192,6 @@ pub struct KernelCounts {
     pub server_queue_full: u64,
 }
 
-impl ConnectionCounts {
-    /// Attempted, but without the right response.
-    pub fn failed(&self) -> u64 {
-        self.attempted - self.completed
-    }
-}
-
 impl TcpResult {
     /// Returns the counts as a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted;
     /// received is what was right in every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2:

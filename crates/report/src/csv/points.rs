@@ -1,6 +1,6 @@
 //! `points.csv`: one row for each planned point, whether it has a result or not.
 
-use super::{directions, line, run};
+use super::{directions, run};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::title;
 use crate::origin::Span;
@@ -13,11 +13,8 @@ const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,
 
 /// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
 pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
-    let input = digest.input;
-    let run = run::fields(input);
     let rows = digest.all_points().filter_map(|point| Some(row(digest, point, point.planned(digest)?)));
-    let rows = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
-    std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(rows).collect()
+    run::file(digest.input, COLUMNS, rows)
 }
 
 fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<String> {

@@ -1,18 +1,21 @@
 //! The columns that the rows of every file end with: when, where and by which command was measured, and the labels.
 
+use super::line;
 use crate::Input;
 use crate::origin::{Span, command, hosts, machine_time};
 
 const COLUMNS: &str = "run_started,run_ended,host,command,sixbench";
 
-/// Returns the names of the columns: those of every run, then `label_KEY` for each label.
-pub(super) fn columns(input: &Input) -> String {
+/// Returns a file of these rows, each with the columns of the run behind its own.
+pub(super) fn file(input: &Input, own: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let labels: String = input.facts.labels.keys().map(|key| format!(",label_{key}")).collect();
-    format!("{COLUMNS}{labels}")
+    let run = fields(input);
+    let line = |row: Vec<String>| line(row.into_iter().chain(run.iter().cloned()));
+    std::iter::once(format!("{own},{COLUMNS}{labels}\n")).chain(rows.map(line)).collect()
 }
 
-/// Returns what stands in them: the same in every row.
-pub(super) fn fields(input: &Input) -> Vec<String> {
+/// Returns what stands in the columns of the run: the same in every row.
+fn fields(input: &Input) -> Vec<String> {
     let [started, ended] = times(Span::of(input.records.iter()));
     let of_run = [started, ended, hosts(input), command(input).to_owned(), input.facts.sixbench.clone()];
     of_run.into_iter().chain(input.facts.labels.values().cloned()).collect()

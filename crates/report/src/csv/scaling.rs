@@ -1,6 +1,6 @@
 //! `results-scaling.csv`: series over the DUT's cores, one row for each number.
 
-use super::{line, run};
+use super::run;
 use crate::digest::Digest;
 use crate::numbers::full_rate_unit;
 use crate::scaling::{Scaling, scalings};
@@ -14,9 +14,7 @@ pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
     let input = digest.input;
     let all = scalings(digest);
     let rows = all.iter().flat_map(|scaling| rows(digest, scaling));
-    let run = run::fields(input);
-    let lines = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
-    (!all.is_empty()).then(|| std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(lines).collect())
+    (!all.is_empty()).then(|| run::file(input, COLUMNS, rows))
 }
 
 /// The columns from `cores` on.
@@ -29,7 +27,7 @@ struct ScalingRow {
     unit: &'static str,
 }
 
-fn rows(digest: &Digest, scaling: &Scaling) -> Vec<[String; 10]> {
+fn rows(digest: &Digest, scaling: &Scaling) -> Vec<Vec<String>> {
     let unit = full_rate_unit(scaling.measure);
     let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
     let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
@@ -37,7 +35,7 @@ fn rows(digest: &Digest, scaling: &Scaling) -> Vec<[String; 10]> {
     let whole = |ScalingRow { cores, what, device, value, ends: [low, high], unit }: ScalingRow| {
         let (plan, series) = (digest.input.plan.name.clone(), scaling.name.to_owned());
         let size = scaling.size.map(|size| size.to_string()).unwrap_or_default();
-        [plan, series, size, cores, what, device, number(value), number(low), number(high), unit.to_owned()]
+        vec![plan, series, size, cores, what, device, number(value), number(low), number(high), unit.to_owned()]
     };
     steps.chain(fits).map(whole).collect()
 }

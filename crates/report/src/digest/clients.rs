@@ -22,7 +22,6 @@ pub(crate) struct ClientStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
 }
 
-/// Returns all series of clients of a run, in the order of the plan.
 pub(crate) fn client_series<'d, 'a>(digest: &'d Digest<'a>) -> Vec<ClientSeries<'d, 'a>> {
     let mut found: Vec<ClientSeries> = Vec::new();
     for point in &digest.points {
@@ -44,7 +43,6 @@ fn name(test: &Test) -> &str {
 }
 
 impl ClientSeries<'_, '_> {
-    /// Returns the name of the requests' payload.
     pub(crate) fn payload(&self) -> &'static str {
         match self.test.traffic.payload {
             Payload::Echo => "ICMPv6 echo",
@@ -52,12 +50,10 @@ impl ClientSeries<'_, '_> {
         }
     }
 
-    /// Returns the steps that have a result.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &ClientStep<'_, '_>> {
         self.steps.iter().filter(|step| step.has_result())
     }
 
-    /// Returns the steps that have none.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &ClientStep<'_, '_>> {
         self.steps.iter().filter(|step| !step.has_result())
     }

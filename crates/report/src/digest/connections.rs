@@ -3,6 +3,7 @@
 
 use super::PointDigest;
 use crate::digest::Digest;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
@@ -21,7 +22,6 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the text for a table cell.
     pub(crate) fn words(self) -> String {
         match self {
             Self { agreed: 0, differed: 0, .. } => "no count".to_owned(),
@@ -53,7 +53,6 @@ pub(crate) enum LostIn {
     Validation,
 }
 
-/// A trial that lost connections, with some of them by name.
 pub(crate) struct Losing<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) connections: &'a Connections,
@@ -62,12 +61,10 @@ pub(crate) struct Losing<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    /// Every trial that opened connections.
     fn opened(&self) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> + '_ {
         self.records.iter().filter_map(|r| Some((*r, r.result.phase_one_result()?)))
     }
 
-    /// Returns the agreement of the DUT's count with the tester's in the trials whose phase 1 was complete.
     pub(crate) fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {
@@ -139,13 +136,8 @@ impl<'a> PointDigest<'a> {
 impl<'a> Digest<'a> {
     /// The plan's DUTs that have stateful tests, each once.
     pub(crate) fn stateful_duts(&self) -> Vec<&'a Test> {
-        let mut found: Vec<&Test> = Vec::new();
-        for test in self.input.plan.tests.iter().filter(|t| t.stateful.is_some()) {
-            if !found.iter().any(|other| other.dut == test.dut) {
-                found.push(test);
-            }
-        }
-        found
+        let stateful = self.input.plan.tests.iter().filter(|t| t.stateful.is_some());
+        by_key(stateful.map(|test| (&test.dut, test))).into_iter().map(|(_, tests)| tests[0]).collect()
     }
 
     fn opened_by(&self, dut: &str) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> {

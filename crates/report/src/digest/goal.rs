@@ -45,7 +45,6 @@ pub(crate) enum InvalidReason {
 }
 
 impl InvalidReason {
-    /// Returns the text for a table cell.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Connections => "connections of phase 1",
@@ -103,7 +102,6 @@ impl Limits {
         if self.open_above() { "≥\u{a0}" } else { "" }
     }
 
-    /// Returns the description of what limited the result, for a table cell.
     pub(crate) fn words(self) -> String {
         let kinds = [
             (self.dut, "DUT"),

@@ -3,11 +3,13 @@
 use super::{Digest, PointDigest};
 use crate::csv::unit_name;
 use crate::numbers::{self, full_rate_unit, grouped, percentage};
+use serde::Serialize;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 
 /// A number, what it is of, and its words.
+#[derive(Serialize)]
 pub(crate) struct Headline {
     /// `throughput`, or a quantity as records name it.
     pub(crate) quantity: &'static str,
@@ -16,14 +18,14 @@ pub(crate) struct Headline {
     /// The value in the unit that is stored; rates in whole numbers.
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
-    /// The load it was measured at, where it was not searched.
+    /// The load it was measured at, where it was not searched: frames/s per direction, or what `rate_unit` of `results.json` says.
     pub(crate) load: Option<FrameRate>,
     /// The number in words for people, with the unit.
+    #[serde(skip)]
     pub(crate) shown: String,
 }
 
 impl PointDigest<'_> {
-    /// Returns the headline of a point, or `None` if it has no result.
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
         self.planned(digest).filter(|planned| planned.status.has_result())?;
         match &self.test.measure {

@@ -12,7 +12,6 @@ pub(crate) struct DeviceIdle {
     pub(crate) cores: Vec<CoreIdle>,
 }
 
-/// One of its cores.
 pub(crate) struct CoreIdle {
     /// The device's own number of it.
     pub(crate) core: u32,
@@ -54,7 +53,6 @@ impl<'a> PointDigest<'a> {
     }
 }
 
-/// Returns the idle time of each core, from the watch of one trial after the other.
 fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
     let numbers: std::collections::BTreeSet<u32> = watched.iter().map(|core| core.core).collect();
     let of = |number: u32| {

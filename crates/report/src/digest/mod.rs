@@ -14,6 +14,7 @@ mod steps;
 pub(crate) use clients::{ClientSeries, ClientStep, client_series};
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
 pub(crate) use goal::{GoalDigest, InvalidReason, Limits};
+pub(crate) use headline::Headline;
 pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
 pub(crate) use queries::{QueryConditions, QueryTrial, ServerGroup, percentages};
@@ -58,7 +59,6 @@ impl<'a> Digest<'a> {
         self.input.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO)
     }
 
-    /// The verdict of a trial for the first goal.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
         record.result.verdict(self.goal())
     }
@@ -122,12 +122,10 @@ impl<'a> Digest<'a> {
         self.points.iter().filter(|p| p.is_searched())
     }
 
-    /// The points of tests of a stateful gateway (RFC 9693).
     pub(crate) fn stateful_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, Stateful)> {
         self.points.iter().filter_map(|p| Some((p, p.test.stateful?)))
     }
 
-    /// The points of the throughput tests that are compared with each other.
     pub(crate) fn compared_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.throughput_points().filter(|p| self.is_compared(p.test))
     }
@@ -140,12 +138,10 @@ impl<'a> Digest<'a> {
         steps.map(|s| s.at).fold(f64::MAX, f64::min) == series.at
     }
 
-    /// The points of tests of one measure.
     pub(crate) fn points_of(&self, measure: fn(&Measure) -> bool) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().filter(move |p| measure(&p.test.measure))
     }
 
-    /// The point of this test at this size.
     pub(crate) fn point(&self, test: &Test, size: FrameSize) -> Option<&PointDigest<'a>> {
         self.points.iter().find(|p| p.test.name == test.name && p.point.frame_size == size)
     }
@@ -171,7 +167,6 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// The frame sizes among points, ascending.
 pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<FrameSize> {
     points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -14,7 +14,6 @@ use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{TrialKind, Verdict};
 use std::collections::BTreeMap;
 
-/// The data of one point.
 pub(crate) struct PointDigest<'a> {
     pub(crate) test: &'a Test,
     pub(crate) point: Point,
@@ -107,7 +106,6 @@ impl<'a> PointDigest<'a> {
         }
     }
 
-    /// The directions that have values, in order.
     pub(crate) fn directions(&self) -> Vec<Direction> {
         let measured = |direction: &&Direction| self.samples.iter().any(|s| s.direction == **direction);
         self.test.directions.each().iter().filter(measured).copied().collect()

@@ -1,6 +1,7 @@
 //! Tests of DNS servers (RFC 8219 section 9): which belong together, and the trials a result rests on.
 
 use super::{Digest, PointDigest};
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;
@@ -10,8 +11,6 @@ use std::collections::BTreeSet;
 
 /// The tests of one server that were written as one, with lists of what is cached and of what has AAAA records.
 pub(crate) struct ServerGroup<'a> {
-    /// The name of the tests, as in the plan.
-    pub(crate) name: &'a str,
     /// The common part of the titles of its tests.
     pub(crate) title: String,
     pub(crate) tests: Vec<(&'a Test, &'a DnsTest)>,
@@ -29,12 +28,10 @@ impl<'a> ServerGroup<'a> {
         digest.points.iter().find(|p| p.test.name == test.name)
     }
 
-    /// The percentages of cached names, ascending.
     pub(crate) fn cached(&self) -> Vec<u8> {
         percentages(self.tests.iter().map(|(_, dns)| dns.cached))
     }
 
-    /// The percentages of names with AAAA records, ascending.
     pub(crate) fn with_aaaa(&self) -> Vec<u8> {
         percentages(self.tests.iter().map(|(_, dns)| dns.with_aaaa))
     }
@@ -59,7 +56,6 @@ impl QueryConditions {
     }
 }
 
-/// A trial of queries.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryTrial<'a> {
     pub(crate) record: &'a TrialRecord,
@@ -101,24 +97,15 @@ impl<'a> PointDigest<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// The points of tests of DNS servers.
     pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
         self.points.iter().filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
 
     /// The tests of DNS servers, those that were written as one together, in the order of the plan.
     pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
-        let mut found: Vec<ServerGroup> = Vec::new();
-        let tests = &self.input.plan.tests;
-        for (test, dns) in tests.iter().filter_map(|test| Some((test, test.measure.dns()?))) {
-            let name = name_of(test, dns);
-            match found.iter_mut().find(|group| group.name == name) {
-                Some(group) => group.tests.push((test, dns)),
-                None => found.push(ServerGroup { name, title: String::new(), tests: vec![(test, dns)] }),
-            }
-        }
-        found.iter_mut().for_each(|group| group.title = common_title(&group.tests));
-        found
+        let tests = self.input.plan.tests.iter().filter_map(|test| Some((test, test.measure.dns()?)));
+        let groups = by_key(tests.map(|(test, dns)| (name_of(test, dns), (test, dns))));
+        groups.into_iter().map(|(_, tests)| ServerGroup { title: common_title(&tests), tests }).collect()
     }
 
     /// Returns the title of a DNS server's test without its percentages, which have columns of their own.
@@ -138,7 +125,6 @@ impl<'a> Digest<'a> {
         })
     }
 
-    /// The tester's self-tests for a server.
     pub(crate) fn certificates(&self, dut: &str) -> &'a [Certificate] {
         self.input.facts.duts.get(dut).map(|facts| facts.certificates.as_slice()).unwrap_or_default()
     }

@@ -2,6 +2,7 @@
 //! phase, and at what rate they were established where they were held.
 
 use super::PointDigest;
+use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
@@ -9,8 +10,8 @@ use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
-/// A phase of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum SearchPhase {
     /// The number is doubled until one is not held.
     Exponential,
@@ -28,17 +29,19 @@ impl SearchPhase {
 }
 
 /// One number of connections in one phase, over the repetitions.
+#[derive(Serialize)]
 pub(crate) struct CapacityStep {
     pub(crate) phase: SearchPhase,
     pub(crate) connections: u64,
     /// Repetitions that tried it.
     pub(crate) tried: usize,
-    /// The rates of those that held it, connections per second.
+    /// Trials, invalid ones included.
+    pub(crate) trials: usize,
+    /// The rates of those that held it, connections per second; `None` where none did.
+    #[serde(rename = "rate")]
     pub(crate) rates: Option<Summary>,
     /// The lowest rate that lost connections, where some repetition did not hold it.
     pub(crate) not_at: Option<u64>,
-    /// Trials, invalid ones included.
-    pub(crate) trials: usize,
 }
 
 /// The data that one repetition contributes to a step.

@@ -5,7 +5,6 @@ use sixbench_method::measures::Term;
 /// The unit that most technologies share.
 const RATES: &str = "frames per second, per direction; sizes are those of the datagrams, to which the outer header is added";
 
-/// The technologies, by their usual names.
 pub(super) const TECHNOLOGIES: [Term; 17] = [
     Term {
         name: "nat64",

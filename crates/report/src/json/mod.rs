@@ -7,7 +7,7 @@ mod stateful;
 
 use crate::csv::unit_name;
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
-use origin::{JsonCounts, JsonRun, JsonStatus};
+use origin::{JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
+use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
 use stateful::JsonStateful;
 
@@ -28,7 +29,7 @@ struct JsonResults<'a> {
     generated: &'a str,
     interrupted: bool,
     run: JsonRun<'a>,
-    counts: JsonCounts,
+    counts: StatusCounts,
     /// The warnings of the run, the doubts about its numbers first.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
@@ -49,16 +50,13 @@ struct JsonPoint<'a> {
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
-    /// The outcome of the point.
     #[serde(flatten)]
     status: Option<JsonStatus>,
     /// The unit of the rates in `goals`, where it is not that of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_unit: Option<&'static str>,
-    /// The data of a test with the two phases of RFC 9693.
     #[serde(skip_serializing_if = "Option::is_none")]
     stateful: Option<JsonStateful>,
-    /// The data of a test of a DNS server.
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
     /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
@@ -68,7 +66,6 @@ struct JsonPoint<'a> {
     repetitions: Vec<JsonRepetition<'a>>,
 }
 
-/// The repetitions of a point, summarised for one loss goal.
 #[derive(Serialize)]
 struct JsonGoal {
     loss_ratio: f64,
@@ -89,7 +86,6 @@ struct JsonGoal {
     below_minimum: u32,
 }
 
-/// The repetitions of a point, summarised for one quantity in one direction at one load.
 #[derive(Serialize)]
 struct JsonQuantity {
     quantity: Quantity,
@@ -138,7 +134,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         interrupted: input.interrupted,
         run: JsonRun::of(input),
         warnings: &input.facts.warnings,
-        counts: JsonCounts::of(digest),
+        counts: StatusCounts::of(&digest.planned),
         rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
         core_scaling: scaling::all(digest),

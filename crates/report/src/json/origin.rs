@@ -1,21 +1,18 @@
 //! When, where and by which command, and what became of every point, for programs.
 
 use crate::Input;
-use crate::digest::{Digest, PointDigest};
+use crate::digest::{Digest, Headline, PointDigest};
 use crate::origin::{Span, machine_time};
 use crate::status::why;
 use serde::Serialize;
 use sixbench_method::record::RunPart;
-use sixbench_method::status::StatusCounts;
 use std::collections::BTreeMap;
 
-/// The run as far as it is on record.
 #[derive(Serialize)]
 pub(super) struct JsonRun<'a> {
     sixbench: &'a str,
     /// The start of the first trial; null without one.
     started: Option<String>,
-    /// The end of the last trial.
     ended: Option<String>,
     /// The time between the two, seconds.
     seconds: Option<u64>,
@@ -38,35 +35,6 @@ impl<'a> JsonRun<'a> {
     }
 }
 
-/// The number of points in each status.
-#[derive(Serialize)]
-pub(super) struct JsonCounts {
-    points: usize,
-    result: usize,
-    at_least: usize,
-    no_result: usize,
-    not_run: usize,
-}
-
-impl JsonCounts {
-    pub(super) fn of(digest: &Digest) -> Self {
-        let StatusCounts { points, result, at_least, no_result, not_run } = StatusCounts::of(&digest.planned);
-        Self { points, result, at_least, no_result, not_run }
-    }
-}
-
-/// The one number of a point.
-#[derive(Serialize)]
-pub(super) struct JsonResult {
-    quantity: &'static str,
-    statistic: &'static str,
-    value: f64,
-    unit: &'static str,
-    /// It was measured at, frames/s per direction or what `rate_unit` says; null where it was searched.
-    load: Option<u64>,
-}
-
-/// The outcome of a point.
 #[derive(Serialize)]
 pub(super) struct JsonStatus {
     /// `result`, `at-least`, `no-result` or `not-run`.
@@ -79,13 +47,12 @@ pub(super) struct JsonStatus {
     repetitions_made: u32,
     repetitions_planned: u32,
     /// The result, or null where there is none.
-    result: Option<JsonResult>,
+    result: Option<Headline>,
 }
 
 impl JsonStatus {
     pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<Self> {
         let planned = point.planned(digest)?;
-        let result = point.result(digest);
         Some(Self {
             status: planned.status.name(),
             reason: planned.status.reason(),
@@ -93,13 +60,7 @@ impl JsonStatus {
             repetitions_with_result: planned.repetitions.with_result,
             repetitions_made: planned.repetitions.made,
             repetitions_planned: planned.repetitions.planned,
-            result: result.map(|r| JsonResult {
-                quantity: r.quantity,
-                statistic: r.statistic,
-                value: r.value,
-                unit: r.unit,
-                load: r.load.map(|load| load.0),
-            }),
+            result: point.result(digest),
         })
     }
 }

@@ -5,7 +5,6 @@ use serde::Serialize;
 use sixbench_method::plan::{DnsRole, DnsTest, Names};
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
-/// The data of a test of queries.
 #[derive(Serialize)]
 pub(super) struct JsonDns<'a> {
     role: DnsRole,
@@ -50,7 +49,6 @@ struct JsonAsked<'a> {
     asked_of_authority: Option<&'a AuthorityCounts>,
 }
 
-/// Returns the data of a test of a DNS server, or `None` for every other test.
 pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns: &DnsTest = point.test.measure.dns()?;
     let goal = digest.goal();

@@ -8,7 +8,6 @@ use serde::Serialize;
 use sixbench_method::bottleneck::{Idleness, Weakest};
 use sixbench_method::scaling::{Fit, NoFit};
 
-/// One series at one frame size.
 #[derive(Serialize)]
 pub(super) struct JsonScaling<'a> {
     series: &'a str,
@@ -39,7 +38,6 @@ struct JsonScalingStep {
     bound: &'static str,
     /// The idle time of each device at the found rate, in the order of the chain.
     idle: Vec<Idleness>,
-    /// The bottleneck of a chain of devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     bottleneck: Option<JsonBottleneck>,
 }

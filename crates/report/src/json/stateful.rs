@@ -3,10 +3,8 @@
 use crate::digest::{CapacityStep, Digest, PointDigest, phase_1_rate};
 use serde::Serialize;
 use sixbench_method::plan::{Stateful, ValueOrder};
-use sixbench_method::stats::Summary;
 use sixbench_method::trial::Mapping;
 
-/// The data of a test with two phases.
 #[derive(Serialize)]
 pub(super) struct JsonStateful {
     /// N; of a search for the capacity the first one.
@@ -35,8 +33,7 @@ pub(super) struct JsonStateful {
     lost_in_validation_alone: usize,
     /// The mapping behaviour of the DUT, from the trial that saw most connections; the collisions are those of all trials.
     mapping: Option<JsonMapping>,
-    /// The steps of a search for the capacity.
-    capacity_steps: Vec<JsonStatefulStep>,
+    capacity_steps: Vec<CapacityStep>,
 }
 
 #[derive(Serialize)]
@@ -51,27 +48,11 @@ struct JsonMapping {
     address_and_port_dependent: u64,
 }
 
-#[derive(Serialize)]
-struct JsonStatefulStep {
-    phase: &'static str,
-    connections: u64,
-    /// Repetitions that tried the number.
-    tried: usize,
-    trials: usize,
-    /// The establishment rates of those that held it, connections/s; `null` where none did.
-    rate: Option<Summary>,
-    /// The lowest rate that lost connections, where some repetition did not hold the number.
-    not_at: Option<u64>,
-}
-
-/// Returns the data of a stateful test, or `None` for a stateless one.
 pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let test = point.test;
     let stateful: Stateful = test.stateful?;
     let safety = digest.safety(test, &stateful);
     let agreement = point.agreement();
-    let is_of_capacity = test.measure.is_capacity();
-    let steps = if is_of_capacity { point.steps(digest.goal()) } else { Vec::new() };
     Some(JsonStateful {
         connections: stateful.connections,
         state_table: stateful.state_table,
@@ -89,7 +70,7 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         not_counted: agreement.uncounted,
         lost_in_validation_alone: point.lost_in_validation_alone(digest.goal()),
         mapping: digest.mapping(&test.dut).map(mapping),
-        capacity_steps: steps.iter().map(step).collect(),
+        capacity_steps: if test.measure.is_capacity() { point.steps(digest.goal()) } else { Vec::new() },
     })
 }
 
@@ -106,9 +87,4 @@ fn mapping(mapping: Mapping) -> JsonMapping {
         address_dependent,
         address_and_port_dependent,
     }
-}
-
-fn step(step: &CapacityStep) -> JsonStatefulStep {
-    let &CapacityStep { connections, tried, trials, rates, not_at, .. } = step;
-    JsonStatefulStep { phase: step.phase.name(), connections, tried, trials, rate: rates, not_at }
 }

@@ -5,6 +5,7 @@ use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::numbers::{self, grouped};
 use kuva::prelude::Plot;
+use sixbench_method::lists::each_once;
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
@@ -21,7 +22,8 @@ const KINDS: [ClientPanel; 4] = [
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let all: Vec<ClientSeries> = client_series(digest).into_iter().filter(|series| series.measured().count() > 1).collect();
-    let names = names(&all);
+    // The colours of the lines.
+    let names = each_once(all.iter().map(|series| series.name));
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
     Figure {
@@ -34,17 +36,6 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
         ..Figure::default()
     }
-}
-
-/// The tests that are drawn, in the order of the plan: the colours of their lines.
-fn names<'a>(all: &[ClientSeries<'_, 'a>]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    all.iter().map(|series| series.name).for_each(|name| {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    });
-    names
 }
 
 /// `None` where nothing was watched.

@@ -23,7 +23,6 @@ pub(super) fn keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) ->
     }
 }
 
-/// Returns the line of a direction through these points.
 pub(super) fn line(direction: Direction, points: Vec<(f64, f64)>) -> Plot {
     let color = DIRECTIONS.iter().find(|(of, ..)| *of == direction).map_or(0, |(_, color, _)| *color);
     style::line(points, style::color(color), 1.5)

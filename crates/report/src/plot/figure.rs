@@ -12,7 +12,6 @@ pub(crate) struct Figure {
     /// Guidance on how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
-    /// The panels, each an SVG document.
     pub(crate) panels: Vec<String>,
     /// Notes that must be printed below it.
     pub(crate) notes: Vec<String>,

@@ -36,9 +36,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let Some(record) = point.busiest_trial(digest.goal()) else {
-        return Vec::new();
-    };
+    let Some(record) = point.busiest_trial(digest.goal()) else { return Vec::new() };
     let of_watch = |watch: &Watch| {
         let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
         let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| core.samples.len() > 1);

@@ -5,6 +5,7 @@ use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::numbers::{cut, grouped, seconds};
 use kuva::prelude::Plot;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// The dimension along the axis; the other one is the lines'.
@@ -21,7 +22,6 @@ struct MedianLine {
     points: Vec<Barred>,
 }
 
-/// A panel for each server.
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let groups = digest.server_groups();
     let drawn: Vec<(&ServerGroup, Axes)> = groups.iter().filter_map(|group| Some((group, axes(group)?))).collect();
@@ -57,12 +57,12 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 pub(crate) fn servers(digest: &Digest) -> Figure {
     let groups: Vec<ServerGroup> = digest.server_groups();
     let alike = alike(&groups);
-    let panels = alike.iter().flat_map(|(conditions, axes, groups)| {
+    let panels = alike.iter().flat_map(|((conditions, axes), groups)| {
         let fixed = percentages(groups.iter().flat_map(|(_, group)| others(group, *axes)));
         fixed.into_iter().filter_map(|percent| compared(digest, groups, *axes, percent, *conditions)).collect::<Vec<_>>()
     });
     let panels: Vec<String> = panels.collect();
-    let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(.., groups)| groups.iter().copied()).collect();
+    let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(_, groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
         id: "dns-servers",
@@ -75,19 +75,12 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
 }
 
 /// Servers whose lines may share panels, each with its look.
-type Alike<'f, 'a> = (QueryConditions, Axes, Vec<(usize, &'f ServerGroup<'a>)>);
+type Alike<'f, 'a> = ((QueryConditions, Axes), Vec<(usize, &'f ServerGroup<'a>)>);
 
 fn alike<'f, 'a>(groups: &'f [ServerGroup<'a>]) -> Vec<Alike<'f, 'a>> {
-    let mut found: Vec<Alike> = Vec::new();
-    for (look, group) in groups.iter().enumerate() {
-        let (Some(conditions), Some(axes)) = (group.conditions(), axes(group)) else { continue };
-        match found.iter_mut().find(|(c, a, _)| (*c, *a) == (conditions, axes)) {
-            Some((.., alike)) => alike.push((look, group)),
-            None => found.push((conditions, axes, vec![(look, group)])),
-        }
-    }
-    found.retain(|(.., groups)| groups.len() > 1);
-    found
+    let looks = groups.iter().enumerate();
+    let drawn = looks.filter_map(|(look, group)| Some(((group.conditions()?, axes(group)?), (look, group))));
+    by_key(drawn).into_iter().filter(|(_, alike)| alike.len() > 1).collect()
 }
 
 fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percent: u8, of: QueryConditions) -> Option<String> {

@@ -6,6 +6,7 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, rate_unit};
 use crate::series::{TestSeries, series, unit_of};
 use kuva::prelude::Plot;
+use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
@@ -37,22 +38,16 @@ fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
     all.filter(|steps| steps.sizes().into_iter().any(|size| line(digest, steps, size).len() > 1)).map(|s| s.name).collect()
 }
 
-/// A panel for each measure and frame size.
 fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<String> {
     let all: Vec<TestSeries> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
-    let mut measures: Vec<&Measure> = Vec::new();
-    for measure in all.iter().filter_map(TestSeries::measure) {
-        if !measures.iter().any(|known| known.name() == measure.name()) {
-            measures.push(measure);
-        }
-    }
-    let of = |measure: &Measure| {
-        let alike: Vec<&TestSeries> = all.iter().filter(|s| s.measure().is_some_and(|m| m.name() == measure.name())).collect();
+    let of = |alike: Vec<(&Measure, &TestSeries)>| {
+        let (measure, alike) = (alike[0].0, alike.into_iter().map(|(_, steps)| steps).collect::<Vec<_>>());
         let sizes: BTreeSet<FrameSize> = alike.iter().flat_map(|s| s.sizes()).collect();
         let is_drawn = |size: &FrameSize| alike.iter().any(|s| line(digest, s, *size).len() > 1);
         sizes.into_iter().filter(is_drawn).map(|size| panel(digest, kind, measure, &alike, size, names)).collect::<Vec<_>>()
     };
-    measures.into_iter().flat_map(of).collect()
+    let by_measure = by_key(all.iter().filter_map(|steps| steps.measure().map(|measure| (measure.name(), (measure, steps)))));
+    by_measure.into_iter().flat_map(|(_, alike)| of(alike)).collect()
 }
 
 fn panel(

@@ -45,7 +45,6 @@ const GLYPHS: [&str; 7] = ["●", "■", "▲", "◆", "▼", "⬟", "⬢"];
 /// So many tests have a look of their own: more in one panel could not be told apart.
 pub(crate) const LOOKS: usize = SERIES.len();
 
-/// One line of a legend.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LegendEntry {
     pub(crate) glyph: &'static str,
@@ -59,22 +58,18 @@ impl LegendEntry {
     }
 }
 
-/// Colour of the `i`th series.
 pub(crate) fn color(i: usize) -> &'static str {
     SERIES[i % SERIES.len()]
 }
 
-/// Shape of the `i`th series.
 pub(crate) fn marker(i: usize) -> MarkerShape {
     MARKERS[i % MARKERS.len()]
 }
 
-/// Legend of the `i`th series.
 pub(crate) fn key(i: usize, label: impl Into<String>) -> LegendEntry {
     LegendEntry::new(GLYPHS[i % GLYPHS.len()], color(i), label)
 }
 
-/// The word for a losing trial.
 const LOST: &str = "lost frames";
 
 /// The appearance of each verdict, everywhere: shape and colour, either of which is enough.
@@ -125,12 +120,10 @@ pub(crate) fn dots(points: Vec<(f64, f64)>, color: &str, marker: MarkerShape, la
     dots.with_marker_opacity(0.85).with_tooltips().with_tooltip_labels(labels).into()
 }
 
-/// A line through points.
 pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
     LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).into()
 }
 
-/// A dashed line through points.
 pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
     LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).with_dashed().into()
 }
@@ -201,7 +194,6 @@ pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (Str
     parts.map(move |(i, part)| (title(i), part))
 }
 
-/// Returns the title of the panel of a point.
 pub(crate) fn point_title(point: &PointDigest) -> String {
     match point.size() {
         Some(size) => format!("{}, {size}\u{a0}bytes", cut(&title(point.test), 36)),
@@ -308,17 +300,14 @@ pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
         .with_y_tick_format(thousands())
 }
 
-/// The panel with both axes from zero.
 pub(crate) fn from_zero(layout: Layout, x: Axis, y: Axis) -> Layout {
     y_from_zero(x_from_zero(layout, x), y)
 }
 
-/// The panel with its x axis from zero.
 pub(crate) fn x_from_zero(layout: Layout, x: Axis) -> Layout {
     layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
 }
 
-/// The panel with its y axis from zero.
 pub(crate) fn y_from_zero(layout: Layout, y: Axis) -> Layout {
     layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
 }
@@ -348,7 +337,6 @@ fn theme() -> Theme {
     }
 }
 
-/// The finished panel.
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
     scalable(&svg)

@@ -75,9 +75,7 @@ fn note(word: &str, timeouts: &BTreeSet<u64>) -> String {
 
 fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64)) -> Vec<Plot> {
     let line = losses(result, ends);
-    let Some(&last) = line.last() else {
-        return Vec::new();
-    };
+    let Some(&last) = line.last() else { return Vec::new() };
     let label = format!("{}, {} at {}", title(point.test), point.test.measure.name(), load(&result.spec));
     vec![style::line(line, style::color(i), 1.5), style::dots(vec![last], style::color(i), style::marker(i), vec![label])]
 }

@@ -10,33 +10,23 @@ use sixbench_method::throughput::shared;
 
 /// A row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both: one row for both.
 pub(crate) fn table(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "#Size",
-        "#Burst (frames)|Average",
-        "#Burst (frames)|Min",
-        "#Burst (frames)|Max",
-        "#Burst (frames)|StdDev",
-        "#N",
-        "#Buffer time (s)|Implied",
-        "#Buffer time (s)|Corrected",
-        "#Rate in the burst",
-        "#Throughput",
-        "#Step (frames)",
-        "#Longest (frames)",
-    ];
+    let columns = "Test; #Size; #Burst (frames)|Average; #Burst (frames)|Min; #Burst (frames)|Max; #Burst (frames)|StdDev; \
+        #N; #Buffer time (s)|Implied; #Buffer time (s)|Corrected; #Rate in the burst; #Throughput; #Step (frames); \
+        #Longest (frames)"
+        .split("; ");
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
-    let table = Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
+    let maximum = match digest.input.plan.link_rate {
+        Some(_) => "Maximum rate: the theoretical one of the medium.",
+        None => "Maximum rate: the rate within the burst, since the rate of the medium is not known.",
+    };
+    let is_open = digest.points.iter().filter_map(|p| burst(p)).any(|s| s.at_least > 0);
+    Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
         "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
          Throughput: median of the searches with the same DUT, traffic, directions and size; if the run has none, the time \
          cannot be corrected. Rates: frames/s per direction.",
-    );
-    let table = match digest.input.plan.link_rate {
-        Some(_) => table.with_note("Maximum rate: the theoretical one of the medium."),
-        None => table.with_note("Maximum rate: the rate within the burst, since the rate of the medium is not known."),
-    };
-    let is_open = digest.points.iter().filter_map(|p| burst(p)).any(|s| s.at_least > 0);
-    if is_open { table.with_note(AT_LEAST) } else { table }
+    )
+    .with_note(maximum)
+    .with_note_if(is_open, AT_LEAST)
 }
 
 fn burst<'p>(point: &'p PointDigest) -> Option<&'p PointSample> {
@@ -44,9 +34,7 @@ fn burst<'p>(point: &'p PointDigest) -> Option<&'p PointSample> {
 }
 
 fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
-    let Measure::BackToBack(settings) = &point.test.measure else {
-        return None;
-    };
+    let Measure::BackToBack(settings) = &point.test.measure else { return None };
     let sample = burst(point)?;
     let maximum = point.test.theoretical(digest.input.plan, point.point.frame_size).unwrap_or(sample.load).0 as f64;
     let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes).map(|source| source.throughput.0 as f64);

@@ -4,10 +4,10 @@ use crate::digest::Digest;
 use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits};
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::table::Table;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 
-/// One table for each series by flows, connections or table size, and quantity.
 pub(crate) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
     series(digest, by).iter().flat_map(|steps| of_series(digest, steps)).collect()
 }
@@ -19,12 +19,7 @@ fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
 }
 
 fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
-    let mut subjects: Vec<&CurveSubject> = Vec::new();
-    curves.iter().for_each(|c| {
-        if !subjects.contains(&&c.subject) {
-            subjects.push(&c.subject)
-        }
-    });
+    let subjects = each_once(curves.iter().map(|c| &c.subject));
     let with_rates = subjects.iter().any(|s| s.rate.is_some());
     let sizes = steps.sizes();
     let head = [counted(steps.by), "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
@@ -47,9 +42,7 @@ fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
 }
 
 fn cell(curve: &Curve, at: f64) -> String {
-    let Some(step) = curve.steps.iter().find(|s| s.at == at) else {
-        return "–".to_owned();
-    };
+    let Some(step) = curve.steps.iter().find(|s| s.at == at) else { return "–".to_owned() };
     let load = step
         .load
         .filter(|_| curve.subject.rate.is_none())

@@ -15,8 +15,8 @@ pub(crate) mod tcp;
 pub(crate) mod throughput;
 pub(crate) mod trial;
 
-use crate::digest::PointSample;
-use crate::numbers;
+use crate::digest::{PointDigest, PointSample, Rated};
+use crate::numbers::{self, grouped};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
@@ -52,6 +52,21 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
     let [median, p1, p99] = [median, p1, p99].map(|v| numbers::value(sample.quantity, v));
     [format!("{}{median}", sample.sign()), p1, p99]
 }
+
+/// Median with its sign, two other statistics, and the size of the sample.
+fn rated_cells(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> [String; 4] {
+    let Some(rated) = point.rated() else { return [point.nothing(), "–", "–", "0"].map(str::to_owned) };
+    let [low, high] = others(&rated).map(grouped);
+    [format!("{}{}", rated.limits.sign(), grouped(rated.summary.median)), low, high, rated.summary.n.to_string()]
+}
+
+/// The same with the 1st and the 99th percentile.
+fn rate_cells(point: &PointDigest) -> [String; 4] {
+    rated_cells(point, |rated| [rated.summary.p1, rated.summary.p99])
+}
+
+/// Said below every table of rates with the sign.
+const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
 
 /// Said below every table that has the sign.
 const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the DUT had recovered or the burst was \

@@ -1,6 +1,6 @@
 //! What becomes of datagrams on their way: mapped for many subscribers, encapsulated, or through several devices in a row.
 
-use super::percentile_note;
+use super::{OPEN, percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, title};
 use crate::table::Table;
@@ -18,18 +18,9 @@ fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathF
 }
 
 fn frames(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#Subscribers",
-        "#Size",
-        "#Octets on the link|Left",
-        "#Octets on the link|Right",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#n",
-    ];
+    let columns = "Test; DUT; #Subscribers; #Size; #Octets on the link|Left; #Octets on the link|Right; #Median; #P1; #P99; \
+        #n"
+    .split("; ");
     let points = points(digest);
     let rated: Vec<Rated> = points.iter().filter_map(|(point, _)| point.rated()).collect();
     Table::new("Subscribers, encapsulation and devices in a row", columns)
@@ -40,7 +31,7 @@ fn frames(digest: &Digest) -> Table {
              second and direction.",
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
-        .with_note("≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.")
+        .with_note(OPEN)
 }
 
 fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
@@ -51,31 +42,22 @@ fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<Str
         Some(size) => [size.0, path.left.octets(size), path.right.octets(size)].map(|octets| octets.to_string()),
         None => ["–"; 3].map(str::to_owned),
     });
-    row.extend(match point.rated() {
-        Some(rated) => {
-            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped);
-            vec![format!("{}{}", rated.limits.sign(), grouped(rated.summary.median)), p1, p99, rated.summary.n.to_string()]
-        }
-        None => ["–"; 4].map(str::to_owned).to_vec(),
-    });
+    row.extend(point.rated().map_or_else(|| ["–"; 4].map(str::to_owned), |_| rate_cells(point)));
     row
 }
 
 fn rules(digest: &Digest) -> Table {
     let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
     let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
-    let table = Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"]).with_rows(
-        described.map(|(dut, path)| {
+    Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"])
+        .with_rows(described.map(|(dut, path)| {
             let rule: Vec<String> = path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
             let or_dash = |text: String| if text.is_empty() { "–".to_owned() } else { text };
             vec![dut.title.clone(), dut.technology.clone(), or_dash(path.devices.join(", ")), or_dash(rule.join(", "))]
-        }),
-    );
-    if !is_row {
-        return table;
-    }
-    table.with_note(
-        "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
+        }))
+        .with_note_if(
+            is_row,
+            "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
              8219 section 4.2). The processor load of each device shows this, as does a test of each device alone.",
-    )
+        )
 }

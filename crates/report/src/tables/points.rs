@@ -5,7 +5,6 @@ use crate::numbers::{size_cell, title};
 use crate::status::{counted, status, why};
 use crate::table::Table;
 
-/// A row for each planned point.
 pub(crate) fn table(digest: &Digest) -> Table {
     let columns = ["Name", "Test", "DUT", "#Size", "Measure", "Status", "#Result", "#n", "Why"];
     Table::new("Every planned point", columns)

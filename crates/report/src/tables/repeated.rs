@@ -87,8 +87,7 @@ const FORMATS: [Format; 5] = [
         ],
         is_averaged: true,
         note: "Both methods of RFC 6201 section 1.3: frames lost over the load, and the longest time without a frame. Loss: \
-               average per trial. \
-               Load: frames/s per direction.",
+               average per trial. Load: frames/s per direction.",
     },
 ];
 
@@ -101,13 +100,12 @@ impl Format {
     fn table(&self, digest: &Digest) -> Table {
         let points: Vec<&PointDigest> = digest.points_of(self.measure).filter(|p| !p.samples.is_empty()).collect();
         let rows = points.iter().flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
-        let table = Table::new(self.title, self.columns()).with_rows(rows).with_note(self.note);
         let samples = || points.iter().flat_map(|p| &p.samples);
-        let table = table.with_note(percentile_note(samples().map(|s| &s.summary)));
-        match samples().any(|s| s.at_least > 0) {
-            true => table.with_note(AT_LEAST),
-            false => table,
-        }
+        Table::new(self.title, self.columns())
+            .with_rows(rows)
+            .with_note(self.note)
+            .with_note(percentile_note(samples().map(|s| &s.summary)))
+            .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)
     }
 
     fn columns(&self) -> Vec<String> {
@@ -145,22 +143,8 @@ fn average_loss(_: &PointDigest, by_loss: &PointSample) -> String {
 
 /// Every quantity with every statistic; the loss rates have a table of this kind of their own.
 pub(crate) fn summaries(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "#Size",
-        "Direction",
-        "Quantity",
-        "Unit",
-        "#Load",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#Min",
-        "#Max",
-        "#Mean",
-        "#Dispersion",
-        "#n",
-    ];
+    let columns =
+        "Test; #Size; Direction; Quantity; Unit; #Load; #Median; #P1; #P99; #Min; #Max; #Mean; #Dispersion; #n".split("; ");
     let samples = || digest.points.iter().flat_map(|p| p.samples.iter().map(move |s| (p, s)));
     let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
     Table::new("Every quantity with every statistic", columns)

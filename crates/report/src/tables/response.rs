@@ -5,10 +5,10 @@ use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
 use crate::numbers::{self, grouped};
 use crate::status;
 use crate::table::Table;
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 
-/// The rows of the paper, in its order.
 const ROWS: [(Quantity, &str); 7] = [
     (Quantity::RequestLoss, "Frame loss (%)"),
     (Quantity::ResponseTime, "Response time, average (ms)"),
@@ -75,16 +75,8 @@ fn table(digest: &Digest, series: &ClientSeries) -> Table {
 /// Returns a sentence for each reason why there is no result for some numbers of clients: `No result for #8 and #9: every trial
 /// ...`.
 fn missing(digest: &Digest, series: &ClientSeries) -> Vec<String> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for step in series.missing() {
-        let why = step.point.planned(digest).map(status::why).unwrap_or_default();
-        let name = format!("#{}", step.clients);
-        match groups.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((why, vec![name])),
-        }
-    }
-    groups
+    let why = |step: &ClientStep| step.point.planned(digest).map(status::why).unwrap_or_default();
+    by_key(series.missing().map(|step| (why(step), format!("#{}", step.clients))))
         .iter()
         .map(|(why, names)| format!("No result for {}: {}.", numbers::enumerated(names), why.trim_end_matches('.')))
         .collect()

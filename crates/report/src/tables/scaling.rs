@@ -9,17 +9,8 @@ use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::table::Table;
 use sixbench_method::bottleneck::Idleness;
 
-const COLUMNS: [&str; 9] = [
-    "#Size",
-    "#Cores",
-    "#Median",
-    "#Minimum",
-    "#Maximum",
-    "#n",
-    "#Proportion: current/previous",
-    "#Speed-up",
-    "#Efficiency (%)",
-];
+const COLUMNS: &str =
+    "#Size; #Cores; #Median; #Minimum; #Maximum; #n; #Proportion: current/previous; #Speed-up; #Efficiency (%)";
 
 /// For each series the table of its rates, and that of idle time.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
@@ -29,10 +20,10 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 fn rates(digest: &Digest, sizes: &[Scaling]) -> Table {
-    let [first, ..] = sizes else { return Table::new("", COLUMNS) };
+    let [first, ..] = sizes else { return Table::new("", COLUMNS.split("; ")) };
     let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| row(scaling, place)));
     let what = format!("{}, {}", searched(first.measure, digest.goal()), full_rate_unit(first.measure));
-    let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS).with_rows(rows).with_note(format!(
+    let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS.split("; ")).with_rows(rows).with_note(format!(
         "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
          Efficiency: the median per core divided by that with the fewest cores."
     ));
@@ -78,17 +69,9 @@ fn left_out(scaling: &Scaling) -> Option<String> {
 
 fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let name = sizes.first().map_or("", |scaling| scaling.name);
-    let columns = [
-        "#Size",
-        "#Cores",
-        "Device",
-        "#Rate|lowest",
-        "#Rate|highest",
-        "#Trials",
-        "#Idle (%)|all cores",
-        "#Idle (%)|least idle",
-        "#Its core",
-    ];
+    let columns = "#Size; #Cores; Device; #Rate|lowest; #Rate|highest; #Trials; #Idle (%)|all cores; #Idle (%)|least idle; \
+        #Its core"
+        .split("; ");
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
     let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(

@@ -1,14 +1,13 @@
 //! TCP connections, in the reporting format of RFC 3511 sections 5.2.5 and 5.3.5.
 
-use super::percentile_note;
+use super::{OPEN, percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{grouped, title, with_decimals};
+use crate::numbers::{grouped, title, whole, with_decimals};
 use crate::table::Table;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
 
-/// Returns the table of results and that of the trial they rest on.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![found(digest), transport(digest)]
 }
@@ -30,29 +29,20 @@ fn found(digest: &Digest) -> Table {
              tests; RFC 9411 has since obsoleted RFC 3511.",
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
-        .with_note("≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.")
+        .with_note(OPEN)
 }
 
 fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let measure = if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" };
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
-    row.extend(match point.rated() {
-        Some(rated) => {
-            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped);
-            let median = format!("{}{}", rated.limits.sign(), grouped(rated.summary.median));
-            vec![median, p1, p99, rated.summary.n.to_string()]
-        }
-        None => [point.nothing(), "–", "–", "0"].map(str::to_owned).to_vec(),
-    });
+    row.extend(rate_cells(point));
     row.extend(match best(digest, point) {
         Some((_, tcp)) => {
             let (requested, returned) = objects(tcp);
-            let numbers = [f64::from(tcp.spec.object_octets), requested as f64, returned as f64];
-            let mut cells = numbers.map(grouped).to_vec();
-            cells.push(closed(tcp.spec.close).to_owned());
-            cells
+            let [octets, requested, returned] = [u64::from(tcp.spec.object_octets), requested, returned].map(whole);
+            [octets, requested, returned, closed(tcp.spec.close).to_owned()]
         }
-        None => ["–"; 4].map(str::to_owned).to_vec(),
+        None => ["–"; 4].map(str::to_owned),
     });
     row.push(point.invalid().to_string());
     row
@@ -73,21 +63,10 @@ fn closed(close: Close) -> &'static str {
 }
 
 fn transport(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "#Attempts/s",
-        "#Attempted",
-        "#Completed",
-        "#Establishment (ms)|Min",
-        "#Establishment (ms)|Avg",
-        "#Establishment (ms)|P99.9",
-        "#Establishment (ms)|Max",
-        "#Establishment (ms)|Aggregate",
-        "#SYNs again",
-        "#Sources",
-        "#Outside",
-        "#Entries",
-    ];
+    let columns = "Test; #Attempts/s; #Attempted; #Completed; #Establishment (ms)|Min; #Establishment (ms)|Avg; \
+        #Establishment (ms)|P99.9; #Establishment (ms)|Max; #Establishment (ms)|Aggregate; #SYNs again; #Sources; #Outside; \
+        #Entries"
+        .split("; ");
     let row = |point: &&PointDigest| best(digest, point).map(|(record, tcp)| transport_row(point, record, tcp));
     Table::new("TCP establishment in the passing trial with the most", columns)
         .with_rows(points(digest).iter().filter_map(row))

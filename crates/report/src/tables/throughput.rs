@@ -10,21 +10,8 @@ use sixbench_method::terms::FrameSize;
 
 /// The headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#Size",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#Min",
-        "#Max",
-        "#n",
-        "#Dispersion",
-        "#Mbit/s",
-        "Limited by",
-        "#Invalid",
-    ];
+    let columns =
+        "Test; DUT; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
     let rows = digest.throughput_points().map(|p| headline_row(digest, p));
     Table::new(quantity(digest.goal()), columns)
         .with_rows(rows)
@@ -118,7 +105,6 @@ fn size_cell(digest: &Digest, test: &Test, size: FrameSize, goal: usize) -> Stri
     })
 }
 
-/// Every loss goal of a search side by side.
 pub(crate) fn goals(digest: &Digest) -> Table {
     let goals = &digest.input.plan.search.goals;
     let columns = ["Test".to_owned(), "#Size".to_owned()].into_iter().chain(goals.iter().map(|&g| format!("#{}", quantity(g))));

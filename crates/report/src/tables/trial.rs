@@ -21,9 +21,7 @@ pub(crate) fn delays(digest: &Digest) -> Table {
 }
 
 fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some(record) = point.highest_passing(digest.goal()) else {
-        return Vec::new();
-    };
+    let Some(record) = point.highest_passing(digest.goal()) else { return Vec::new() };
     let row = |direction: &DirectionResult, delay: &Delay| {
         let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
         let counts = [direction.direction.to_string(), grouped(delay.count as f64)];
@@ -52,7 +50,6 @@ const ANOMALIES: [Anomaly; 11] = [
     ("#Foreign", |d| d.foreign),
 ];
 
-/// Totals of the anomalies over all trials of a test.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
     let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
     let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
@@ -73,7 +70,6 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
     records.flat_map(|r| r.result.directions.iter())
 }
 
-/// The first wrong frames of each test.
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
     digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
 }
@@ -92,24 +88,20 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
 /// Faults of the tester, by point and kind, each with its first words.
 pub(crate) fn faults(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(fault_rows);
-    let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
+    Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
         .with_rows(rows)
         .with_note(
             "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
-        );
-    let table = match digest.has_faults_of_connections() {
-        true => table.with_note(
+        )
+        .with_note_if(
+            digest.has_faults_of_connections(),
             "Phase 1 incomplete, connections differ: not caused by the tester, but the trial did not take place as planned.",
-        ),
-        false => table,
-    };
-    match digest.has_faults_of_names() {
-        true => table.with_note(
+        )
+        .with_note_if(
+            digest.has_faults_of_names(),
             "Names not resolved before, cache hits differ, too few names: not caused by the tester, but the trial did not take \
              place as planned.",
-        ),
-        false => table,
-    }
+        )
 }
 
 fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
@@ -123,7 +115,6 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
     kinds.into_iter().map(row).collect()
 }
 
-/// The name of a kind of fault.
 pub(crate) fn kind(fault: &Fault) -> &'static str {
     match fault {
         Fault::SentTooSlowly { .. } => "sent too slowly",

@@ -2,18 +2,14 @@
 
 use crate::digest::{ClientSeries, Digest, client_series};
 use crate::numbers::{self, percentage, short, short_ms};
+use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    let mut told: Vec<&str> = Vec::new();
     let mut all = client_series(digest);
     all.sort_by_key(|series| series.size);
-    all.retain(|series| {
-        let is_first = !told.contains(&series.name);
-        told.push(series.name);
-        is_first
-    });
-    all.iter().filter_map(|series| sentence(digest, series)).collect()
+    let by_test = by_key(all.iter().map(|series| (series.name, series)));
+    by_test.iter().filter_map(|(_, sizes)| sentence(digest, sizes[0])).collect()
 }
 
 /// `Linux sit, echo: no frame lost with up to 7 clients, 0.03 % with 10; response time 0.274 ms with 1 client, 1.31 ms with 10;

@@ -1,8 +1,9 @@
 //! What the measures of connections came to in sentences, DUT beside DUT (RFC 9693, and of TCP RFC 3511).
 
-use super::ranking::{Ranked, RankingWords, ranking};
+use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, title};
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::Measure;
 
 /// A measure of connections: which tests it is of, and how it is told.
@@ -73,12 +74,6 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 impl Told {
     fn sentences(&self, digest: &Digest) -> Vec<String> {
         let points = self.points(digest);
-        let mut numbers: Vec<Condition> = Vec::new();
-        for number in points.iter().map(|p| self.number(p)) {
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        }
         let of = |number: Condition| {
             let alike = points.iter().filter(|p| self.number(p) == number);
             // Connections that the Responder's ring had lost were not.
@@ -86,18 +81,12 @@ impl Told {
             let tail = if is_whole { self.tail } else { "" };
             self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
         };
-        numbers.into_iter().flat_map(of).collect()
+        each_once(points.iter().map(|p| self.number(p))).into_iter().flat_map(of).collect()
     }
 
-    /// The first point of each test: its smallest frame size.
     fn points<'d, 'a>(&self, digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
-        let mut found: Vec<&PointDigest> = Vec::new();
-        for point in digest.points_of(self.is_of).filter(|p| digest.is_compared(p.test) && p.rated().is_some()) {
-            if !found.iter().any(|other| other.test.name == point.test.name) {
-                found.push(point);
-            }
-        }
-        found
+        let rated = digest.points_of(self.is_of).filter(|p| digest.is_compared(p.test) && p.rated().is_some());
+        by_key(rated.map(|point| (&point.test.name, point))).into_iter().map(|(_, points)| points[0]).collect()
     }
 
     /// N and the size of the DUT's table: what must be the same for results to be compared.
@@ -107,11 +96,8 @@ impl Told {
     }
 
     fn in_full(&self, number: Option<u64>, tail: &str, ranking: &[Ranked]) -> Vec<String> {
-        let Some(leader) = ranking.first() else {
-            return Vec::new();
-        };
-        let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], self.kind));
-        std::iter::once(self.first(number, tail, leader)).chain(others).collect()
+        let Some(leader) = ranking.first() else { return Vec::new() };
+        with_others(self.first(number, tail, leader), ranking, self.kind)
     }
 
     /// `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`

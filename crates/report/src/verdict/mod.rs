@@ -52,7 +52,6 @@ pub(crate) fn nothing(digest: &Digest) -> String {
     format!("{what}; {trials} recorded.")
 }
 
-/// Returns what ended the run early; for a point whose device could not be set up, that failure.
 fn stop(digest: &Digest) -> Stop {
     let stops = || digest.planned.iter().filter_map(|planned| planned.stop.as_ref());
     let set_up = stops().find(|stop| matches!(stop, Stop::SetUpFailed { .. })).cloned();

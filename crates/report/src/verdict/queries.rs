@@ -1,8 +1,9 @@
 //! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
 
-use super::ranking::{Ranked, RankingWords, ranking};
+use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, QueryConditions, ServerGroup};
 use crate::numbers::{percent, seconds, short, three_digits};
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
 
@@ -18,12 +19,7 @@ type QueryShares = (u8, u8);
 /// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let groups = digest.server_groups();
-    let mut all: Vec<QueryConditions> = Vec::new();
-    for conditions in groups.iter().filter_map(ServerGroup::conditions) {
-        if !all.contains(&conditions) {
-            all.push(conditions);
-        }
-    }
+    let all = each_once(groups.iter().filter_map(ServerGroup::conditions));
     let of = |conditions: QueryConditions| {
         let alike: Vec<&ServerGroup> = groups.iter().filter(|group| group.conditions() == Some(conditions)).collect();
         ranks(digest, conditions, &alike)
@@ -74,18 +70,12 @@ fn in_full(goal: LossRatio, conditions: QueryConditions, share: QueryShares, ran
             leader.why_open(KIND)
         ),
     };
-    let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], KIND));
-    std::iter::once(first).chain(others).collect()
+    with_others(first, ranking, KIND)
 }
 
 /// `With nothing cached, 20 % of the names with AAAA records: Unbound 14 k; BIND 12 k queries/s.`
 fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> String {
-    let name = |i: usize, r: &Ranked| {
-        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
-        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
-    };
-    let names: Vec<String> = ranking.iter().enumerate().map(|(i, r)| name(i, r)).collect();
-    format!("With {}: {} (queries/s).", words(conditions.role, share), names.join("; "))
+    format!("With {}: {} (queries/s).", words(conditions.role, share), listed(ranking))
 }
 
 /// An authoritative server has no cache to speak of.

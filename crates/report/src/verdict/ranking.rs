@@ -3,7 +3,6 @@
 use crate::digest::{InvalidReason, Limits, Rated};
 use crate::numbers::{share, short};
 
-/// A result with the name under which it is reported.
 #[derive(Clone)]
 pub(super) struct Ranked {
     pub(super) name: String,
@@ -12,7 +11,6 @@ pub(super) struct Ranked {
     span: (f64, f64),
 }
 
-/// The words for results of one kind.
 #[derive(Clone, Copy)]
 pub(super) struct RankingWords {
     /// `passed`, `opened`: what the DUT did.
@@ -32,6 +30,21 @@ pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ran
     let mut ranking: Vec<Ranked> = results.map(ranked).collect();
     ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
     ranking
+}
+
+/// The sentence on the leader, then each other result beside it.
+pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords) -> Vec<String> {
+    let others = ranking.windows(2).map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
+    std::iter::once(first).chain(others).collect()
+}
+
+/// All results in brief.
+pub(super) fn listed(ranking: &[Ranked]) -> String {
+    let name = |(i, r): (usize, &Ranked)| {
+        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
+        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
+    };
+    ranking.iter().enumerate().map(name).collect::<Vec<_>>().join("; ")
 }
 
 impl Ranked {

@@ -1,6 +1,6 @@
 //! Throughputs in sentences, and in order.
 
-use super::ranking::{Ranked, RankingWords, ranking};
+use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, sizes};
 use crate::numbers::{loss_goal, title};
 use sixbench_method::terms::FrameSize;
@@ -15,9 +15,7 @@ const KIND: RankingWords = RankingWords {
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let sizes = sizes(digest.compared_points()).into_iter();
     let mut ranks = sizes.map(|size| (size, of_size(digest, size))).filter(|(_, ranks)| !ranks.is_empty());
-    let Some((size, ranking)) = ranks.next() else {
-        return Vec::new();
-    };
+    let Some((size, ranking)) = ranks.next() else { return Vec::new() };
     let mut sentences = in_full(digest, size, &ranking);
     sentences.extend(ranks.map(|(size, ranking)| in_brief(size, &ranking)));
     sentences
@@ -38,15 +36,9 @@ fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> 
         loss_goal(digest.goal()),
         leader.why_open(KIND),
     );
-    let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], KIND));
-    std::iter::once(first).chain(others).collect()
+    with_others(first, ranking, KIND)
 }
 
 fn in_brief(size: FrameSize, ranking: &[Ranked]) -> String {
-    let name = |i: usize, r: &Ranked| {
-        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
-        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
-    };
-    let names: Vec<String> = ranking.iter().enumerate().map(|(i, r)| name(i, r)).collect();
-    format!("At {size}\u{a0}bytes: {}.", names.join("; "))
+    format!("At {size}\u{a0}bytes: {}.", listed(ranking))
 }

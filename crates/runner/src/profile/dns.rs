@@ -14,7 +14,6 @@ use std::net::SocketAddr;
 /// The port on which the tester's authority, or a real one in its place, listens, as recipes tell the server.
 const AUTHORITY_PORT: u16 = 53;
 
-/// Returns the ends and the settings of a DNS test: what is asked, and how.
 pub(super) fn job(
     recipe: &Recipe,
     test: &Test,

@@ -84,10 +84,7 @@ fn most_connections(test: &Test) -> u64 {
 
 /// Checks that the pool has enough sources: behind the device, connections to one destination differ in the source alone.
 fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Direction) -> Result<(), String> {
-    let ports = match opens {
-        Direction::Forward => test.traffic.forward_ports,
-        Direction::Reverse => test.traffic.reverse_ports,
-    };
+    let ports = test.traffic.ports_of(opens);
     let servers = match opens {
         Direction::Forward => test.traffic.right_addresses,
         Direction::Reverse => test.traffic.left_addresses,
@@ -108,7 +105,6 @@ fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Directi
     ))
 }
 
-/// Returns the last 16 bits of the address.
 fn part(address: IpAddr) -> u16 {
     match address {
         IpAddr::V4(address) => u16::from_be_bytes([address.octets()[2], address.octets()[3]]),

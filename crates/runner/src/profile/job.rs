@@ -117,7 +117,6 @@ fn last(range: ValueRange) -> u16 {
     if range.count() == 1 { range.first } else { range.last }
 }
 
-/// Returns the client's address, or all those that vary.
 fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
     let Some(part) = part else { return vec![own] };
     let at = usize::from(if own.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });

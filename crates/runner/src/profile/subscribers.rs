@@ -15,7 +15,6 @@ use std::sync::Arc;
 /// The most mapping rules of a domain: the tester looks for the rule of a frame one by one.
 const MOST_RULES: usize = 8;
 
-/// The mapping rules of a recipe.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
     /// A single rule, or those of a MAP domain.
@@ -24,7 +23,6 @@ pub(super) struct RuleSet {
     most: u64,
 }
 
-/// One mapping rule.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     /// The most there can be.
@@ -38,7 +36,6 @@ struct Rule {
 }
 
 impl RuleSet {
-    /// Returns the rules of a recipe; `None` if it has no subscribers.
     pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
         let Some(section) = &recipe.subscribers else { return Ok(None) };
         let rules = match (&section.map[..], &section.softwires, &section.six_rd) {
@@ -67,7 +64,6 @@ impl RuleSet {
         shares
     }
 
-    /// Returns the rules with the number of subscribers of each.
     fn shared(&self, count: u32) -> impl Iterator<Item = (&Rule, u32)> {
         self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
     }
@@ -80,13 +76,11 @@ impl RuleSet {
 }
 
 impl Rule {
-    /// Returns how the subscribers appear in datagrams like these.
     fn appearance(&self, ends: &Ends) -> Appearance {
         let of = |address: IpAddr| if address.is_ipv4() { self.ipv4 } else { Some(self.ipv6) };
         Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
     }
 
-    /// Returns `count` subscribers of the rule, for the engine.
     fn group(&self, recipe: &Recipe, count: u32) -> SubscriberGroup {
         let traffic = &recipe.foreground;
         // Behind a stateful device sources are the pool's.
@@ -175,7 +169,6 @@ fn of_six_rd(six_rd: &recipe::SixRdSection) -> Result<Rule, String> {
     Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: PortRule::ANY })
 }
 
-/// Returns the subscribers of a test, for the engine.
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
     if test.traffic.payload == Payload::Echo
         && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
@@ -225,7 +218,6 @@ fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String
     }
 }
 
-/// Returns the number of subscribers of a test.
 pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     if test.measure.response_time().is_some() {
         // The load is that of so many clients: it is the plan's number that counts.

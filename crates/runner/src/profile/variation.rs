@@ -81,7 +81,6 @@ fn in_network(address: IpAddr, place: u16) -> IpAddr {
     }
 }
 
-/// Returns the background traffic, if the test has some.
 fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a RecipeTraffic> {
     recipe.background.as_ref().filter(|_| test.foreground.foreground < test.foreground.of)
 }

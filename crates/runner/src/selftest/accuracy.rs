@@ -23,7 +23,6 @@ const DELAYS_NS: [u64; 3] = [1_000_000, 100_000, 10_000_000];
 /// A load low enough that nothing queues.
 const RATE: FrameRate = FrameRate(5_000);
 const DURATION_NS: u64 = 500_000_000;
-/// Trials of each delay.
 const TRIALS: usize = 20;
 
 /// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.

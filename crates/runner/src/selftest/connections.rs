@@ -23,7 +23,6 @@ const CASES: [(&str, Ranges); 3] = [
     ("ports 400 x 100, addresses 10 x 10", [(1, 400), (1, 100), (2, 11), (2, 11)]),
 ];
 
-/// Measures all figures, on one core.
 pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
     for (name, ranges) in CASES {

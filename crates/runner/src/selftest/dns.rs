@@ -16,7 +16,6 @@ use std::sync::atomic::AtomicBool;
 
 /// The highest rate that the search tries: 2.2 times as many queries are looped.
 const MOST: FrameRate = FrameRate(1_000_000);
-/// The time of sending of each trial, nanoseconds.
 const DURATION_NS: u64 = 500_000_000;
 
 /// Measures the highest rate that is looped with every answer right within a quarter of a second: on one core for both ends,

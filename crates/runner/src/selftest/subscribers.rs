@@ -66,7 +66,6 @@ fn lw4o6() -> TrafficProfile {
     with(around(base, rule.ipv6(), "2001:db8:af::1"), group)
 }
 
-/// Returns the profile of a 6to4 relay.
 fn six_to_four() -> TrafficProfile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect(IS_GOOD);
     let base = between([rule.ipv6(), rule.ipv6()], ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
@@ -96,7 +95,6 @@ fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile 
     profile
 }
 
-/// Puts the datagrams on the left into a tunnel between the first subscriber and `device`.
 fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
     let (subscriber, device) = (rule.address(0), parsed::<IpAddr>(device));
     let tunnel = |source, destination| Some(Tunnel { ends: AddressPair { source, destination }, hop_limit: 64 });

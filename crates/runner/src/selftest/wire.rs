@@ -8,10 +8,8 @@ use sixbench_plan::standard_trial;
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::namespace::Namespace;
 
-/// Frames generated for each figure.
 pub(super) const FRAMES: u64 = 50_000_000;
 
-/// Adds a silent veth pair to a namespace.
 pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;

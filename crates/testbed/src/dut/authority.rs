@@ -4,7 +4,6 @@
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{ServerVars, TemplateVars, Zone};
 use crate::exec::TestbedError;
-use crate::monitor::Watched;
 use crate::net::Hosts;
 use crate::recipe::{Recipe, Technology};
 use sixbench_method::record::DutFacts;
@@ -46,10 +45,5 @@ impl RealAuthority {
     /// Returns an error if the authority's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.running.check_alive()
-    }
-
-    /// Returns the process that a monitor can watch.
-    pub fn watched(&self) -> Watched {
-        Watched { processes: self.running.process().into_iter().collect(), ..Watched::default() }
     }
 }

@@ -21,7 +21,6 @@ struct Flushing {
     first_stall: Duration,
     /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
     longest_stall: Duration,
-    /// The time after which the table is given up.
     timeout: Duration,
 }
 
@@ -31,14 +30,12 @@ const FLUSHING: Flushing =
 /// A handle to the connections of a device; clones see the same device.
 #[derive(Clone, Debug)]
 pub struct ConnectionTable {
-    /// The name of the device.
     name: String,
     state: StateSection,
     shell: Shell,
     vars: TemplateVars,
 }
 
-/// The content of a table after a flush.
 enum Left {
     /// No entries, as far as can be told, with the number that was counted.
     None(Option<u64>),

@@ -9,14 +9,14 @@ use crate::lab::{VIRTUAL_CORES, VirtualMachine};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
 use crate::net::namespace::Namespace;
-use crate::net::topology::{Cores, LINKS, Topology};
+use crate::net::topology::{Cores, LINKS};
 use crate::recipe::{DeviceHost, Recipe, System};
 use sixbench_method::record::DutFacts;
 use std::path::Path;
 
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
 #[derive(Debug)]
-pub struct Dut {
+pub(crate) struct Dut {
     /// The virtual machine that the device runs in, if any. It is dropped first, because its files are in the directory of the
     /// device.
     machine: Option<VirtualMachine>,
@@ -28,12 +28,7 @@ pub struct Dut {
 }
 
 impl Dut {
-    /// Brings the device up in the DUT's namespace of `topology`, with the options of a plan beyond the recipe.
-    pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
-        Self::bring_up_in(recipe, topology.dut(), topology.cores(), options)
-    }
-
-    /// Brings the device up as [`Self::bring_up`] does, in one of the namespaces of a topology.
+    /// Brings the device up in one of the namespaces of a topology, with the options of a plan beyond the recipe.
     pub(crate) fn bring_up_in(
         recipe: &Recipe,
         namespace: &Namespace,
@@ -66,7 +61,7 @@ impl Dut {
     /// # Errors
     /// A command that fails, a connection that is lost, or any reason for which [`remote::RemoteMachine::check`] refuses the machine.
     /// All that was done until then is undone.
-    pub fn bring_up_on(
+    pub(crate) fn bring_up_on(
         machine: &remote::RemoteMachine,
         recipe: &Recipe,
         run: &str,
@@ -82,8 +77,7 @@ impl Dut {
         Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
-    /// Returns the facts that the report states about the device.
-    pub fn facts(&self) -> &DutFacts {
+    pub(crate) fn facts(&self) -> &DutFacts {
         self.running.facts()
     }
 
@@ -93,21 +87,18 @@ impl Dut {
         Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
     }
 
-    /// Returns an error if the device's process has ended, with the last lines it wrote.
-    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+    pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
         self.running.check_alive()
     }
 
-    /// Returns its connections, or `None` where it is not stateful.
-    pub fn connections(&self) -> Option<ConnectionTable> {
+    pub(crate) fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
         let (shell, vars) = (self.running.context().shell.clone(), self.running.vars().clone());
         Some(ConnectionTable::new(&self.running.recipe().name, state, shell, vars))
     }
 
-    /// Returns the processes and devices that a monitor can watch.
-    pub fn watched(&self) -> Watched {
+    pub(crate) fn watched(&self) -> Watched {
         let holder = self.holder.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
@@ -137,7 +128,7 @@ impl Dut {
 
     /// Resets the device while frames go on coming: by its recipe's own commands, or by restarting its daemon (process reset,
     /// RFC 6201 section 4.2.2). Does not wait until it forwards again: that is what is measured.
-    pub fn reset(&mut self) -> Result<(), TestbedError> {
+    pub(crate) fn reset(&mut self) -> Result<(), TestbedError> {
         self.comment("reset during a trial");
         if !self.running.recipe().reset.is_empty() {
             return self.running.run_all(&self.running.recipe().reset);
@@ -146,7 +137,7 @@ impl Dut {
     }
 
     /// Restarts the device's daemon and waits until it is ready, where its recipe requires that before every trial.
-    pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
+    pub(crate) fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         if !self.running.recipe().state.as_ref().is_some_and(|state| state.restart) {
             return Ok(());
         }
@@ -154,7 +145,7 @@ impl Dut {
     }
 
     /// Restarts the device's daemon and waits until it is ready: a DNS server has an empty cache then.
-    pub fn restart(&mut self) -> Result<(), TestbedError> {
+    pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
         self.comment("restart before a trial");
         self.running.restart()
     }

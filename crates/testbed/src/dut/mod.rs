@@ -12,7 +12,6 @@ mod template_vars;
 
 pub use authority::RealAuthority;
 pub use connections::ConnectionTable;
-pub use device::Dut;
 pub use remote::RemoteMachine;
 pub use row::Devices;
 pub use subscriber::Subscriber;

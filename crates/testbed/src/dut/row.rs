@@ -14,7 +14,6 @@ use sixbench_method::record::DutFacts;
 #[derive(Debug)]
 pub struct Devices {
     facts: DutFacts,
-    /// The names of the devices' recipes.
     names: Vec<String>,
     /// The host's cores of each in a row; empty where they are not divided.
     own_cores: Vec<Vec<u32>>,

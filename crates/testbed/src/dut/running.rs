@@ -13,7 +13,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// and for each octet of the zone it has to load.
 const PER_OCTET: Duration = Duration::from_micros(1);
 
-/// The place where a device or server runs.
 #[derive(Debug)]
 pub(crate) struct ExecContext {
     /// The shell in its namespace, or on its machine.
@@ -32,7 +31,6 @@ impl ExecContext {
         self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// Returns the values of the placeholders at this place.
     pub(crate) fn vars(&self) -> TemplateVars {
         let directory = self.directory().display().to_string();
         TemplateVars { directory, threads: self.cores.len().max(1), ..TemplateVars::default() }
@@ -113,7 +111,6 @@ impl RunningRecipe {
         self.daemon.as_ref().and_then(Daemon::process)
     }
 
-    /// Returns an error if the process has ended, with the last lines it wrote.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.context.undo.as_ref().map_or(Ok(()), Undo::check)?;
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
@@ -258,7 +255,6 @@ pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), Testb
 pub(crate) struct Directory {
     path: PathBuf,
     shell: Shell,
-    /// It goes with all else that is undone on its machine.
     is_undone_there: bool,
 }
 

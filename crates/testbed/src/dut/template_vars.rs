@@ -39,7 +39,6 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// Returns the text of the zone file.
     pub(crate) fn file(&self) -> Arc<str> {
         let apex =
             || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
@@ -51,7 +50,6 @@ impl Zone {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TemplateVars {
     pub(crate) directory: String,
-    /// Entries of the connection tracking table.
     pub(crate) table_size: Option<u64>,
     /// The number of threads, which is that of the cores.
     pub(crate) threads: usize,
@@ -112,7 +110,6 @@ impl TemplateVars {
         subscriber::fill(&self.fill(text), &self.subscribers)
     }
 
-    /// Returns the path of the zone file of an authoritative server.
     pub(crate) fn zone_path(&self) -> String {
         format!("{}/zone", self.directory)
     }

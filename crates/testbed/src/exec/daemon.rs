@@ -8,7 +8,6 @@ use std::process::{Child, ExitStatus};
 pub struct Daemon {
     /// The process itself, or the `ssh` that holds it.
     child: Child,
-    /// The handle to the process on another machine, if it runs on one.
     remote: Option<RemoteProcess>,
     is_over: bool,
 }

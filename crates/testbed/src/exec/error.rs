@@ -41,7 +41,6 @@ impl TestbedError {
     }
 }
 
-/// Returns the reason why a program cannot be run.
 fn absence(cure: Option<&str>) -> String {
     cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
 }
@@ -51,7 +50,6 @@ pub(crate) fn warn(what: &str, error: &TestbedError) {
     let _ = writeln!(std::io::stderr(), "warning: {what}: {error}");
 }
 
-/// A command as it is told of.
 pub(super) fn command_line(words: &[String]) -> String {
     format!("`{}`", quoted(words))
 }

@@ -18,7 +18,7 @@ pub use error::TestbedError;
 pub(crate) use error::warn;
 pub(crate) use packages::has_program;
 pub use process::is_root;
-pub(crate) use process::{allowed_cores, core_list, ended, family, is_alive, kill};
+pub(crate) use process::{allowed_cores, core_list, end_by_input, family, is_alive, kill};
 pub use shell::Shell;
 pub use ssh::Remote;
 pub(crate) use ssh::sweep;

@@ -57,12 +57,10 @@ const PACKAGES: [(&str, &[&str]); 24] = [
     ("util-linux", &["lscpu", "nsenter", "setpriv", "taskset", "unshare"]),
 ];
 
-/// The Debian package that has a program.
 fn package_of(program: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
 }
 
-/// Returns whether a program can be found.
 pub(crate) fn has_program(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();

@@ -62,7 +62,6 @@ fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -
     }
 }
 
-/// Waits for the end of a process until a moment.
 pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
@@ -71,6 +70,14 @@ pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
             Ok(None) | Err(_) => return None,
         }
     }
+}
+
+/// Ends a process that ends when its standard input does, and waits for it; kills it where that takes longer than `timeout`.
+pub(crate) fn end_by_input(child: &mut Child, timeout: Duration) {
+    drop(child.stdin.take());
+    let _ = ended(child, Instant::now() + timeout);
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Reads to the end in a thread of its own, so that no process blocks on a full pipe.
@@ -137,7 +144,6 @@ pub(crate) fn core_list(text: &str) -> Vec<u32> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// Returns the children of every thread of a process.
 fn children(parent: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());

@@ -1,12 +1,12 @@
 //! A daemon on another machine. A shell there holds it and waits for the end of its own standard input, which is ours: so it ends when we
 //! end it, when we are killed, and when the connection breaks.
 
-use super::{Remote, TestbedError, WaitContext, ended, failed, kill_group, wait};
+use super::{Remote, TestbedError, WaitContext, end_by_input, failed, kill_group, wait};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// For a session to begin, and for what is killed to be gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -17,7 +17,6 @@ log=$1; shift; exec 3<&0
 ( cat <&3; kill -s KILL 0 ) >/dev/null 2>&1 &
 "$@" </dev/null >"$log" 2>&1 3<&-"#;
 
-/// The process group of a daemon on another machine.
 #[derive(Debug)]
 pub(crate) struct RemoteProcess {
     remote: Remote,
@@ -49,17 +48,13 @@ impl RemoteProcess {
         }
     }
 
-    /// Returns its process group on the other machine.
     pub(crate) fn group(&self) -> u32 {
         self.group
     }
 
     /// Ends the group, and waits until nothing of it is left.
     pub(crate) fn end(&self, ssh: &mut Child) {
-        drop(ssh.stdin.take());
-        let _ = ended(ssh, Instant::now() + TIMEOUT);
-        let _ = ssh.kill();
-        let _ = ssh.wait();
+        end_by_input(ssh, TIMEOUT);
         let gone =
             format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
         let words = ["sh", "-c", &gone].map(str::to_owned);

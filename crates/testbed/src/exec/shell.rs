@@ -41,12 +41,10 @@ impl Shell {
         self.at(ExecTarget::Namespace(namespace.to_owned()))
     }
 
-    /// A shell at another place, with the same transcript.
     pub(crate) fn at(&self, target: ExecTarget) -> Self {
         Self { target, ..self.clone() }
     }
 
-    /// Returns the place where its commands run.
     pub(crate) fn target(&self) -> &ExecTarget {
         &self.target
     }
@@ -86,7 +84,6 @@ impl Shell {
         Self { context: Arc::new(change(WaitContext::clone(&self.context))), ..self }
     }
 
-    /// Returns the context that waits on behalf of this shell observe.
     pub(crate) fn context(&self) -> &WaitContext {
         &self.context
     }
@@ -158,7 +155,6 @@ impl Shell {
         self.write_shown(path, content, content)
     }
 
-    /// Writes a file of which the transcript has `shown`.
     fn write_shown(&self, path: &Path, content: &str, shown: &str) -> Result<(), TestbedError> {
         self.context.check()?;
         self.transcript.line(&format!("{} {}", self.target.write_line(path), here_document(shown.trim_end())));
@@ -189,7 +185,6 @@ impl Shell {
         self.target.require(program, &self.context)
     }
 
-    /// The last lines of a log where this shell is, if there is one.
     pub(crate) fn last_lines(&self, log: &Path, count: usize) -> Vec<String> {
         self.target.last_lines(log, count, &self.context)
     }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A place where commands run and files are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ExecTarget {
     /// This machine as it is.
@@ -68,7 +67,6 @@ impl ExecTarget {
         if let Self::Ssh(remote) = self { quoted(&remote.shown(line)) } else { line }
     }
 
-    /// Writes a file.
     pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
         if let Self::Ssh(remote) = self {
             return remote.write(path, content, context);
@@ -76,7 +74,6 @@ impl ExecTarget {
         std::fs::write(path, content).map_err(TestbedError::file("write", path))
     }
 
-    /// The directory of a device of this name there.
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
@@ -92,7 +89,6 @@ impl ExecTarget {
         }
     }
 
-    /// The last lines of a log, if there is one.
     pub(crate) fn last_lines(&self, log: &Path, count: usize, context: &WaitContext) -> Vec<String> {
         let text = match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => std::fs::read_to_string(log).unwrap_or_default(),
@@ -142,7 +138,6 @@ impl ExecTarget {
         command.spawn().map(Daemon::here).map_err(|error| missing(&full[0], &error))
     }
 
-    /// The words that start a daemon of this machine.
     fn daemon_words(&self, cores: &str, words: &[String]) -> Vec<String> {
         // Pinned first of all: in the middle of a trial even the way to the program must not cross the tester's core.
         let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
@@ -150,7 +145,6 @@ impl ExecTarget {
     }
 }
 
-/// Returns the directory of a device of this name on this machine.
 pub(crate) fn own_directory(name: &str) -> PathBuf {
     std::env::temp_dir().join(name)
 }
@@ -159,7 +153,6 @@ fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
     words.iter().map(|word| word.as_ref().to_owned()).collect()
 }
 
-/// Runs a command of this machine to its end; returns what it printed.
 fn capture(words: &[String], timeout: Duration, context: &WaitContext) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

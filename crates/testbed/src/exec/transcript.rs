@@ -18,7 +18,6 @@ impl Transcript {
         text.lines().for_each(|line| self.line(&format!("# {line}")));
     }
 
-    /// Adds a line as it stands.
     pub(crate) fn line(&self, text: &str) {
         let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         script.push_str(text);

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest time that undoing everything may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Neither a signal nor a closed output may end it before everything is undone.

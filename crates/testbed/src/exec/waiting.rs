@@ -54,12 +54,10 @@ impl WaitContext {
         Self { purpose: Some(purpose.into()), ..self }
     }
 
-    /// The same context without the request to stop.
     pub(crate) fn unstoppable(self) -> Self {
         Self { stop: None, ..self }
     }
 
-    /// Returns an error when a stop was requested.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
         match self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             true => Err(TestbedError::Interrupted),
@@ -73,7 +71,6 @@ impl WaitContext {
     }
 }
 
-/// A wait under way.
 #[derive(Debug)]
 pub(crate) struct Wait<'a> {
     context: &'a WaitContext,
@@ -90,12 +87,10 @@ impl Wait<'_> {
         Self { longest, ..self }
     }
 
-    /// Returns whether its time is over.
     pub(crate) fn is_over(&self) -> bool {
         self.elapsed() > self.timeout
     }
 
-    /// The time since it began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }

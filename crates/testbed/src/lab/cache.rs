@@ -7,10 +7,8 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The directory in which labs are kept, unless SIXBENCH_LAB names another.
 const CACHE: &str = "/var/cache/sixbench/lab";
 
-/// The name of the file that describes a complete lab.
 pub(super) const MANIFEST: &str = "lab.toml";
 
 /// The end of the name of a lab that is being built.
@@ -88,7 +86,6 @@ impl KernelLab {
         labs.filter(|lab| inputs.made(lab.directory())).collect()
     }
 
-    /// Returns the time at which it was built, or `None` where the file system does not say.
     fn built(&self) -> Option<SystemTime> {
         std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
     }
@@ -110,7 +107,6 @@ impl KernelLab {
         &self.manifest
     }
 
-    /// Returns whether the lab has a module, built for it or the kernel's own.
     fn has(&self, module: &str) -> bool {
         if self.manifest.modules.iter().any(|built| built == module) {
             return true;
@@ -137,7 +133,6 @@ fn numbers(version: &str) -> Vec<u32> {
     upstream.split('.').map_while(|number| number.parse().ok()).collect()
 }
 
-/// Returns the directory of the modules for a kernel in a lab.
 pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
     lab.join("modules/lib/modules").join(kernel)
 }
@@ -188,7 +183,6 @@ pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, Testbe
     Ok(file)
 }
 
-/// Makes a directory, with those above it.
 pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
     std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
@@ -205,7 +199,6 @@ fn is_ours(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(inputs::PREFIX))
 }
 
-/// Octets in all files below.
 fn size_of(path: &Path) -> u64 {
     let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let size = |entry: std::fs::DirEntry| match entry.metadata() {

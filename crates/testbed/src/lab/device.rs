@@ -18,7 +18,6 @@ const ORDINARY_MTU: u32 = 1500;
 const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
 
 impl VirtualMachine {
-    /// Boots the machine for the device of a recipe in its namespace.
     pub(crate) fn of_device(
         recipe: &Recipe,
         namespace: &Namespace,

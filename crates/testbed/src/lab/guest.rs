@@ -38,12 +38,10 @@ pub struct GuestLink {
     pub local: Ipv6Addr,
 }
 
-/// The directory of a machine's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Files(PathBuf);
 
 impl Files {
-    /// Returns the files of the machine in the directory of a device.
     pub(super) fn of(directory: &Path) -> Self {
         Self(directory.join("machine"))
     }
@@ -52,22 +50,18 @@ impl Files {
         &self.0
     }
 
-    /// Returns the path of the script that starts the machine.
     pub(super) fn boot(&self) -> PathBuf {
         self.0.join("boot")
     }
 
-    /// Returns the path of the machine's first process.
     pub(super) fn init(&self) -> PathBuf {
         self.0.join("init")
     }
 
-    /// Returns the path of the script that runs a command in the machine.
     pub(crate) fn inside(&self) -> PathBuf {
         self.0.join("inside")
     }
 
-    /// Returns the path of the log of the machine's console.
     pub(super) fn console_log(&self) -> PathBuf {
         self.0.join("console.log")
     }
@@ -83,7 +77,6 @@ impl Files {
         ["jobs", "out", "uml"].map(|name| self.0.join(name))
     }
 
-    /// Returns the path of the console's input.
     pub(super) fn console(&self) -> PathBuf {
         self.0.join("console")
     }
@@ -98,12 +91,10 @@ pub(super) fn boot(lab: &KernelLab, wanted: &MachineSpec, files: &Files) -> Stri
     format!("echo $$ > {}\n{} <> {}\n", word(&files.pid()), quoted(&words), word(&files.console()))
 }
 
-/// Returns a path quoted for a shell.
 fn word(path: &Path) -> String {
     quoted(&[path.display().to_string()])
 }
 
-/// Returns the arguments of the kernel itself.
 fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
     let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
     words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));

@@ -3,7 +3,6 @@
 use crate::exec::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
 
-/// The beginning of every lab's name.
 pub(super) const PREFIX: &str = "linux-";
 
 /// The source of the library that is preloaded into User-Mode Linux.
@@ -22,10 +21,6 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Asks the package manager.
-    ///
-    /// # Errors
-    /// A package is not installed.
     pub(super) fn of_this_machine() -> Result<Self, TestbedError> {
         let built_using = query("user-mode-linux", "${Built-Using}")?;
         let unread = || {
@@ -61,14 +56,12 @@ impl Inputs {
         format!("{PREFIX}{}-jool-{}-{shim:016x}", self.kernel_package, self.jool_package)
     }
 
-    /// Returns whether a lab is made from these inputs.
     pub(super) fn made(&self, lab: &Path) -> bool {
         let name = lab.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let base = self.base();
         name == base || name.strip_prefix(&base).is_some_and(|rest| rest.starts_with("-own-jool-"))
     }
 
-    /// Returns the directory in which the package keeps the kernel's own modules.
     pub(super) fn kernel_modules(&self) -> PathBuf {
         Path::new("/usr/lib/uml/modules").join(self.kernel())
     }
@@ -88,7 +81,6 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
-/// The hash of no octets.
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Returns the FNV-1a hash, 64 bits. It serves as a name, not as protection.

@@ -12,13 +12,11 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Virtual cores of a machine: User-Mode Linux knows only one.
 pub(crate) const VIRTUAL_CORES: usize = 1;
 
-/// Lines of the console that an error shows.
 const LAST: usize = 4;
 
 /// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
 #[derive(Debug)]
 pub struct VirtualMachine {
-    /// The release of its kernel.
     kernel: String,
     files: Files,
     /// The shell outside the machine, in the namespace.
@@ -66,14 +64,6 @@ impl VirtualMachine {
     /// A shell inside, with the same transcript. A command that a machine has no end of goes with it.
     pub fn shell(&self) -> Shell {
         self.namespace.at(ExecTarget::Lab(self.files.inside()))
-    }
-
-    /// Runs a command inside to its end; returns what it printed on standard output.
-    ///
-    /// # Errors
-    /// It failed, with its status and the last lines of its standard error; it took longer than `timeout`; the machine has ended.
-    pub fn run<S: AsRef<str>>(&self, words: &[S], timeout: Duration) -> Result<String, TestbedError> {
-        self.shell().with_timeout(timeout).run(words)
     }
 
     /// The number of its process on this machine, which all others of it descend from. `None` in a rehearsal.

@@ -8,7 +8,6 @@ use crate::net::Cores;
 use sixbench_method::record::{CoreRole, CoreWatch, DeviceWatch};
 use std::time::Instant;
 
-/// One of them while it is watched.
 #[derive(Debug)]
 pub(super) struct Watcher {
     name: String,
@@ -53,7 +52,6 @@ impl Watcher {
     }
 }
 
-/// Returns the samples of the host's cores that belong to a device.
 fn of_host(own: Vec<u32>, snapshots: &[CoreTicks]) -> Vec<CoreWatch> {
     let cores = processor::watched(snapshots, &Cores { tester: vec![], dut: own });
     cores.into_iter().filter(|core| core.role == CoreRole::Dut).collect()

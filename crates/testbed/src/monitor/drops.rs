@@ -5,7 +5,6 @@ use super::NetnsHolder;
 use sixbench_method::record::{DropPlace, Drops};
 use std::collections::BTreeMap;
 
-/// Drop counters by place and way.
 pub(super) type DropCounters = BTreeMap<(DropPlace, &'static str), u64>;
 
 /// The counters now, of the network namespaces that are held.

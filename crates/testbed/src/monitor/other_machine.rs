@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 /// For the first answer, before the trial, and for the last one after it, when the load is gone.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One answer of the other machine.
 #[derive(Debug)]
 struct RemoteSample {
     at: Instant,
@@ -21,7 +20,6 @@ struct RemoteSample {
     memory: Option<u64>,
 }
 
-/// Sees one machine.
 #[derive(Debug)]
 pub(super) struct RemoteProbe {
     sampler: Sampler,
@@ -39,7 +37,6 @@ impl RemoteProbe {
         Some(Self { sampler, seen, is_asked: false })
     }
 
-    /// Takes the answer that has come, and asks again.
     pub(super) fn look(&mut self) {
         if let Some(answer) = self.sampler.answer(Duration::ZERO) {
             self.seen.extend(parse(answer));
@@ -93,7 +90,6 @@ fn memory(seen: &[RemoteSample], moments: &[Instant]) -> Vec<u64> {
     moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
 }
 
-/// Returns the index of the first snapshot that is not before a moment.
 fn since(seen: &[RemoteSample], moment: Instant) -> usize {
     seen.partition_point(|snapshot| snapshot.at < moment)
 }

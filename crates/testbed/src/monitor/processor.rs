@@ -16,7 +16,6 @@ pub(super) struct Ticks {
     steal: u64,
 }
 
-/// The counters now.
 pub(super) fn snapshot() -> CoreTicks {
     std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
 }
@@ -36,7 +35,6 @@ fn parse_line(line: &str) -> Option<Ticks> {
     Some(Ticks { core, user: user + nice, system, softirq: interrupt + softirq, idle: idle + waiting, steal })
 }
 
-/// The shares between the snapshots.
 pub(super) fn watched(snapshots: &[CoreTicks], cores: &Cores) -> Vec<CoreWatch> {
     let pairs: Vec<_> = snapshots.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
     snapshots.first().map(|first| over(first, &pairs, |core| role(core, cores))).unwrap_or_default()
@@ -67,7 +65,6 @@ pub(super) fn time_of(process: u32) -> Option<u64> {
     Some(ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)? * 10)
 }
 
-/// Resident memory of a process.
 pub(super) fn resident_octets(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,7 +1,7 @@
 //! A shell on another machine that prints its counters once for each line it reads. It does not sample by itself, so that samples belong to
 //! the moments of the monitor here, and no clock is needed there. It ends when its standard input does: with this process.
 
-use crate::exec::{Remote, TestbedError, ended};
+use crate::exec::{Remote, TestbedError, end_by_input};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -48,10 +48,7 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        drop(self.ssh.stdin.take());
-        let _ = ended(&mut self.ssh, Instant::now() + TIMEOUT);
-        let _ = self.ssh.kill();
-        let _ = self.ssh.wait();
+        end_by_input(&mut self.ssh, TIMEOUT);
     }
 }
 

@@ -21,7 +21,6 @@ pub struct Monitor {
     watched: Watched,
 }
 
-/// Everything at one moment.
 #[derive(Debug)]
 struct MonitorSample {
     at: Instant,

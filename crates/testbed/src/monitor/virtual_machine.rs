@@ -6,7 +6,6 @@ use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A machine's processes at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct VmSample {
     /// Processor time of each thread so far, nanoseconds. Empty where the machine does not run.
@@ -15,7 +14,6 @@ struct VmSample {
     memory: u64,
 }
 
-/// The machine whose main process this is, now.
 fn snapshot(process: u32) -> VmSample {
     let family = family(process);
     VmSample {
@@ -24,7 +22,6 @@ fn snapshot(process: u32) -> VmSample {
     }
 }
 
-/// The threads of a process, each with its processor time in nanoseconds.
 fn threads(process: u32) -> Vec<(u32, u64)> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -43,7 +40,6 @@ fn on_processor_ns(schedstat: &str) -> Option<u64> {
     fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))
 }
 
-/// Sees one machine.
 #[derive(Debug)]
 pub(super) struct VmProbe {
     process: u32,

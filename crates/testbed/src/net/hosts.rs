@@ -8,7 +8,6 @@ use crate::exec::{Shell, TestbedError};
 use crate::recipe::{Recipe, RecipeLink};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The link from one end to the other, past the device.
 const LOOP: &str = "loop";
 
 /// The addresses of the loop's left and right end, /64, in the range for benchmarking (RFC 5180 section 8).
@@ -28,7 +27,6 @@ pub struct Hosts {
     _own: Option<Namespace>,
 }
 
-/// One end of the link, with its location.
 #[derive(Clone, Debug)]
 struct TesterEnd {
     namespace: String,
@@ -130,7 +128,6 @@ impl Hosts {
     }
 }
 
-/// One end.
 struct HostInterface<'a> {
     shell: &'a Shell,
     link: &'a str,

@@ -110,7 +110,6 @@ impl Lent {
         Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
     }
 
-    /// Returns the lines of a note.
     fn to_lines(&self) -> String {
         let Self { name, is_up, has_arp, settings } = self;
         let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
@@ -190,7 +189,6 @@ fn home_of(number: u64) -> Option<Home> {
     Some(Home { target: name.clone(), name: Some(name) })
 }
 
-/// The outcome of giving back an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReturnOutcome {
     /// It is not in the namespace: it was never moved, or it is gone.
@@ -199,7 +197,6 @@ enum ReturnOutcome {
     Failed,
 }
 
-/// Gives an interface back, as it was.
 fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> ReturnOutcome {
     let shell = &shell.for_undoing();
     let inside = shell.within(namespace);
@@ -250,7 +247,6 @@ fn note_of(process: u32, namespace: &str) -> PathBuf {
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
 }
 
-/// Returns the number of the process that wrote the note.
 fn owner(note: &Path) -> Option<u32> {
     let name = note.file_name()?.to_str()?;
     name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()

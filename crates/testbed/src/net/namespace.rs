@@ -58,12 +58,10 @@ impl Drop for Namespace {
     }
 }
 
-/// Returns whether there is a namespace of this name.
 fn exists(name: &str) -> bool {
     Path::new("/run/netns").join(name).exists()
 }
 
-/// Ends the processes inside and removes the namespace.
 pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
     let shell = &shell.for_undoing();
     // For who replays the transcript: a namespace lives as long as a process in it. One may end by itself just then.
@@ -94,7 +92,6 @@ pub fn stale() -> Vec<String> {
     names.filter(|name| owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())).collect()
 }
 
-/// The process a namespace's name says it belongs to.
 fn owner(name: &str) -> Option<u32> {
     name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
 }

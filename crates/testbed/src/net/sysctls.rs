@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A sysctl that devices of this process use now.
 struct Used {
     before: String,
     value: String,
@@ -138,20 +137,17 @@ fn noted_by_others(file: &str) -> Option<String> {
     lines.find_map(|(noted, before)| (noted == file).then_some(before))
 }
 
-/// All notes, each with its process.
 fn notes() -> Vec<(PathBuf, u32)> {
     let entries = std::fs::read_dir(NOTES).into_iter().flatten();
     entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
 }
 
-/// Files with what was in them.
 fn lines_of(note: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(note).unwrap_or_default();
     let pairs = text.lines().filter_map(|line| line.split_once(' '));
     pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
 }
 
-/// Returns the number of the process that wrote the note.
 fn owner(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
 }

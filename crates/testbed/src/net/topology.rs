@@ -71,12 +71,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Builds it for one device. `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
-    pub fn build(shell: &Shell, run: &str, cores: Cores, mtu: u32) -> Result<Self, TestbedError> {
-        Self::build_chain(shell, run, cores, mtu, 1)
-    }
-
     /// Builds it for so many devices in a row, the right link of one being the left link of the next (RFC 8219 section 4.2: dual DUT).
+    /// `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
     pub fn build_chain(shell: &Shell, run: &str, cores: Cores, mtu: u32, devices: usize) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
         let tester = Namespace::new(shell, &name(run, "tester"))?;
@@ -92,11 +88,6 @@ impl Topology {
             }
         }
         Ok(topology)
-    }
-
-    /// The namespace of the first DUT.
-    pub fn dut(&self) -> &Namespace {
-        &self.duts[0]
     }
 
     /// The namespaces of all DUTs, from left to right.
@@ -187,7 +178,6 @@ pub(crate) fn link_local(link: &str) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
 }
 
-/// Returns the role in the name of a device's namespace.
 fn dut_role(index: usize) -> String {
     if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
 }
@@ -214,7 +204,6 @@ pub(crate) fn receive_queue(link: &str) -> String {
     format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
 }
 
-/// Cores as the kernel reads a CPU mask.
 pub(crate) fn mask(cores: &[u32]) -> String {
     let mut words = vec![0u32; cores.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
     for core in cores {

@@ -1,4 +1,3 @@
 //! The recipes that come with sixbench: all of the folder `recipes`, as the build script lists them.
 
-/// File names and their text, by name.
 pub(super) const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));

@@ -1,10 +1,10 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{KnownDefect, Pool, Recipe, RecipeTraffic, Technology, check_name};
+use super::{Pool, Recipe, RecipeTraffic, Technology, check_name};
 use serde::{Deserialize, Serialize};
+use sixbench_method::lists::each_once;
 
-/// A row of devices as its file has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ChainFile {
@@ -52,7 +52,7 @@ impl ChainFile {
             technology: self.technology,
             source: parts.iter().map(|part| part.source.as_str()).collect::<Vec<_>>().join("; "),
             needs: parts.iter().flat_map(|part| part.needs.clone()).collect(),
-            known_defects: known_defects(&parts),
+            known_defects: each_once(parts.iter().flat_map(|part| part.known_defects.iter().copied())),
             left: first.left.clone(),
             right: last.right.clone(),
             foreground: RecipeTraffic {
@@ -65,17 +65,6 @@ impl ChainFile {
             ..first.bare()
         })
     }
-}
-
-/// Returns the known defects of every device, each once.
-fn known_defects(parts: &[Recipe]) -> Vec<KnownDefect> {
-    let mut defects = Vec::new();
-    for defect in parts.iter().flat_map(|part| &part.known_defects) {
-        if !defects.contains(defect) {
-            defects.push(*defect);
-        }
-    }
-    defects
 }
 
 impl Recipe {

@@ -6,11 +6,9 @@ use super::{Recipe, StateSection, Subscribers, check_dns, check_name, host};
 /// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
 
-/// The additional placeholders of a DNS server.
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 impl Recipe {
-    /// Everything that is wrong with the recipe, each in one line.
     pub(super) fn problems(&self) -> Vec<String> {
         let mut problems: Vec<String> =
             check_name(&self.name).map_err(|wrong| format!("name: {wrong}")).err().into_iter().collect();

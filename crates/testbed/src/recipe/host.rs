@@ -37,7 +37,6 @@ impl DeviceHost {
     }
 }
 
-/// Returns the problems of a recipe's host.
 pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     let mut problems = Vec::new();
     if recipe.host != DeviceHost::Lab && !recipe.modules.is_empty() {

@@ -145,7 +145,6 @@ pub struct HostSysctl {
 }
 
 impl StateSection {
-    /// Returns every command of the section.
     pub(super) fn steps(&self) -> impl Iterator<Item = &RecipeCommand> {
         let single = [&self.count, &self.limit, &self.timeout];
         self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())

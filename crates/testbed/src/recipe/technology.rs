@@ -202,7 +202,6 @@ fn sixty_four() -> u8 {
 }
 
 impl Subscribers {
-    /// Everything that is wrong with the section, each in one line.
     pub(super) fn problems(&self) -> Vec<String> {
         let rules = [!self.map.is_empty(), self.softwires.is_some(), self.six_rd.is_some()];
         let given = rules.into_iter().filter(|is_given| *is_given).count();

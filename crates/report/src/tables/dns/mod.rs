@@ -7,15 +7,14 @@ mod names;
 mod selftest;
 mod times;
 
-use super::percentile_note;
 use super::throughput::limit_words;
+use super::{percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, seconds};
+use crate::numbers::seconds;
 use crate::table::Table;
 use cells::{TEST, or_dash, queries, test_cells};
 use sixbench_method::plan::{DnsRole, DnsTest};
 
-/// Returns the tables of results.
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
     std::iter::once(found(digest)).chain(grid::tables(digest)).collect()
 }
@@ -36,8 +35,7 @@ fn found(digest: &Digest) -> Table {
     let columns =
         TEST.into_iter().chain(["DUT", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
     let summaries = || digest.dns_points().filter_map(|(point, _)| point.headline());
-    let roles: Vec<DnsRole> = digest.dns_points().map(|(_, dns)| dns.role).collect();
-    let table = Table::new("Queries processed per second", columns)
+    Table::new("Queries processed per second", columns)
         .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))
         .with_note(
             "Queries/s: the highest rate at which every query had its correct answer within the timeout. Cached: queries for \
@@ -45,30 +43,22 @@ fn found(digest: &Digest) -> Table {
              % is the primary one (RFC 8219 section 9.2). Certified: the highest rate that the tester's self-test allows \
              (section 9.2.1).",
         )
-        .with_note(percentile_note(summaries()));
-    let table = match digest.dns_points().any(|(point, _)| point.limits().open_above()) {
-        true => table.with_note("≥: the server may be better, because the tester, the names or the plan ended the search."),
-        false => table,
-    };
-    match roles.contains(&DnsRole::Authority) {
-        true => table.with_note(
+        .with_note(percentile_note(summaries()))
+        .with_note_if(
+            digest.dns_points().any(|(point, _)| point.limits().open_above()),
+            "≥: the server may be better, because the tester, the names or the plan ended the search.",
+        )
+        .with_note_if(
+            digest.dns_points().any(|(_, dns)| dns.role == DnsRole::Authority),
             "Authoritative servers answer from a zone: the method is that of section 9.2, but this test is not part of RFC \
              8219 (Lencse, Benchmarking authoritative DNS servers, IEEE Access, 2020).",
-        ),
-        false => table,
-    }
+        )
 }
 
 fn found_row(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> Vec<String> {
     let mut row = test_cells(digest, point, dns).to_vec();
     row.push(digest.dut_title(point.test).to_owned());
-    row.extend(match point.headline() {
-        Some(s) => {
-            let median = format!("{}{}", point.sign(), grouped(s.median));
-            [median, grouped(s.p1), grouped(s.p99), s.n.to_string()]
-        }
-        None => [point.nothing(), "–", "–", "0"].map(str::to_owned),
-    });
+    row.extend(rate_cells(point));
     row.push(seconds(dns.timeout_ns));
     row.push(or_dash(digest.certified(point, dns).map(queries)));
     row.push(or_dash(point.goals.first().map(limit_words)));

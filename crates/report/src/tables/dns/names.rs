@@ -9,15 +9,11 @@ use sixbench_method::trial::dns::AuthorityCounts;
 
 /// Caching as it was meant and as it was. Of servers that answer from a zone there is nothing to say.
 pub(super) fn caching(digest: &Digest) -> Table {
-    let columns = TEST.into_iter().chain([
-        "#Queries/s",
-        "#Answered",
-        "#Cache hits|Intended",
-        "#Cache hits|Observed",
-        "#Resolved before|Names",
-        "#Resolved before|Queries",
-        "#Resolved before|Time (s)",
-    ]);
+    let columns = TEST.into_iter().chain(
+        "#Queries/s; #Answered; #Cache hits|Intended; #Cache hits|Observed; \
+        #Resolved before|Names; #Resolved before|Queries; #Resolved before|Time (s)"
+            .split("; "),
+    );
     Table::new("Caching", columns)
         .with_rows(trials(digest).filter_map(|(p, dns, asked)| caching_row(digest, p, dns, &asked)))
         .with_note(
@@ -43,19 +39,12 @@ fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &Quer
     Some(test_cells(digest, point, dns).into_iter().chain(head).chain(hits).chain(resolved).collect())
 }
 
-/// Returns the table of the queries that reached the tester's authority.
 pub(super) fn authority(digest: &Digest) -> Table {
-    let columns = TEST.into_iter().chain([
-        "#Queries/s",
-        "#With AAAA",
-        "#Asked of the authority|AAAA",
-        "#Asked of the authority|A",
-        "#Asked of the authority|Other",
-        "#Asked of the authority|Per query",
-        "#Asked of the authority|Names",
-        "#Over TCP",
-        "#Lost",
-    ]);
+    let columns = TEST.into_iter().chain(
+        "#Queries/s; #With AAAA; #Asked of the authority|AAAA; #Asked of the authority|A; \
+        #Asked of the authority|Other; #Asked of the authority|Per query; #Asked of the authority|Names; #Over TCP; #Lost"
+            .split("; "),
+    );
     let rows = trials(digest).filter_map(|(p, dns, asked)| {
         let counts = asked.dns.authority.as_ref()?;
         Some(test_cells(digest, p, dns).into_iter().chain(authority_cells(&asked, counts)).collect())

@@ -4,6 +4,7 @@ use super::cells::queries;
 use crate::digest::Digest;
 use crate::numbers::{seconds, with_decimals};
 use crate::table::Table;
+use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 
 /// The trials that decided, of each server's self-tests.
@@ -27,22 +28,9 @@ pub(super) fn table(digest: &Digest) -> Table {
 
 /// Every self-test of the run with the servers it holds for.
 fn certificates<'a>(digest: &Digest<'a>) -> Vec<(String, &'a Certificate)> {
-    let mut found: Vec<(String, &Certificate)> = Vec::new();
-    let mut duts: Vec<&str> = Vec::new();
-    for (point, _) in digest.dns_points() {
-        let (dut, title) = (&point.test.dut, digest.dut_title(point.test));
-        if duts.contains(&dut.as_str()) {
-            continue;
-        }
-        duts.push(dut);
-        for certificate in digest.certificates(dut) {
-            match found.iter_mut().find(|(_, known)| *known == certificate) {
-                Some((servers, _)) => *servers += &format!(", {title}"),
-                None => found.push((title.to_owned(), certificate)),
-            }
-        }
-    }
-    found
+    let duts = each_once(digest.dns_points().map(|(point, _)| (point.test.dut.as_str(), digest.dut_title(point.test))));
+    let certificates = duts.iter().flat_map(|(dut, title)| digest.certificates(dut).iter().map(|found| (found, *title)));
+    by_key(certificates).into_iter().map(|(certificate, servers)| (servers.join(", "), certificate)).collect()
 }
 
 fn rows(servers: &str, certificate: &Certificate) -> Vec<Vec<String>> {

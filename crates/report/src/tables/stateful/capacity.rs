@@ -1,31 +1,16 @@
 //! How many connections the DUT's table holds, and how that number was found.
 
-use super::{OPEN, spread, with_validation};
+use super::with_validation;
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
 use crate::numbers::{grouped, percent, title, whole};
 use crate::table::Table;
-use crate::tables::percentile_note;
+use crate::tables::{OPEN, percentile_note, rated_cells};
 use sixbench_method::plan::Capacity;
 
-/// Returns the table of the capacities that were found.
 pub(super) fn found(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#Connections|Median",
-        "#Connections|Min",
-        "#Connections|Max",
-        "#n",
-        "#Known to",
-        "#C0",
-        "#M",
-        "#Most tried",
-        "#Beta",
-        "#Gamma",
-        "#Table size",
-        "Limited by",
-        "#Invalid",
-    ];
+    let columns = "Test; DUT; #Connections|Median; #Connections|Min; #Connections|Max; #n; #Known to; #C0; #M; #Most tried; \
+        #Beta; #Gamma; #Table size; Limited by; #Invalid"
+        .split("; ");
     let points: Vec<_> = searched(digest).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let table = Table::new("Capacity of the connection tracking table", columns)
@@ -35,8 +20,8 @@ pub(super) fn found(digest: &Digest) -> Table {
              falls below beta of that of the number before; then the interval is halved, and a number is held where its rate \
              is at least gamma of that of the last number held. M: entries of the Responder's state table. Table size: as set \
              by the plan, otherwise –.",
-        );
-    let table = if rated.iter().any(|r| r.limits.open_above()) { table.with_note(OPEN) } else { table };
+        )
+        .with_note_if(rated.iter().any(|r| r.limits.open_above()), OPEN);
     with_validation(table, points.iter().map(|(p, _)| *p))
 }
 
@@ -47,7 +32,7 @@ fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDi
 fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String> {
     let rated = point.rated();
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
-    row.extend(spread(point, |r| [r.summary.min, r.summary.max]));
+    row.extend(rated_cells(point, |r| [r.summary.min, r.summary.max]));
     let responder = point.test.stateful.map_or(capacity.start, |s| s.state_table);
     row.extend([capacity.error.max(1), capacity.start, responder, capacity.most].map(whole));
     row.extend([capacity.exponential_share, capacity.binary_share].map(percent));
@@ -57,22 +42,14 @@ fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String>
     row
 }
 
-/// A table of the steps for each test.
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
     searched(digest).map(|(point, _)| steps_table(digest, point)).collect()
 }
 
 fn steps_table(digest: &Digest, point: &PointDigest) -> Table {
-    let columns = [
-        "Phase",
-        "#Connections",
-        "#Held",
-        "#Establishment rate|Median",
-        "#Establishment rate|P1",
-        "#Establishment rate|P99",
-        "#n",
-        "#Trials",
-    ];
+    let columns = "Phase; #Connections; #Held; #Establishment rate|Median; #Establishment rate|P1; #Establishment rate|P99; \
+        #n; #Trials"
+        .split("; ");
     let steps = point.steps(digest.goal());
     Table::new(format!("Step by step: {}", title(point.test)), columns)
         .with_rows(steps.iter().map(step_row))

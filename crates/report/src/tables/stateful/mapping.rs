@@ -6,20 +6,10 @@ use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 
-/// One row for each DUT.
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns = [
-        "DUT",
-        "Mapping",
-        "#Connections",
-        "#Ports preserved",
-        "#Addresses",
-        "#Sources|Seen",
-        "#Sources|Independent",
-        "#Sources|By address",
-        "#Sources|By address and port",
-        "#Collisions",
-    ];
+    let columns = "DUT; Mapping; #Connections; #Ports preserved; #Addresses; #Sources|Seen; #Sources|Independent; \
+        #Sources|By address; #Sources|By address and port; #Collisions"
+        .split("; ");
     let rows = digest.stateful_duts().into_iter().filter_map(|test| Some(row(digest, test, &digest.mapping(&test.dut)?)));
     Table::new("Mapping behaviour", columns).with_rows(rows).with_note(
         "Terms of RFC 4787 section 4.1, from the trial with the most connections. Ports preserved: connections whose source \

@@ -6,13 +6,12 @@ mod mapping;
 mod parameters;
 mod rates;
 
-use super::percentile_note;
+use super::{OPEN, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, title};
 use crate::table::Table;
 use sixbench_method::plan::Stateful;
 
-/// Returns all tables of stateful tests, in the order of the chapter.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     let mut tables = vec![rates::establishment(digest), rates::tear_down(digest), capacity::found(digest)];
     tables.extend(capacity::steps(digest));
@@ -20,38 +19,22 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     tables
 }
 
-/// Said below every table of rates with the sign.
-const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
-
 /// The first cells of a row: test, DUT, N.
 fn head(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
     vec![title(point.test), digest.dut_title(point.test).to_owned(), grouped(stateful.connections as f64)]
 }
 
-/// Median with its sign, two other statistics, and the size of the sample.
-fn spread(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> Vec<String> {
-    let Some(rated) = point.rated() else {
-        return [point.nothing(), "–", "–", "0"].map(str::to_owned).to_vec();
-    };
-    let [low, high] = others(&rated).map(grouped);
-    let median = format!("{}{}", rated.limits.sign(), grouped(rated.summary.median));
-    vec![median, low, high, rated.summary.n.to_string()]
-}
-
 /// Whom the validation did not reach may have been lost unseen.
 fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointDigest<'p>>) -> Table {
-    match points.any(PointDigest::is_validated_in_part) {
-        true => table.with_note(
-            "If N was larger than M, the Responder only knew the last M connections: only those were validated, and earlier \
-             ones may have been lost without being noticed.",
-        ),
-        false => table,
-    }
+    table.with_note_if(
+        points.any(PointDigest::is_validated_in_part),
+        "If N was larger than M, the Responder only knew the last M connections: only those were validated, and earlier \
+         ones may have been lost without being noticed.",
+    )
 }
 
 /// The table with what must be said of its percentiles and signs.
 fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r Rated> + Clone) -> Table {
     let is_open = rated.clone().any(|r| r.limits.open_above());
-    let table = table.with_note(percentile_note(rated.map(|r| &r.summary)));
-    if is_open { table.with_note(OPEN) } else { table }
+    table.with_note(percentile_note(rated.map(|r| &r.summary))).with_note_if(is_open, OPEN)
 }

@@ -3,10 +3,10 @@
 use crate::digest::{Digest, PointDigest, phase_1_rate};
 use crate::numbers::{seconds, three_digits, title, whole};
 use crate::table::Table;
-use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
+use sixbench_method::lists::{by_key, each_once};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;
 
-/// One row for each stateful test.
 pub(super) fn phases(digest: &Digest) -> Table {
     let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "DUT's count"];
     let row = |(test, stateful): (&Test, Stateful)| {
@@ -29,29 +29,14 @@ pub(super) fn phases(digest: &Digest) -> Table {
 
 /// One row for all tests that have the same four-tuples in the same orders.
 pub(super) fn tuples(digest: &Digest) -> Table {
-    let columns = [
-        "Tests",
-        "#Ports of the Initiator|Source",
-        "#Ports of the Initiator|Destination",
-        "#Addresses|Initiator",
-        "#Addresses|Responder",
-        "#Combinations",
-        "Enumeration",
-        "State table",
-    ];
-    let mut alike: Vec<(Vec<String>, Vec<String>)> = Vec::new();
-    for (test, stateful) in stateful_tests(digest) {
-        let cells = tuple_cells(digest, test, &stateful);
-        // The steps of a series differ in other things.
-        let name = test.series.as_ref().map_or_else(|| title(test), |series| series.name.clone());
-        match alike.iter_mut().find(|(known, _)| *known == cells) {
-            Some((_, names)) if names.contains(&name) => {}
-            Some((_, names)) => names.push(name),
-            None => alike.push((cells, vec![name])),
-        }
-    }
+    let columns = "Tests; #Ports of the Initiator|Source; #Ports of the Initiator|Destination; #Addresses|Initiator; \
+        #Addresses|Responder; #Combinations; Enumeration; State table"
+        .split("; ");
+    // The steps of a series differ in other things.
+    let name = |test: &Test| test.series.as_ref().map_or_else(|| title(test), |series| series.name.clone());
+    let alike = by_key(stateful_tests(digest).map(|(test, stateful)| (tuple_cells(digest, test, &stateful), name(test))));
     let is_one = alike.len() == 1;
-    let tests = |names: Vec<String>| if is_one { "all".to_owned() } else { names.join("; ") };
+    let tests = |names: Vec<String>| if is_one { "all".to_owned() } else { each_once(names).join("; ") };
     let rows = alike.into_iter().map(|(cells, names)| std::iter::once(tests(names)).chain(cells).collect());
     Table::new("Four-tuples of the connections", columns).with_rows(rows).with_note(
         "Addresses: values of the 16 bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
@@ -75,7 +60,7 @@ fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String>
     let combinations = counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul);
     let own = subscribers.map_or_else(|| addresses(initiator), |count| format!("{count} subscribers"));
     let mut cells = vec![range(&source), range(&destination), own, addresses(responder)];
-    cells.extend([whole(combinations), order(stateful.enumeration), order(stateful.responder)]);
+    cells.extend([whole(combinations), stateful.enumeration.word().to_owned(), stateful.responder.word().to_owned()]);
     cells
 }
 
@@ -111,16 +96,6 @@ fn range(range: &ValueRange) -> String {
 
 fn addresses(part: Option<AddressPart>) -> String {
     part.filter(|part| part.range.count() > 1).map_or("one".to_owned(), |part| range(&part.range))
-}
-
-fn order(order: ValueOrder) -> String {
-    match order {
-        ValueOrder::Fixed => "fixed",
-        ValueOrder::Increasing => "increasing",
-        ValueOrder::Decreasing => "decreasing",
-        ValueOrder::Pseudorandom => "pseudorandom",
-    }
-    .to_owned()
 }
 
 fn counted(digest: &Digest, test: &Test) -> String {

@@ -1,30 +1,19 @@
 //! How fast connections are opened and deleted.
 
-use super::{head, spread, with_notes, with_validation};
+use super::{head, with_notes, with_validation};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, percent, three_digits};
 use crate::table::Table;
+use crate::tables::rate_cells;
 use crate::tables::throughput::limit_words;
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Stateful;
 
 /// The highest rate at which every frame of phase 1 opens a connection that works.
 pub(super) fn establishment(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#N",
-        "#M",
-        "#Connections/s|Median",
-        "#Connections/s|P1",
-        "#Connections/s|P99",
-        "#n",
-        "#Validation|Of R",
-        "#Validation|Lost alone",
-        "Limited by",
-        "DUT's count",
-        "#Invalid",
-    ];
+    let columns = "Test; DUT; #N; #M; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; #Validation|Of R; \
+        #Validation|Lost alone; Limited by; DUT's count; #Invalid"
+        .split("; ");
     let points: Vec<_> = digest
         .stateful_points()
         .filter(|(p, _)| p.test.measure.is_searched_rate() && p.test.measure.is_of_connections())
@@ -44,7 +33,7 @@ pub(super) fn establishment(digest: &Digest) -> Table {
 fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
     let mut row = head(digest, point, stateful);
     row.push(grouped(stateful.state_table as f64));
-    row.extend(spread(point, |r| [r.summary.p1, r.summary.p99]));
+    row.extend(rate_cells(point));
     row.push(percent(stateful.validation));
     row.push(point.lost_in_validation_alone(digest.goal()).to_string());
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));
@@ -52,23 +41,10 @@ fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) 
     row
 }
 
-/// Returns the table of the rates at which all connections are deleted.
 pub(super) fn tear_down(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#N",
-        "#R",
-        "#Connections/s|Median",
-        "#Connections/s|P1",
-        "#Connections/s|P99",
-        "#n",
-        "#Time for N (s)|Median",
-        "#Time for N (s)|Min",
-        "#Time for N (s)|Max",
-        "DUT's count",
-        "#Invalid",
-    ];
+    let columns = "Test; DUT; #N; #R; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; \
+        #Time for N (s)|Median; #Time for N (s)|Min; #Time for N (s)|Max; DUT's count; #Invalid"
+        .split("; ");
     let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown)).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let table = Table::new("Connection tear-down rate", columns)
@@ -83,7 +59,7 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
 fn tear_down_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
     let mut row = head(digest, point, stateful);
     row.push(grouped(stateful.rate.0 as f64));
-    row.extend(spread(point, |r| [r.summary.p1, r.summary.p99]));
+    row.extend(rate_cells(point));
     let times = point.deletions().map(|s| [s.median, s.min, s.max].map(|ns| three_digits(ns / 1e9)));
     row.extend(times.unwrap_or_else(|| ["–"; 3].map(str::to_owned)));
     row.extend([point.agreement().words(), point.invalid().to_string()]);

@@ -7,6 +7,7 @@ mod scaling;
 mod simulated;
 mod stateful;
 
+use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
@@ -14,7 +15,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
-use sixbench_report::{Document, Input, RunCost};
+use sixbench_report::{Document, Input};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
@@ -74,7 +75,7 @@ impl Sample {
             commands: "ip netns add sb-dut\nip link add sb-left type veth peer name dut-left netns sb-dut\n",
             generated: "2026-11-21 10:00 UTC",
             interrupted: self.interrupted,
-            rfc_budget: Some(RunCost { trials: 2240, seconds: 154_560 }),
+            rfc_budget: Some(Budget { measurements: 0, trials: 2240, seconds: 154_560 }),
         }
     }
 

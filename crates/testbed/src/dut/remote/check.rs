@@ -84,7 +84,6 @@ fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
     after(&route, key).map(str::to_owned)
 }
 
-/// The bridge or bond an interface of Linux belongs to.
 fn master(system: System, described: &str) -> Option<&str> {
     if system == System::Linux { after(described, "master") } else { None }
 }
@@ -96,7 +95,6 @@ fn addresses(described: &str) -> Vec<&str> {
     lines.chain(six).filter_map(|line| line.split_whitespace().nth(1)).collect()
 }
 
-/// The word that follows another.
 fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let mut words = text.split_whitespace().skip_while(|word| *word != key);
     words.nth(1)

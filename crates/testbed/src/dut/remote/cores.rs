@@ -10,7 +10,6 @@ pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
     Ok(core_list(&shell.look(&["cat", &format!("{FOLDER}/online")])?))
 }
 
-/// Returns an error if a machine has fewer cores than wanted.
 pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), TestbedError> {
     if wanted as usize <= online.len() {
         return Ok(());
@@ -20,7 +19,6 @@ pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), Te
     Err(TestbedError::Other(text))
 }
 
-/// Leaves the first `wanted` of them online.
 pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let online = online(shell)?;
     if !shell.is_rehearsal() {

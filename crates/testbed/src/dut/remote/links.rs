@@ -11,10 +11,8 @@ const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0,
 
 /// The longest wait for a carrier: media that negotiate take seconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The pause between two looks at the carrier.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Sets both up, and waits for their carriers.
 pub(super) fn set_up(
     recipe: &Recipe,
     interfaces: &[String; 2],

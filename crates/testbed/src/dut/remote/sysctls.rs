@@ -28,7 +28,6 @@ fn uses(recipe: &Recipe, family: fn(&IpAddr) -> bool) -> bool {
     [&recipe.left, &recipe.right].into_iter().flat_map(|link| &link.dut).any(|address| family(&address.addr()))
 }
 
-/// Writes one, whatever it is for.
 pub(super) fn write(file: &str, value: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let before = shell.look(&["cat", file])?.trim().to_owned();
     if before == value {

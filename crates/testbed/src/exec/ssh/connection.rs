@@ -2,14 +2,14 @@
 //! standard input does, and so also when this process is killed.
 
 use super::{Destination, refusal};
-use crate::exec::{TestbedError, WaitContext, command, missing};
+use crate::exec::{TestbedError, WaitContext, command, end_by_input, missing};
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Beyond `ConnectTimeout`: keys are exchanged, and some servers look the client's name up.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -36,7 +36,6 @@ impl SshConnection {
         Ok(connection)
     }
 
-    /// The options of a command that goes over it.
     pub(super) fn options(&self) -> [String; 4] {
         ["-S".to_owned(), socket(&self.directory), "-o".to_owned(), "ControlMaster=no".to_owned()]
     }
@@ -61,13 +60,7 @@ impl SshConnection {
 
 impl Drop for SshConnection {
     fn drop(&mut self) {
-        drop(self.master.stdin.take());
-        let end = Instant::now() + Duration::from_secs(2);
-        while matches!(self.master.try_wait(), Ok(None)) && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let _ = self.master.kill();
-        let _ = self.master.wait();
+        end_by_input(&mut self.master, Duration::from_secs(2));
         // The socket goes with its owner, unless that was killed.
         let _ = std::fs::remove_file(socket(&self.directory));
         let _ = std::fs::remove_dir(&self.directory);
@@ -131,7 +124,6 @@ pub(crate) fn sweep() {
     }
 }
 
-/// The process whose directory it is.
 fn owner(path: &Path) -> Option<u32> {
     let (process, count) = path.file_name()?.to_str()?.strip_prefix("sb-")?.split_once("-ssh-")?;
     count.parse::<u32>().ok()?;

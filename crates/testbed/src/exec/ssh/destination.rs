@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
-/// A machine by the name ssh knows it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Destination {
     pub(super) name: String,

@@ -3,7 +3,6 @@
 use crate::exec::TestbedError;
 use std::time::Duration;
 
-/// Returns the error that explains why there is no connection, from the output of ssh.
 pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
     let has = |needle: &str| said.contains(needle);
     let last = last_line(said);
@@ -40,13 +39,11 @@ const UNREACHABLE: [&str; 7] = [
     "Connection reset",
 ];
 
-/// A machine that takes the connection and says nothing.
 pub(crate) fn silent(destination: &str, waited: Duration) -> TestbedError {
     let seconds = waited.as_secs();
     TestbedError::Other(format!("{destination} gave no session within {seconds} s; what does `ssh {destination} true` say?"))
 }
 
-/// A connection that was there and is no more.
 pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
     TestbedError::Other(format!(
         "the connection to {destination} is lost: {}; what was set up there is undone as soon as its sshd notices",

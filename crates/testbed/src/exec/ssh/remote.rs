@@ -105,7 +105,6 @@ impl Remote {
         TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination())) }
     }
 
-    /// An error when a program is not installed there.
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
         let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30), context);
         match asked {
@@ -115,7 +114,6 @@ impl Remote {
         }
     }
 
-    /// Writes a file.
     pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
         let script = format!("cat > {}", quoted(&[path.display().to_string()]));
         let words = ["sh", "-c", &script].map(str::to_owned);

@@ -5,10 +5,8 @@ use crate::lab::inputs::{FNV_START, fnv_of_more};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// The file that says the version.
 const VERSIONED: &str = "src/common/xlat.h";
 
-/// The Jool that the user provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnJool {
     /// Directory or archive.
@@ -21,10 +19,6 @@ pub(super) struct OwnJool {
 }
 
 impl OwnJool {
-    /// Looks at it.
-    ///
-    /// # Errors
-    /// It is no source of Jool.
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
         let no_jool = |why: &str| TestbedError::Other(format!("{} is not a source of Jool: {why}", path.display()));
         let path = path.canonicalize().map_err(|error| no_jool(&error.to_string()))?;

@@ -6,7 +6,6 @@ use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::SHIM;
 use std::path::PathBuf;
 
-/// All steps, in their order.
 pub(super) const STEPS: &[BuildStep] = &[
     step("download the sources", download),
     step("unpack the sources", unpack),
@@ -131,7 +130,6 @@ fn compile_modules(work: &mut BuildWork) -> Result<(), TestbedError> {
     Ok(())
 }
 
-/// Returns the modules that this Jool has, each with its folder.
 fn modules_of(work: &BuildWork) -> Vec<(&'static str, &'static str)> {
     let folders = work.sources().join("jool/src/mod");
     JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
@@ -196,7 +194,6 @@ fn describe(work: &BuildWork, kernel: &str) -> Result<(), TestbedError> {
     work.write(MANIFEST, &text)
 }
 
-/// Removes the largest part, which is not needed after the build.
 fn clear(work: &mut BuildWork) -> Result<(), TestbedError> {
     let path = work.sources();
     std::fs::remove_dir_all(&path).map_err(TestbedError::file("remove", &path))

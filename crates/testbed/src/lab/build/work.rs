@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Lines of the log that an error shows.
 const LAST: usize = 5;
 
 /// Environment variables that the user who builds sixbench may have set, and that would mean something else to the build of a
@@ -34,7 +33,6 @@ pub enum BuildProgress<'a> {
     Failed,
 }
 
-/// One step of a build.
 pub(super) struct BuildStep {
     /// The action of the step, worded so that `cannot {name}` makes sense.
     pub(super) name: &'static str,
@@ -43,7 +41,6 @@ pub(super) struct BuildStep {
     pub(super) is_of_own_jool: bool,
 }
 
-/// A build.
 #[derive(Debug)]
 pub(super) struct BuildWork {
     pub(super) inputs: Inputs,
@@ -105,12 +102,10 @@ impl BuildWork {
         noted.map_err(TestbedError::file("write", &path))
     }
 
-    /// Returns the path of a file of the lab that is being built.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// Returns the directory that holds the sources while they are needed.
     pub(super) fn sources(&self) -> PathBuf {
         self.path("sources")
     }
