@@ -17,7 +17,7 @@ const LOG2_RING: u8 = 11;
 const OWN_NAME: &str = "sixbench";
 /// The highest index of a region that a client may add. One region is usual, and one more for each pool of buffers that it lends.
 const MOST_REGION: u16 = 15;
-/// The pause before a server is asked again that still has the link of an earlier client.
+/// The pause before a server is asked again.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A link that is made, seen from one end.
@@ -89,8 +89,7 @@ pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<
     let end = Instant::now() + STEP_LIMIT;
     loop {
         match connect_once(address, buffers) {
-            // A server that has just lost its client, perhaps this program a moment ago, may not have noticed.
-            Err(MemifError::Refused { reason, .. }) if is_taken(&reason) && Instant::now() < end => {
+            Err(MemifError::Refused { reason, .. }) if may_pass(&reason) && Instant::now() < end => {
                 std::thread::sleep(RETRY_PAUSE)
             }
             outcome => return outcome,
@@ -98,8 +97,11 @@ pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<
     }
 }
 
-fn is_taken(reason: &str) -> bool {
-    reason.to_ascii_lowercase().contains("already connected")
+/// Returns whether a server may soon say something else: it has not noticed that its last client has gone, perhaps this program a moment ago; or
+/// it listens already, and its interface is about to start.
+fn may_pass(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["already connected", "id not found"].iter().any(|known| reason.contains(known))
 }
 
 fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
