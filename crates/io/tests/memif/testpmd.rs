@@ -104,18 +104,16 @@ fn opened(sockets: [&str; 2]) -> [Halves; 2] {
 }
 
 #[test]
-fn every_frame_comes_through_dpdk_in_both_directions_and_after_a_second_opening() {
+fn every_frame_comes_through_dpdk_in_both_directions_until_it_ends() {
     let directory = Directory::new("testpmd");
     let sockets = ["left.sock", "right.sock"].map(|name| directory.socket(name));
     let sockets = [sockets[0].as_str(), sockets[1].as_str()];
     let device = Testpmd::start(&directory, sockets, "socket-abstract=no");
-    for _ in 0..2 {
-        let [mut left, mut right] = opened(sockets);
-        // More than an index of 16 bits counts.
-        cross(&mut left, &mut right, 100_000);
-        cross(&mut right, &mut left, 100_000);
-    }
-    let [mut left, _right] = opened(sockets);
+    let [mut left, mut right] = opened(sockets);
+    // More than an index of 16 bits counts.
+    cross(&mut left, &mut right, 100_000);
+    cross(&mut right, &mut left, 100_000);
+    // Not the other way round: DPDK 22.11 may touch the memory of a client that leaves while it forwards, and dies.
     drop(device);
     let told = super::until_error(|| left.receive.receive(&mut |_| ()));
     assert!(told.contains("the peer has gone away"), "{told}");
