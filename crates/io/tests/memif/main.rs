@@ -1,6 +1,7 @@
 //! Links in shared memory: with ourselves, with peers that refuse, vanish or lie, and with `dpdk-testpmd`. They need no root; `testpmd` needs the
-//! packages dpdk-dev and librte-net-memif23.
+//! package dpdk-dev.
 
+mod device;
 mod errors;
 mod lies;
 mod link;

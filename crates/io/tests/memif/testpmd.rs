@@ -1,55 +1,9 @@
-//! Our client against DPDK's server: `dpdk-testpmd` forwards between two of its ports, without hugepages, devices or root.
+//! Our client against DPDK's server.
 
+use super::device::Testpmd;
 use super::{Directory, PATIENCE, open_when_there};
-use sixbench_io::thread::allowed_cores;
 use sixbench_io::{Halves, Port, Sent};
-use std::fs::File;
-use std::process::{Child, Command, Stdio};
 use std::time::Instant;
-
-/// A `dpdk-testpmd`, ended when dropped.
-struct Testpmd(Child);
-
-impl Testpmd {
-    /// Starts it between two sockets; what leaves one port of it came in at the other, unchanged.
-    fn start(directory: &Directory, sockets: [&str; 2], options: &str) -> Self {
-        let device = |nth: usize| {
-            format!("--vdev=net_memif{nth},role=server,id={nth},socket={},rsize=11,bsize=2048,{options}", sockets[nth])
-        };
-        let cores: Vec<String> = allowed_cores().expect("cores").iter().map(u32::to_string).collect();
-        let cores = cores.join(",");
-        let log = File::create(directory.0.join("testpmd.log")).expect("a file");
-        // All its state is in this directory, where other programs of DPDK do not look.
-        let child = Command::new("dpdk-testpmd")
-            .env("XDG_RUNTIME_DIR", &directory.0)
-            .args(["--no-huge", "--no-shconf", "-m", "256", "--no-pci", "--no-telemetry"])
-            .arg(format!("--lcores=0@({cores}),1@({cores})"))
-            .arg(format!("--file-prefix=sb-{}", std::process::id()))
-            .args([device(0), device(1)])
-            .args([
-                "--",
-                "--forward-mode=io",
-                "--auto-start",
-                "--nb-cores=1",
-                "--total-num-mbufs=16384",
-                "--disable-link-check",
-            ])
-            // It ends when it can read nothing more from there.
-            .stdin(Stdio::piped())
-            .stdout(log.try_clone().expect("a copy"))
-            .stderr(log)
-            .spawn()
-            .expect("dpdk-testpmd: apt-get install dpdk-dev librte-net-memif23");
-        Self(child)
-    }
-}
-
-impl Drop for Testpmd {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 const LENGTH: usize = 60;
 
@@ -108,7 +62,7 @@ fn every_frame_comes_through_dpdk_in_both_directions_until_it_ends() {
     let directory = Directory::new("testpmd");
     let sockets = ["left.sock", "right.sock"].map(|name| directory.socket(name));
     let sockets = [sockets[0].as_str(), sockets[1].as_str()];
-    let device = Testpmd::start(&directory, sockets, "socket-abstract=no");
+    let device = Testpmd::start(&directory.0, sockets, "socket-abstract=no");
     let [mut left, mut right] = opened(sockets);
     // More than an index of 16 bits counts.
     cross(&mut left, &mut right, 100_000);
@@ -125,7 +79,7 @@ fn every_frame_comes_through_dpdk_in_both_directions_until_it_ends() {
 fn sockets_of_the_abstract_namespace_and_a_refusal_of_dpdk() {
     let directory = Directory::new("testpmd-abstract");
     let names = ["left", "right"].map(|name| format!("sb-{}-{name}", std::process::id()));
-    let _device = Testpmd::start(&directory, [&names[0], &names[1]], "socket-abstract=yes");
+    let _device = Testpmd::start(&directory.0, [&names[0], &names[1]], "socket-abstract=yes");
     let names = names.map(|name| format!("@{name}"));
     let [mut left, mut right] = opened([&names[0], &names[1]]);
     cross(&mut left, &mut right, 1_000);
