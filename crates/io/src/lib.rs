@@ -115,7 +115,7 @@ pub trait Transmit: Send {
     /// Checks that the link can carry frames. Takes a lock of the kernel: not to be called while frames are due.
     ///
     /// # Errors
-    /// [`PortError::LinkDown`] where it cannot.
+    /// [`PortError::LinkDown`] or [`PortError::Peer`] where it cannot.
     fn check_link(&self) -> Result<(), PortError> {
         Ok(())
     }
@@ -158,6 +158,14 @@ pub enum PortError {
     LinkDown {
         /// Name of the interface.
         interface: String,
+    },
+    /// A link in memory that is shared with another program cannot be made, or is over.
+    #[error("{port}: {what}")]
+    Peer {
+        /// Name of the port.
+        port: String,
+        /// A description of what is wrong with the peer, and of what to do next.
+        what: String,
     },
     /// Opening a socket takes rights that this process has not.
     #[error("{interface}: cannot {what}: {source}; root is needed")]

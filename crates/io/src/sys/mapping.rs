@@ -1,11 +1,13 @@
-//! Memory shared with the kernel, unmapped when dropped.
+//! Memory shared with the kernel or another process, unmapped when dropped. What another process may write at any time is only copied
+//! or accessed atomically: a reference to it would promise that it does not change.
 
 use super::check;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, copy_nonoverlapping};
+use std::sync::atomic::{AtomicU16, AtomicU64};
 
-/// A mapping of memory the kernel may write at any time.
+/// A mapping of memory that others may write at any time.
 pub(crate) struct MemoryMapping {
     start: NonNull<u8>,
     length: usize,
@@ -46,6 +48,76 @@ impl MemoryMapping {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
+    /// Address of `length` octets from `offset` on.
+    ///
+    /// # Panics
+    /// They do not all lie within the mapping.
+    #[inline]
+    fn range(&self, offset: usize, length: usize) -> *mut u8 {
+        let is_inside = offset.checked_add(length).is_some_and(|end| end <= self.length);
+        assert!(is_inside, "{length} octets at {offset} outside a mapping of {} octets", self.length);
+        // SAFETY: the range was just checked to lie within the mapping.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// Copies octets from `offset` on into `to`.
+    ///
+    /// # Panics
+    /// They do not all lie within the mapping.
+    #[inline]
+    pub(crate) fn copy_to(&self, offset: usize, to: &mut [u8]) {
+        // SAFETY: `range` checked the source; `to` is private memory, which no mapping of a file overlaps. Octets have no invalid value,
+        // so whatever another process writes meanwhile only decides on what is copied.
+        unsafe { copy_nonoverlapping(self.range(offset, to.len()).cast_const(), to.as_mut_ptr(), to.len()) }
+    }
+
+    /// Copies `from` to `offset` and what follows.
+    ///
+    /// # Panics
+    /// It does not all lie within the mapping.
+    #[inline]
+    pub(crate) fn copy_from(&self, offset: usize, from: &[u8]) {
+        // SAFETY: as for `copy_to`, the other way round.
+        unsafe { copy_nonoverlapping(from.as_ptr(), self.range(offset, from.len()), from.len()) }
+    }
+
+    /// Returns the word of 16 bits at `offset`, which every side accesses atomically.
+    ///
+    /// # Panics
+    /// It does not lie within the mapping, or is not aligned.
+    #[inline]
+    pub(crate) fn word_16(&self, offset: usize) -> &AtomicU16 {
+        assert!(offset.is_multiple_of(2), "a word of 16 bits at {offset}");
+        // SAFETY: `range` checked that it lies in the mapping, which lives as long as `self` and begins at a page; the offset is aligned.
+        unsafe { AtomicU16::from_ptr(self.range(offset, 2).cast()) }
+    }
+
+    /// Returns the word of 64 bits at `offset`, which every side accesses atomically.
+    ///
+    /// # Panics
+    /// It does not lie within the mapping, or is not aligned.
+    #[inline]
+    pub(crate) fn word_64(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8), "a word of 64 bits at {offset}");
+        // SAFETY: as for `word_16`.
+        unsafe { AtomicU64::from_ptr(self.range(offset, 8).cast()) }
+    }
+
+    /// Returns `length` octets from `offset` on, to be written in place.
+    ///
+    /// # Safety
+    /// The caller must hold the only reference into them, and the rules under which the memory is shared must give them to the caller until
+    /// the reference is gone.
+    ///
+    /// # Panics
+    /// They do not all lie within the mapping.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "rings, not the borrow checker, say who owns a buffer")]
+    pub(crate) unsafe fn octets_mut(&self, offset: usize, length: usize) -> &mut [u8] {
+        // SAFETY: `range` checked the octets, and by contract they are the caller's.
+        unsafe { std::slice::from_raw_parts_mut(self.range(offset, length), length) }
+    }
+
     /// Octets mapped.
     pub(crate) fn length(&self) -> usize {
         self.length
@@ -56,5 +128,34 @@ impl Drop for MemoryMapping {
     fn drop(&mut self) {
         // SAFETY: this is the mapping made in `map`, and nothing borrows from it once its owner is dropped.
         let _ = check(unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn what_is_copied_in_comes_out_as_octets_and_as_words() {
+        let memory = MemoryMapping::anonymous(4096).expect("memory");
+        memory.copy_from(4088, &[1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut octets = [0; 8];
+        memory.copy_to(4088, &mut octets);
+        assert_eq!(octets, [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(memory.word_64(4088).load(Ordering::Relaxed), u64::from_ne_bytes(octets));
+        assert_eq!(memory.word_16(4094).load(Ordering::Relaxed), u16::from_ne_bytes([7, 8]));
+    }
+
+    #[test]
+    fn nothing_outside_is_reached() {
+        let memory = MemoryMapping::anonymous(4096).expect("memory");
+        let is_refused = |reach: &dyn Fn()| catch_unwind(AssertUnwindSafe(reach)).is_err();
+        assert!(is_refused(&|| memory.copy_to(4090, &mut [0; 7])));
+        assert!(is_refused(&|| memory.copy_from(usize::MAX, &[0; 2])));
+        assert!(is_refused(&|| _ = memory.word_16(4096)));
+        assert!(is_refused(&|| _ = memory.word_16(1)));
+        assert!(is_refused(&|| _ = memory.word_64(4092)));
     }
 }

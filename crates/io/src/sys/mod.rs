@@ -2,6 +2,8 @@
 
 pub(crate) mod interface;
 pub(crate) mod mapping;
+pub(crate) mod memfd;
+pub(crate) mod seqpacket;
 
 use crate::Obstacle;
 use std::io;

@@ -1,7 +1,7 @@
 //! What is wrong with a recipe.
 
 use super::traffic::check_link;
-use super::{Recipe, StateSection, Subscribers, check_dns, check_name, host};
+use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
 
 /// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
@@ -20,6 +20,11 @@ impl Recipe {
         check_link("left", &self.left, &mut problems);
         check_link("right", &self.right, &mut problems);
         self.check_overlap(&mut problems);
+        let has_addresses = [&self.left, &self.right].map(|link| !link.is_silent());
+        if has_addresses.contains(&(self.technology == Technology::Wire)) {
+            problems
+                .push("[left], [right]: a `wire` has no addresses, and every other device has some on both links".to_owned());
+        }
         // What a DNS server asks is a query of its own.
         let is_changed = self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
         let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
@@ -164,6 +169,23 @@ mod tests {
         let error = error(&text);
         assert!(error.contains("the prefixes of the links overlap: 2001:2::1/64 on the left, 2001:2::9/48"), "{error}");
         assert!(error.contains("unknown placeholder {etc}"), "{error}");
+    }
+
+    #[test]
+    fn a_wire_has_no_addresses_and_leaves_the_hop_limit_and_every_other_device_is_asked_for_its_own() {
+        let wire = built_in("testpmd-io.toml");
+        let lines = |text: &str| error(text).lines().skip(1).collect::<Vec<_>>().join("\n");
+        let of_hops =
+            "foreground: hops must be 0: a device without addresses in [left] and [right] hands frames on as they are";
+        assert!(
+            lines(&wire.replace("hops = 0", "hops = 1")).contains(of_hops),
+            "{}",
+            error(&wire.replace("hops = 0", "hops = 1"))
+        );
+        let router = error(&wire.replace("technology = \"wire\"", "technology = \"ipv6-router\""));
+        assert!(router.contains("a `wire` has no addresses, and every other device has some on both links"), "{router}");
+        let siit = siit().replace("technology = \"siit\"", "technology = \"wire\"");
+        assert!(error(&siit).contains("a `wire` has no addresses"), "{}", error(&siit));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub enum Technology {
     Dns64,
     /// Answers for a zone.
     DnsAuthority,
+    /// Hands frames on as they are, from one port to the other, and has no addresses: a wire, or what forwards like one.
+    Wire,
 }
 
 impl Technology {
@@ -71,6 +73,7 @@ impl Technology {
             Self::SixRd => "6rd",
             Self::Dns64 => "DNS64 server",
             Self::DnsAuthority => "authoritative DNS server",
+            Self::Wire => "wire",
         }
     }
 

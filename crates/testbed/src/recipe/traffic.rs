@@ -118,14 +118,26 @@ impl RecipeTraffic {
         if name == "background" && (self.left != self.right || self.left.source.is_ipv4()) {
             problems.push("background: native IPv6 traffic has the same IPv6 addresses left and right".to_owned());
         }
-        if self.hops == 0 {
-            problems.push(format!("{name}: hops must be at least 1: a router or translator lowers the hop limit"));
-        }
+        problems.extend(self.wrong_hops(left.is_silent() && right.is_silent()).map(|wrong| format!("{name}: {wrong}")));
         problems
+    }
+
+    /// Returns what is wrong with the hops of a device that has no addresses, or of any other.
+    fn wrong_hops(&self, is_wire: bool) -> Option<&'static str> {
+        match (is_wire, self.hops) {
+            (false, 0) => Some("hops must be at least 1: a router or translator lowers the hop limit"),
+            (true, 1..) => Some("hops must be 0: a device without addresses in [left] and [right] hands frames on as they are"),
+            _ => None,
+        }
     }
 }
 
 impl RecipeLink {
+    /// Returns whether nobody has an address on this link: then nobody is asked for a hardware address.
+    pub fn is_silent(&self) -> bool {
+        self.dut.is_empty() && self.tester.is_empty()
+    }
+
     /// The tester's address by way of which the device reaches `route`.
     pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
         self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
@@ -135,7 +147,9 @@ impl RecipeLink {
     /// for every such address.
     pub fn leads_to(&self, address: IpAddr) -> bool {
         let is_on_link = self.dut.iter().any(|prefix| prefix.contains(&address));
-        self.tester.contains(&address) || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
+        self.is_silent()
+            || self.tester.contains(&address)
+            || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
     }
 
     /// The device's address in whose prefix `tester` lies.

@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use sixbench_testbed::lab::{self, BuildOrder, KernelLab};
-use sixbench_testbed::recipe::Technology;
+use sixbench_testbed::recipe::{DeviceHost, Technology};
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
 
@@ -21,8 +21,9 @@ pub(crate) fn the_lab() -> KernelLab {
 /// to be so rare, fails.
 pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     the_lab();
-    // Other systems need machines of their own, and some recipes are marked as untested.
-    let here = library.iter().filter(|recipe| recipe.is_for_namespaces() && !recipe.untested);
+    // Other systems need machines of their own, and some recipes are marked as untested, or only say what traffic a device takes.
+    let is_here = |recipe: &&Recipe| recipe.is_for_namespaces() && recipe.host != DeviceHost::Manual;
+    let here = library.iter().filter(is_here).filter(|recipe| !recipe.untested);
     let (tried, untried): (Vec<_>, Vec<_>) = here.partition(|recipe| obstacle(recipe).is_none());
     for (recipe, why) in untried.into_iter().filter_map(|recipe| Some((recipe, obstacle(recipe)?))) {
         eprintln!("{}: not tried here: {why}", recipe.name);

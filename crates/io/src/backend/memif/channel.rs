@@ -1,0 +1,226 @@
+//! The control socket: messages one after the other, each within a time limit. Closing it ends the link.
+
+use super::error::MemifError;
+use super::message::{MESSAGE_OCTETS, MemifMessage};
+use crate::sys::seqpacket::{self, ReceivedMessage};
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The time that the peer has for each step. A program that forwards frames answers within milliseconds.
+pub(super) const STEP_LIMIT: Duration = Duration::from_secs(3);
+/// The time that a client has to connect to us: VPP tries again every three seconds.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// The control socket of one link.
+pub(super) struct ControlChannel {
+    socket: OwnedFd,
+    /// The peer's reason for going away, once it has gone.
+    gone: OnceLock<Option<String>>,
+}
+
+impl ControlChannel {
+    /// Connects to the server at `path`.
+    pub(super) fn connect(path: &str) -> Result<Self, MemifError> {
+        let socket = seqpacket::connect(path, STEP_LIMIT).map_err(|source| match source.raw_os_error() {
+            Some(libc::ENOENT) => MemifError::NoSocket(path.to_owned()),
+            // In the abstract namespace there are no files, so nobody has made it.
+            Some(libc::ECONNREFUSED) if path.starts_with('@') => MemifError::NoSocket(path.to_owned()),
+            Some(libc::ECONNREFUSED) if is_socket(path) => MemifError::NobodyListens(path.to_owned()),
+            Some(libc::EACCES | libc::EPERM) => MemifError::Denied(path.to_owned()),
+            Some(libc::EPROTOTYPE | libc::ECONNREFUSED | libc::ENOTDIR) => {
+                MemifError::OtherSocket { path: path.to_owned(), source }
+            }
+            _ if source.kind() == io::ErrorKind::InvalidFilename => too_long(path),
+            _ if is_time_over(&source) => MemifError::Silent { awaited: "HELLO", seconds: STEP_LIMIT.as_secs() },
+            _ => MemifError::System { what: "connect to the socket", source },
+        })?;
+        Ok(Self { socket, gone: OnceLock::new() })
+    }
+
+    /// Waits for the only client at `path`. The socket's file is removed again.
+    pub(super) fn accept(path: &str) -> Result<Self, MemifError> {
+        let listener = Listener::new(path)?;
+        let socket = seqpacket::accept(&listener.socket, CONNECT_LIMIT, STEP_LIMIT).map_err(|source| match source.kind() {
+            io::ErrorKind::TimedOut => MemifError::NobodyCame { path: path.to_owned(), seconds: CONNECT_LIMIT.as_secs() },
+            _ => MemifError::System { what: "accept a connection", source },
+        })?;
+        Ok(Self { socket, gone: OnceLock::new() })
+    }
+
+    /// Sends a message, with a descriptor if one is given. A peer that has closed its end may have said why: that is found by the next
+    /// [`receive`](Self::receive).
+    pub(super) fn send(&self, message: &MemifMessage, descriptor: Option<BorrowedFd<'_>>) -> Result<(), MemifError> {
+        loop {
+            match seqpacket::send(&self.socket, &message.encode(), descriptor) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EPIPE | libc::ECONNRESET)) => return Ok(()),
+                Err(error) if is_time_over(&error) => return Err(self.silent(message.name())),
+                sent => return sent.map_err(MemifError::system("send a message to the peer")),
+            }
+        }
+    }
+
+    /// Returns the next message, which the caller calls `awaited`, and the descriptors that came with it.
+    ///
+    /// # Errors
+    /// The peer refuses, says nothing in time, has closed its end, or sends what is no message.
+    pub(super) fn receive(&self, awaited: &'static str) -> Result<(MemifMessage, Vec<OwnedFd>), MemifError> {
+        match self.take(true) {
+            Ok(Some((MemifMessage::Disconnect { reason }, _))) => Err(MemifError::Refused { awaited, reason }),
+            Ok(Some(received)) => Ok(received),
+            Ok(None) => Err(MemifError::Closed(awaited)),
+            Err(TakeError::System(error)) if is_time_over(&error) => Err(self.silent(awaited)),
+            Err(TakeError::System(error)) => Err(MemifError::System { what: "receive a message from the peer", source: error }),
+            Err(TakeError::Peer(error)) => Err(error),
+        }
+    }
+
+    /// Takes one message that comes without a descriptor.
+    pub(super) fn receive_plain(&self, awaited: &'static str) -> Result<MemifMessage, MemifError> {
+        match self.receive(awaited)? {
+            (message, descriptors) if descriptors.is_empty() => Ok(message),
+            (message, _) => Err(MemifError::broken(format!("a descriptor came with {}, which has none", message.name()))),
+        }
+    }
+
+    /// Waits for an ACK.
+    pub(super) fn receive_ack(&self) -> Result<(), MemifError> {
+        match self.receive_plain("ACK")? {
+            MemifMessage::Ack => Ok(()),
+            other => Err(unexpected("ACK", &other)),
+        }
+    }
+
+    /// Fails if the peer has gone away. One call of the kernel, which does not wait.
+    pub(super) fn check(&self) -> Result<(), MemifError> {
+        if let Some(reason) = self.gone.get() {
+            return Err(MemifError::Gone(reason.clone()));
+        }
+        let system = MemifError::system("look for the peer");
+        match seqpacket::is_readable(&self.socket, Duration::ZERO) {
+            Ok(false) => return Ok(()),
+            Ok(true) => {}
+            Err(error) => return Err(system(error)),
+        }
+        match self.take(false) {
+            Ok(Some((MemifMessage::Disconnect { reason }, _))) => Err(self.note_gone(Some(reason))),
+            Ok(None) => Err(self.note_gone(None)),
+            Ok(Some((other, _))) => Err(MemifError::broken(format!("a {} in the middle of a link", other.name()))),
+            // The other half of the port was faster.
+            Err(TakeError::System(error)) if is_time_over(&error) => Ok(()),
+            Err(TakeError::System(error)) => Err(system(error)),
+            Err(TakeError::Peer(error)) => Err(error),
+        }
+    }
+
+    /// Tells the peer why there will be no link.
+    pub(super) fn refuse(&self, reason: String) {
+        let _ = self.send(&MemifMessage::Disconnect { reason }, None);
+        let _ = self.gone.set(None);
+    }
+
+    fn note_gone(&self, reason: Option<String>) -> MemifError {
+        MemifError::Gone(self.gone.get_or_init(|| reason).clone())
+    }
+
+    fn silent(&self, awaited: &'static str) -> MemifError {
+        MemifError::Silent { awaited, seconds: STEP_LIMIT.as_secs() }
+    }
+
+    /// Takes one message; `None` if the peer has closed its end.
+    fn take(&self, may_wait: bool) -> Result<Option<(MemifMessage, Vec<OwnedFd>)>, TakeError> {
+        let (mut room, mut was_reset) = ([0; MESSAGE_OCTETS], false);
+        let ReceivedMessage { octets, descriptors, is_cut } = loop {
+            match seqpacket::receive(&self.socket, &mut room, may_wait) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A peer that closes its end without reading everything resets the connection. This is told once, before what it has sent.
+                Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) && !was_reset => was_reset = true,
+                received => break received.map_err(TakeError::System)?,
+            }
+        };
+        if is_cut {
+            let what = format!("a message of more than {MESSAGE_OCTETS} octets, or with too many descriptors");
+            return Err(TakeError::Peer(MemifError::broken(what)));
+        }
+        if octets == 0 {
+            return Ok(None);
+        }
+        let message = MemifMessage::decode(&room[..octets]).map_err(TakeError::Peer)?;
+        Ok(Some((message, descriptors)))
+    }
+}
+
+impl Drop for ControlChannel {
+    /// Says goodbye, so that the peer need not find out by itself.
+    fn drop(&mut self) {
+        if self.gone.get().is_none() {
+            let _ = self.send(&MemifMessage::Disconnect { reason: "sixbench is done".to_owned() }, None);
+        }
+    }
+}
+
+/// The reason why there is no message.
+enum TakeError {
+    System(io::Error),
+    Peer(MemifError),
+}
+
+/// Returns the error of another message than the one that is due.
+pub(super) fn unexpected(awaited: &str, message: &MemifMessage) -> MemifError {
+    MemifError::broken(format!("{} where {awaited} is due", message.name()))
+}
+
+/// A socket that listens. Its file is removed when it is dropped.
+struct Listener {
+    socket: OwnedFd,
+    path: String,
+}
+
+impl Listener {
+    fn new(path: &str) -> Result<Self, MemifError> {
+        let listen = || seqpacket::listen(path);
+        let socket = match listen() {
+            // A server that was killed leaves its file behind.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_behind(path) => {
+                std::fs::remove_file(path).map_err(MemifError::system("remove a socket that was left behind"))?;
+                listen()
+            }
+            listening => listening,
+        };
+        let socket = socket.map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => MemifError::InUse(path.to_owned()),
+            io::ErrorKind::PermissionDenied => MemifError::Denied(path.to_owned()),
+            io::ErrorKind::InvalidFilename => too_long(path),
+            _ => MemifError::System { what: "listen on the socket", source },
+        })?;
+        Ok(Self { socket, path: path.to_owned() })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if !self.path.starts_with('@') {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn is_left_behind(path: &str) -> bool {
+    let answer = seqpacket::connect(path, STEP_LIMIT).err().and_then(|error| error.raw_os_error());
+    is_socket(path) && answer == Some(libc::ECONNREFUSED)
+}
+
+fn is_socket(path: &str) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+}
+
+fn too_long(path: &str) -> MemifError {
+    MemifError::Address(format!("the path {path:?} is too long for a socket, which has room for 107 octets"))
+}
+
+fn is_time_over(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}

@@ -1,0 +1,132 @@
+//! What can go wrong with a link in shared memory, in words.
+
+use super::message::VERSION;
+use std::io;
+
+/// The reason why a link cannot be made, or is over.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum MemifError {
+    /// The address is none.
+    #[error(
+        "{0}; expected a path as in /run/vpp/memif.sock, `@` and a name for an abstract socket, and, if wanted, `,id=` and a number"
+    )]
+    Address(String),
+    /// There is no file.
+    #[error(
+        "there is no socket {0}: start the device, which must be the server there (in VPP `create memif socket` and `create interface memif ... \
+         master`, in DPDK `role=server`), or let sixbench be the server with `memif-server:`"
+    )]
+    NoSocket(String),
+    /// There is a file, but nobody behind it.
+    #[error("nobody listens on the socket {0}: the program that made it has ended; start the device again")]
+    NobodyListens(String),
+    /// It is another kind of socket, or none.
+    #[error(
+        "{path} is no socket of memif ({source}): name the file of `create memif socket`, not that of a command line or an API"
+    )]
+    OtherSocket {
+        /// Its path.
+        path: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The file belongs to another user.
+    #[error(
+        "the socket {0} must not be opened by this user: run sixbench as the user of the device, or change the rights of the file"
+    )]
+    Denied(String),
+    /// Another server is there already.
+    #[error(
+        "cannot listen on {0}: another program listens there, or the file is no socket; choose another path, or use `memif:` to be the client"
+    )]
+    InUse(String),
+    /// No client connected.
+    #[error(
+        "nobody connected to {path} within {seconds} s: let the device connect to it as a client (in VPP `create interface memif ... slave`, in DPDK \
+         `role=client`)"
+    )]
+    NobodyCame {
+        /// The path of our socket.
+        path: String,
+        /// The time that was waited.
+        seconds: u64,
+    },
+    /// A step takes too long.
+    #[error("the peer sent no {awaited} within {seconds} s: is it still running, and does it speak memif?")]
+    Silent {
+        /// The message that was waited for.
+        awaited: &'static str,
+        /// The time that was waited.
+        seconds: u64,
+    },
+    /// The peer closed the socket instead of answering.
+    #[error("the peer closed the connection instead of sending {0}; its log may say why")]
+    Closed(&'static str),
+    /// The peer refused, and said why.
+    #[error(
+        "the peer refused instead of sending {awaited}: {reason:?}; sixbench wants Ethernet mode and no secret, and the interface 0 unless `,id=` says \
+         otherwise: compare that with the device's"
+    )]
+    Refused {
+        /// The message that was waited for.
+        awaited: &'static str,
+        /// The peer's reason.
+        reason: String,
+    },
+    /// The peer speaks another version.
+    #[error(
+        "the peer speaks memif {}, and sixbench {}: use a release of VPP or DPDK that speaks it",
+        versions(*min, *max),
+        versions(VERSION, VERSION)
+    )]
+    Version {
+        /// The lowest.
+        min: u16,
+        /// The highest.
+        max: u16,
+    },
+    /// The client wants another interface than the one that is here.
+    #[error(
+        "the peer wants {wanted}, and here is {here}: change the interface of the device, or `id=` in the name of this port"
+    )]
+    OtherInterface {
+        /// The peer's wish.
+        wanted: String,
+        /// What this end is.
+        here: String,
+    },
+    /// The peer does what no peer may.
+    #[error("the peer breaks the rules of memif: {0}; the link cannot be trusted any more")]
+    Broken(String),
+    /// The link was made, and the peer went away.
+    #[error("the peer has gone away{}: did the device end? The link must be opened again", because(.0))]
+    Gone(Option<String>),
+    /// A call to the kernel failed.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// The operation that was tried.
+        what: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl MemifError {
+    pub(super) fn broken(what: impl Into<String>) -> Self {
+        Self::Broken(what.into())
+    }
+
+    /// Returns the conversion of an error of the system.
+    pub(super) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+}
+
+fn versions(min: u16, max: u16) -> String {
+    let one = |version: u16| format!("{}.{}", version >> 8, version & 0xff);
+    if min == max { one(min) } else { format!("{} to {}", one(min), one(max)) }
+}
+
+fn because(reason: &Option<String>) -> String {
+    reason.as_ref().map_or(String::new(), |reason| format!(" and says {reason:?}"))
+}

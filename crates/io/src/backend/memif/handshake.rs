@@ -1,0 +1,311 @@
+//! The way to a link: what client and server tell each other before the first frame.
+
+use super::address::MemifAddress;
+use super::channel::{ControlChannel, STEP_LIMIT, unexpected};
+use super::error::MemifError;
+use super::memory::SharedMemory;
+use super::message::{MODE_ETHERNET, MemifMessage, RingOffer, ServerOffer, VERSION};
+use super::ring::{MOST_LOG2_RING, RingEnd, RingEntry, RingPlace, RingUse};
+use crate::sys::memfd::Doorbell;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Frames of a ring, as a power of two, if the server has no lower limit: 2 ms at a million frames/s, as the receive queue of a NIC.
+const LOG2_RING: u8 = 11;
+/// Our name in the messages.
+const OWN_NAME: &str = "sixbench";
+/// The highest index of a region that a client may add. One region is usual, and one more for each pool of buffers that it lends.
+const MOST_REGION: u16 = 15;
+/// The pause before a server is asked again.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// A link that is made, seen from one end.
+pub(super) struct MemifLink {
+    /// Closing it ends the link.
+    pub(super) channel: ControlChannel,
+    pub(super) memory: Arc<SharedMemory>,
+    /// The peer's name for itself.
+    pub(super) peer: String,
+    /// The ring by which frames leave, and what wakes its reader.
+    pub(super) sending: RingEnd,
+    pub(super) bell: Doorbell,
+    /// The ring by which frames come.
+    pub(super) receiving: RingEnd,
+    /// Kept for the peer, which may ring it though nobody listens.
+    pub(super) unused_bell: Doorbell,
+}
+
+/// The octets of a client's buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ClientBuffers {
+    /// Of those from which frames are sent.
+    pub(super) sending: usize,
+    /// Of those into which the server writes.
+    pub(super) receiving: usize,
+}
+
+/// The layout of a client's region: two rings, then the buffers. Frames outside of the schedule have buffers of their own, as those of the
+/// schedule keep what was written there last.
+#[derive(Clone, Copy)]
+pub(super) struct RegionLayout {
+    pub(super) buffers: ClientBuffers,
+    log2_ring: u8,
+}
+
+impl RegionLayout {
+    fn ring(self, nth: usize) -> RingPlace {
+        RingPlace { region: 0, offset: (nth * RingPlace::octets(self.log2_ring)) as u32, log2_size: self.log2_ring }
+    }
+
+    /// Returns the offset of a buffer from which the frame in `slot` is sent.
+    pub(super) fn sending(self, slot: u16) -> usize {
+        (2 * RingPlace::octets(self.log2_ring)).next_multiple_of(4096) + usize::from(slot) * self.buffers.sending
+    }
+
+    /// Returns the offset of the buffer from which a frame outside of the schedule is sent.
+    pub(super) fn answering(self, slot: u16) -> usize {
+        self.sending(1 << self.log2_ring) + usize::from(slot) * self.buffers.sending
+    }
+
+    /// Returns the offset of the buffer into which the server writes the frame in `slot`.
+    pub(super) fn receiving(self, slot: u16) -> usize {
+        self.answering(1 << self.log2_ring) + usize::from(slot) * self.buffers.receiving
+    }
+
+    fn octets(self) -> usize {
+        self.receiving(1 << self.log2_ring).next_multiple_of(4096)
+    }
+
+    /// Returns the entry of an empty buffer for the server.
+    #[inline]
+    pub(super) fn empty(self, slot: u16) -> RingEntry {
+        RingEntry { flags: 0, region: 0, octets: self.buffers.receiving as u32, offset: self.receiving(slot) as u32 }
+    }
+}
+
+/// Connects to a server, and returns the link and the layout of the memory, which is ours.
+pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
+    let end = Instant::now() + STEP_LIMIT;
+    loop {
+        match connect_once(address, buffers) {
+            Err(MemifError::Refused { reason, .. }) if may_pass(&reason) && Instant::now() < end => {
+                std::thread::sleep(RETRY_PAUSE)
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Returns whether a server may soon say something else: it has not noticed that its last client has gone, perhaps this program a moment ago; or
+/// it listens already, and its interface is about to start.
+fn may_pass(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["already connected", "id not found"].iter().any(|known| reason.contains(known))
+}
+
+fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
+    let channel = ControlChannel::connect(&address.path)?;
+    let connected = offer_memory(&channel, address, buffers);
+    let (client, peer) = connected.inspect_err(|error| explain(&channel, error))?;
+    let ClientMemory { memory, layout, bells: [bell, unused_bell] } = client;
+    let ring = |nth, sends| RingEnd::new(memory.clone(), layout.ring(nth), RingUse { is_client: true, sends });
+    let (sending, receiving) = (ring(0, true), ring(1, false));
+    receiving.mask_interrupts();
+    // Not before the server is there: it sets all indices to zero.
+    receiving.publish();
+    Ok((MemifLink { channel, memory, peer, sending, bell, receiving, unused_bell }, layout))
+}
+
+/// Tells the peer why there will be no link, if it does not know.
+fn explain(channel: &ControlChannel, error: &MemifError) {
+    if matches!(error, MemifError::Broken(_) | MemifError::Version { .. } | MemifError::OtherInterface { .. }) {
+        channel.refuse(error.to_string());
+    }
+}
+
+/// The memory of a client.
+struct ClientMemory {
+    memory: Arc<SharedMemory>,
+    layout: RegionLayout,
+    bells: [Doorbell; 2],
+}
+
+fn offer_memory(
+    channel: &ControlChannel,
+    address: &MemifAddress,
+    buffers: ClientBuffers,
+) -> Result<(ClientMemory, String), MemifError> {
+    let offer = match channel.receive_plain("HELLO")? {
+        MemifMessage::Hello(offer) => offer,
+        other => return Err(unexpected("HELLO", &other)),
+    };
+    if !(offer.min_version..=offer.max_version).contains(&VERSION) {
+        return Err(MemifError::Version { min: offer.min_version, max: offer.max_version });
+    }
+    let layout = RegionLayout { buffers, log2_ring: LOG2_RING.min(offer.max_log2_ring) };
+    if layout.log2_ring == 0 {
+        return Err(MemifError::broken("it allows no ring of more than one frame"));
+    }
+    let (memory, region) = new_region(layout)?;
+    let system = || MemifError::system("make a descriptor that wakes the peer");
+    let bells = [Doorbell::new().map_err(system())?, Doorbell::new().map_err(system())?];
+
+    channel
+        .send(&MemifMessage::Init { version: VERSION, id: address.id, mode: MODE_ETHERNET, name: OWN_NAME.to_owned() }, None)?;
+    channel.receive_ack()?;
+    channel.send(&MemifMessage::AddRegion { index: 0, size: layout.octets() as u64 }, Some(region.as_fd()))?;
+    channel.receive_ack()?;
+    for (nth, bell) in bells.iter().enumerate() {
+        let RingPlace { region, offset, log2_size } = layout.ring(nth);
+        let ring = RingOffer { is_to_server: nth == 0, index: 0, region, offset, log2_size };
+        channel.send(&MemifMessage::AddRing(ring), Some(bell.file().as_fd()))?;
+        channel.receive_ack()?;
+    }
+    channel.send(&MemifMessage::Connect { name: OWN_NAME.to_owned() }, None)?;
+    match channel.receive_plain("CONNECTED")? {
+        MemifMessage::Connected { name } => {
+            Ok((ClientMemory { memory: Arc::new(memory), layout, bells }, peer_name(&offer.name, &name)))
+        }
+        other => Err(unexpected("CONNECTED", &other)),
+    }
+}
+
+/// Makes a region with two rings, of which the second has all the server's buffers in it.
+fn new_region(layout: RegionLayout) -> Result<(SharedMemory, OwnedFd), MemifError> {
+    let (memory, fd) = SharedMemory::new(layout.octets())?;
+    (0..2).for_each(|nth| layout.ring(nth).begin(&memory));
+    let memory = Arc::new(memory);
+    let to_client = RingEnd::new(memory.clone(), layout.ring(1), RingUse { is_client: true, sends: false });
+    (0..to_client.size()).for_each(|slot| to_client.set_entry(slot, layout.empty(slot)));
+    drop(to_client);
+    Ok((Arc::into_inner(memory).expect("the ring's end is gone"), fd))
+}
+
+fn peer_name(program: &str, interface: &str) -> String {
+    let known: Vec<&str> = [program, interface].into_iter().filter(|name| !name.is_empty()).collect();
+    if known.is_empty() { "a peer without a name".to_owned() } else { known.join(", ") }
+}
+
+/// Waits for a client, and returns the link.
+pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
+    let channel = ControlChannel::accept(&address.path)?;
+    let accepted = accept_memory(&channel, address.id);
+    let accepted = accepted.inspect_err(|error| explain(&channel, error))?;
+    let AcceptedClient { memory, peer, to_server, to_client } = accepted;
+    let end = |place, sends| RingEnd::new(memory.clone(), place, RingUse { is_client: false, sends });
+    let (receiving, sending) = (end(to_server.0, false), end(to_client.0, true));
+    receiving.reset();
+    sending.reset();
+    receiving.mask_interrupts();
+    channel.send(&MemifMessage::Connected { name: OWN_NAME.to_owned() }, None)?;
+    Ok(MemifLink { channel, memory, peer, sending, bell: to_client.1, receiving, unused_bell: to_server.1 })
+}
+
+/// What a client has offered, checked.
+struct AcceptedClient {
+    memory: Arc<SharedMemory>,
+    peer: String,
+    to_server: (RingPlace, Doorbell),
+    to_client: (RingPlace, Doorbell),
+}
+
+/// What a client has offered so far.
+#[derive(Default)]
+struct ClientOffer {
+    regions: Vec<(u64, OwnedFd)>,
+    to_server: Option<(RingPlace, Doorbell)>,
+    to_client: Option<(RingPlace, Doorbell)>,
+}
+
+fn accept_memory(channel: &ControlChannel, id: u32) -> Result<AcceptedClient, MemifError> {
+    channel.send(&MemifMessage::Hello(own_offer()), None)?;
+    let program = accept_init(channel, id)?;
+    let mut offer = ClientOffer::default();
+    let interface = loop {
+        match channel.receive("ADD_REGION, ADD_RING or CONNECT")? {
+            (MemifMessage::AddRegion { index, size }, fds) => offer.add_region(index, size, fds)?,
+            (MemifMessage::AddRing(ring), fds) => offer.add_ring(ring, fds)?,
+            (MemifMessage::Connect { name }, fds) if fds.is_empty() => break name,
+            (other, _) => return Err(unexpected("ADD_REGION, ADD_RING or CONNECT", &other)),
+        }
+        channel.send(&MemifMessage::Ack, None)?;
+    };
+    let (Some(to_server), Some(to_client)) = (offer.to_server, offer.to_client) else {
+        return Err(MemifError::broken("it wants to begin without a ring in each direction"));
+    };
+    let memory = SharedMemory::of_client(offer.regions)?;
+    to_server.0.check(&memory)?;
+    to_client.0.check(&memory)?;
+    Ok(AcceptedClient { memory: Arc::new(memory), peer: peer_name(&program, &interface), to_server, to_client })
+}
+
+fn own_offer() -> ServerOffer {
+    ServerOffer {
+        name: OWN_NAME.to_owned(),
+        min_version: VERSION,
+        max_version: VERSION,
+        max_region: MOST_REGION,
+        max_to_client: 0,
+        max_to_server: 0,
+        max_log2_ring: MOST_LOG2_RING,
+    }
+}
+
+/// Acknowledges the client's wish for this interface; returns the name of its program.
+fn accept_init(channel: &ControlChannel, here: u32) -> Result<String, MemifError> {
+    let (version, id, mode, name) = match channel.receive_plain("INIT")? {
+        MemifMessage::Init { version, id, mode, name } => (version, id, mode, name),
+        other => return Err(unexpected("INIT", &other)),
+    };
+    if version != VERSION {
+        return Err(MemifError::Version { min: version, max: version });
+    }
+    let other = |wanted, here| Err(MemifError::OtherInterface { wanted, here });
+    if id != here {
+        return other(format!("the interface {id}"), format!("the interface {here}"));
+    }
+    if mode != MODE_ETHERNET {
+        return other(format!("the mode {mode}"), "Ethernet, the mode 0".to_owned());
+    }
+    channel.send(&MemifMessage::Ack, None)?;
+    Ok(name)
+}
+
+impl ClientOffer {
+    fn add_region(&mut self, index: u16, size: u64, fds: Vec<OwnedFd>) -> Result<(), MemifError> {
+        if usize::from(index) != self.regions.len() || index > MOST_REGION {
+            return Err(MemifError::broken(format!(
+                "it adds the region {index} where {} is due, of {} at most",
+                self.regions.len(),
+                MOST_REGION + 1
+            )));
+        }
+        self.regions.push((size, only("ADD_REGION", fds)?));
+        Ok(())
+    }
+
+    fn add_ring(&mut self, ring: RingOffer, fds: Vec<OwnedFd>) -> Result<(), MemifError> {
+        let fd = only("ADD_RING", fds)?;
+        let bell = Doorbell::of_peer(fd).map_err(MemifError::system("look at a descriptor of the peer"))?;
+        let bell = bell.ok_or_else(|| MemifError::broken("the descriptor of its ring is no eventfd"))?;
+        let known = if ring.is_to_server { &mut self.to_server } else { &mut self.to_client };
+        if ring.index != 0 || known.is_some() {
+            return Err(MemifError::broken("it adds a second ring in one direction; one queue is served"));
+        }
+        let RingOffer { region, offset, log2_size, .. } = ring;
+        *known = Some((RingPlace { region, offset, log2_size }, bell));
+        Ok(())
+    }
+}
+
+/// Returns the only descriptor that came with a message.
+fn only(message: &str, mut fds: Vec<OwnedFd>) -> Result<OwnedFd, MemifError> {
+    match (fds.pop(), fds.len()) {
+        (Some(fd), 0) => Ok(fd),
+        (fd, others) => {
+            let count = others + usize::from(fd.is_some());
+            Err(MemifError::broken(format!("{count} descriptors came with {message}, which has one")))
+        }
+    }
+}

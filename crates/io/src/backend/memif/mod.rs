@@ -1,0 +1,76 @@
+//! memif: frames in memory shared with VPP or DPDK. It needs neither a NIC nor root, nor DPDK on our side.
+//!
+//! Cut by the protocol's own concepts: `message` and `channel` (the control socket), `handshake` (the way to a link), `memory` (regions), `ring`
+//! (indices and descriptors), `port` (the halves). The client owns the memory: as a client, frames are patched where the server reads them.
+//! Nothing that the peer writes is trusted: every number of it is read once and checked, and frames are copied before they are looked at.
+
+mod address;
+mod channel;
+mod error;
+mod handshake;
+mod memory;
+mod message;
+mod port;
+mod ring;
+
+use crate::{BackendInfo, Port, PortError, PortRequest};
+use address::MemifAddress;
+use error::MemifError;
+use handshake::ClientBuffers;
+
+/// The entry of the client among the backends.
+pub(crate) const CLIENT: BackendInfo = BackendInfo {
+    word: "memif",
+    title: "memif, client",
+    definition: "shares memory with VPP or DPDK, which is the server at the socket `memif:PATH`; frames are not copied when they are sent",
+    opens_interfaces: false,
+    obstacle: || None,
+    open: open_client,
+};
+
+/// The entry of the server among the backends.
+pub(crate) const SERVER: BackendInfo = BackendInfo {
+    word: "memif-server",
+    title: "memif, server",
+    definition: "shares memory with VPP or DPDK, which is the client and connects to the socket `memif-server:PATH`",
+    opens_interfaces: false,
+    obstacle: || None,
+    open: open_server,
+};
+
+/// The least octets of a buffer from which frames are sent: room for answers, which are longer than the shortest frames.
+const LEAST_SENDING: usize = 128;
+/// The least octets of a buffer into which the server writes. DPDK writes up to 2048, whatever the ring says; an odd number of cache lines
+/// spreads the beginnings of frames over the cache.
+const LEAST_RECEIVING: usize = 2048 + 64;
+
+fn open_client(request: &PortRequest<'_>) -> Result<Port, PortError> {
+    let longest = request.longest_frame as usize;
+    let sending = longest.next_multiple_of(64).max(LEAST_SENDING);
+    // A device may make frames longer, by a header around them.
+    let receiving = (longest + 128).next_multiple_of(64).max(LEAST_RECEIVING);
+    let connect = |address: &MemifAddress| {
+        let (link, layout) = handshake::connect(address, ClientBuffers { sending, receiving })?;
+        Ok((link, Some(layout)))
+    };
+    open(&CLIENT, request, connect)
+}
+
+fn open_server(request: &PortRequest<'_>) -> Result<Port, PortError> {
+    open(&SERVER, request, |address| Ok((handshake::serve(address)?, None)))
+}
+
+fn open(
+    info: &BackendInfo,
+    request: &PortRequest<'_>,
+    connect: impl FnOnce(&MemifAddress) -> Result<(handshake::MemifLink, Option<handshake::RegionLayout>), MemifError>,
+) -> Result<Port, PortError> {
+    let name = format!("{}:{}", info.word, request.address);
+    let fail = |error: MemifError| PortError::Peer { port: name.clone(), what: error.to_string() };
+    let address = MemifAddress::parse(request.address).map_err(fail)?;
+    let (link, layout) = connect(&address).map_err(fail)?;
+    let how = format!("{} of {} (rings of {} frames in shared memory)", info.title, link.peer, link.sending.size());
+    let longest = (request.longest_frame as usize).next_multiple_of(64).max(LEAST_SENDING);
+    let halves = port::halves(&name, link, layout, longest);
+    Ok(Port { mac: address.mac(info.word), name, how, queues: vec![halves] })
+}

@@ -1,0 +1,365 @@
+//! A link in shared memory as a port.
+//!
+//! The ring to the device is the device's receive queue: where it is full, the frame is refused by the device, and not kept.
+
+use super::channel::ControlChannel;
+use super::error::MemifError;
+use super::handshake::{MemifLink, RegionLayout};
+use super::memory::SharedMemory;
+use super::ring::{FLAG_NEXT, RingEnd, RingEntry};
+use crate::sys::memfd::Doorbell;
+use crate::{BATCH, Fill, Halves, PortError, Receive, Sent, Transmit};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// The most octets of a frame.
+const MOST_OCTETS: usize = 1 << 16;
+/// Looks at a ring in which nothing has changed, in a row, after which the peer is looked for: that is a call of the kernel, and with this a
+/// ten-thousandth of the looks or less.
+const LOOKS_IN_A_ROW: u32 = 1 << 15;
+/// The same for a ring that was full: it is looked at only when frames are due.
+const FULL_IN_A_ROW: u32 = 256;
+/// Attempts to send a frame outside of the schedule while the other half is sending a batch, which takes some microseconds.
+const ANSWER_ATTEMPTS: u32 = 10_000;
+
+/// The parts of a link that both halves hold.
+struct LinkShared {
+    name: String,
+    channel: ControlChannel,
+    memory: Arc<SharedMemory>,
+    _unused_bell: Doorbell,
+}
+
+impl LinkShared {
+    #[cold]
+    fn fail(&self, error: &MemifError) -> PortError {
+        PortError::Peer { port: self.name.clone(), what: error.to_string() }
+    }
+
+    fn check(&self) -> Result<(), PortError> {
+        self.channel.check().map_err(|error| self.fail(&error))
+    }
+}
+
+/// Makes the halves of a link; `layout` is that of our own memory, if it is ours.
+pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, longest: usize) -> Halves {
+    let MemifLink { channel, memory, sending, bell, receiving, unused_bell, .. } = link;
+    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, memory, _unused_bell: unused_bell });
+    let slots = usize::from(sending.size());
+    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout, shared: shared.clone() }));
+    let transmit: Box<dyn Transmit> = match layout {
+        Some(layout) => {
+            let spare = vec![0; layout.buffers.sending].into_boxed_slice();
+            Box::new(ClientTransmit { way_out: way_out.clone(), layout, slots, spare, full: 0, shared: shared.clone() })
+        }
+        None => {
+            let buffers = vec![0; longest * BATCH].into_boxed_slice();
+            Box::new(ServerTransmit { way_out: way_out.clone(), longest, buffers, full: 0, shared: shared.clone() })
+        }
+    };
+    let frame = vec![0; MOST_OCTETS].into_boxed_slice();
+    let receive = Box::new(MemifReceive { end: receiving, layout, frame, looks: 0, way_out, shared });
+    Halves { transmit, receive }
+}
+
+/// The ring by which frames leave. The sending half and answers take turns: whoever finds it taken goes on without waiting.
+struct WayOut {
+    end: RingEnd,
+    bell: Doorbell,
+    /// The layout of our own memory, if it is ours.
+    layout: Option<RegionLayout>,
+    shared: Arc<LinkShared>,
+}
+
+/// Takes the turn, if nobody has it.
+fn try_take(way_out: &Mutex<WayOut>) -> Option<MutexGuard<'_, WayOut>> {
+    match way_out.try_lock() {
+        Ok(turn) => Some(turn),
+        Err(TryLockError::Poisoned(panicked)) => Some(panicked.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+impl WayOut {
+    /// Shows the peer what was put in.
+    fn publish(&self) {
+        self.end.publish();
+        if self.end.wants_waking() {
+            self.bell.ring();
+        }
+    }
+
+    /// Puts one frame that lies in memory of ours into the ring; says whether there was room.
+    fn put(&mut self, frame: &[u8]) -> Result<bool, MemifError> {
+        let free = self.end.available()?;
+        match self.layout {
+            Some(layout) => self.put_into_own(frame, layout, free),
+            None => self.put_into_theirs(frame, free),
+        }
+    }
+
+    fn put_into_own(&mut self, frame: &[u8], layout: RegionLayout, free: u16) -> Result<bool, MemifError> {
+        if free == 0 || frame.len() > layout.buffers.sending {
+            return Ok(false);
+        }
+        let offset = layout.answering(self.end.slot(0));
+        self.shared.memory.region(0).copy_from(offset, frame);
+        self.end.set_entry(0, RingEntry { flags: 0, region: 0, octets: frame.len() as u32, offset: offset as u32 });
+        self.end.advance(1);
+        Ok(true)
+    }
+
+    /// Copies a frame into as many of the peer's buffers as it takes.
+    fn put_into_theirs(&mut self, frame: &[u8], free: u16) -> Result<bool, MemifError> {
+        let (mut rest, mut taken) = (frame, 0);
+        loop {
+            if taken == free {
+                return Ok(false);
+            }
+            let entry = self.end.entry(taken);
+            let room = entry.octets as usize;
+            let region = self.shared.memory.find(entry.region, entry.offset, room)?;
+            if room == 0 {
+                return Err(MemifError::broken("it offers an empty buffer of 0 octets"));
+            }
+            let (part, after) = rest.split_at(room.min(rest.len()));
+            region.copy_from(entry.offset as usize, part);
+            let flags = if after.is_empty() { 0 } else { FLAG_NEXT };
+            self.end.set_entry(taken, RingEntry { flags, octets: part.len() as u32, ..entry });
+            (rest, taken) = (after, taken + 1);
+            if rest.is_empty() {
+                self.end.advance(taken);
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Counts how often in a row a ring was full, and looks for the peer now and then: one that has gone takes nothing out.
+fn note_full(is_full: bool, full: &mut u32, shared: &LinkShared) -> Result<(), PortError> {
+    *full = if is_full { *full + 1 } else { 0 };
+    if *full < FULL_IN_A_ROW {
+        return Ok(());
+    }
+    *full = 0;
+    shared.check()
+}
+
+/// The sending half of a client: frames are written where the server reads them.
+struct ClientTransmit {
+    way_out: Arc<Mutex<WayOut>>,
+    layout: RegionLayout,
+    slots: usize,
+    /// The buffer of frames for which the ring has no room.
+    spare: Box<[u8]>,
+    full: u32,
+    shared: Arc<LinkShared>,
+}
+
+impl ClientTransmit {
+    /// Fills up to `wanted` frames; returns how many there was room for, or `None` while an answer is being sent.
+    fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
+        let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
+        let free = turn.end.available()?.min(wanted as u16);
+        let (memory, room) = (self.shared.memory.region(0), self.layout.buffers.sending);
+        for nth in 0..free {
+            let slot = turn.end.slot(nth);
+            let offset = self.layout.sending(slot);
+            // SAFETY: a buffer belongs to its slot and the slot to us until it is published, and the turn is held: there is no other reference.
+            // By the rules of memif the server does not touch it before, and never writes there. One that did would change octets of a frame
+            // that is judged when it comes back; no length, offset or index is ever read from a buffer.
+            let octets = fill(usize::from(slot), unsafe { memory.octets_mut(offset, room) });
+            assert!(octets <= room, "a frame of {octets} octets in a buffer of {room}");
+            turn.end.set_entry(nth, RingEntry { flags: 0, region: 0, octets: octets as u32, offset: offset as u32 });
+        }
+        if free > 0 {
+            turn.end.advance(free);
+            turn.publish();
+        }
+        Ok(Some(usize::from(free)))
+    }
+}
+
+impl Transmit for ClientTransmit {
+    fn slots(&self) -> usize {
+        self.slots + 1
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let wanted = wanted.min(BATCH);
+        let sent = self.fill_ring(wanted, fill).map_err(|error| self.shared.fail(&error))?;
+        let Some(sent) = sent else { return Ok(Sent::default()) };
+        for _ in sent..wanted {
+            fill(self.slots, &mut self.spare);
+        }
+        note_full(sent < wanted, &mut self.full, &self.shared)?;
+        Ok(Sent { taken: wanted, refused: wanted - sent })
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        self.shared.check()
+    }
+}
+
+/// The sending half of a server: frames are copied into the buffers that the client has put into the ring.
+struct ServerTransmit {
+    way_out: Arc<Mutex<WayOut>>,
+    longest: usize,
+    buffers: Box<[u8]>,
+    full: u32,
+    shared: Arc<LinkShared>,
+}
+
+impl ServerTransmit {
+    /// Fills and copies `wanted` frames; returns how many there was room for, or `None` while an answer is being sent.
+    fn copy_out(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
+        let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
+        let mut sent = 0;
+        for (slot, buffer) in self.buffers.chunks_exact_mut(self.longest).enumerate().take(wanted) {
+            let octets = fill(slot, buffer);
+            // Behind a frame without room there is none for a shorter one: order is kept.
+            if sent == slot && turn.put(&buffer[..octets])? {
+                sent += 1;
+            }
+        }
+        if sent > 0 {
+            turn.publish();
+        }
+        Ok(Some(sent))
+    }
+}
+
+impl Transmit for ServerTransmit {
+    fn slots(&self) -> usize {
+        BATCH
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let wanted = wanted.min(BATCH);
+        let sent = self.copy_out(wanted, fill).map_err(|error| self.shared.fail(&error))?;
+        let Some(sent) = sent else { return Ok(Sent::default()) };
+        note_full(sent < wanted, &mut self.full, &self.shared)?;
+        Ok(Sent { taken: wanted, refused: wanted - sent })
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        self.shared.check()
+    }
+}
+
+/// The receiving half.
+struct MemifReceive {
+    end: RingEnd,
+    /// The layout of our own memory, if it is ours.
+    layout: Option<RegionLayout>,
+    /// The frame being looked at, copied: the peer could change it meanwhile where it lies.
+    frame: Box<[u8]>,
+    /// Number of looks in a row that found nothing.
+    looks: u32,
+    way_out: Arc<Mutex<WayOut>>,
+    shared: Arc<LinkShared>,
+}
+
+impl MemifReceive {
+    /// Copies the part of a frame that lies in the entry `nth` to the octets that are there already; returns the entry's flags.
+    #[inline]
+    fn copy_part(&mut self, nth: u16, octets: &mut usize) -> Result<u16, MemifError> {
+        let entry = self.end.entry(nth);
+        let length = entry.octets as usize;
+        if let Some(layout) = self.layout {
+            let slot = self.end.slot(nth);
+            let empty = layout.empty(slot);
+            if (entry.region, entry.offset) != (empty.region, empty.offset) || entry.octets > empty.octets {
+                return Err(strange(entry, empty));
+            }
+        }
+        let region = self.shared.memory.find(entry.region, entry.offset, length)?;
+        let Some(room) = self.frame.get_mut(*octets..*octets + length) else { return Err(too_long()) };
+        region.copy_to(entry.offset as usize, room);
+        *octets += length;
+        Ok(entry.flags)
+    }
+
+    /// Copies the frame that begins at the entry `first`; returns its octets and the entry behind it.
+    #[inline]
+    fn copy_frame(&mut self, first: u16, available: u16) -> Result<(usize, u16), MemifError> {
+        let (mut octets, mut nth) = (0, first);
+        while self.copy_part(nth, &mut octets)? & FLAG_NEXT != 0 {
+            nth += 1;
+            if nth == available {
+                return Err(MemifError::broken("it hands over the beginning of a frame without its end"));
+            }
+        }
+        Ok((octets, nth + 1))
+    }
+
+    fn take_frames(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, MemifError> {
+        let available = self.end.available()?;
+        let (mut next, mut frames) = (0, 0);
+        while next < available && frames < BATCH {
+            let (octets, after) = self.copy_frame(next, available)?;
+            each(&self.frame[..octets]);
+            (next, frames) = (after, frames + 1);
+        }
+        if next > 0 {
+            self.give_back(next);
+        }
+        Ok(frames)
+    }
+
+    /// Gives the buffers of the first `count` entries back to the peer.
+    #[inline]
+    fn give_back(&mut self, count: u16) {
+        if let Some(layout) = self.layout {
+            (0..count).for_each(|nth| self.end.set_entry(nth, layout.empty(self.end.slot(nth))));
+        }
+        self.end.advance(count);
+        self.end.publish();
+    }
+}
+
+#[cold]
+fn strange(entry: RingEntry, empty: RingEntry) -> MemifError {
+    let RingEntry { region, octets, offset, .. } = entry;
+    MemifError::broken(format!(
+        "it hands over {octets} octets at {offset} of region {region}, where its buffer has {} at {}",
+        empty.octets, empty.offset
+    ))
+}
+
+#[cold]
+fn too_long() -> MemifError {
+    MemifError::broken(format!("it hands over a frame of more than {MOST_OCTETS} octets"))
+}
+
+impl Receive for MemifReceive {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        let frames = self.take_frames(each).map_err(|error| self.shared.fail(&error))?;
+        self.looks = if frames == 0 { self.looks + 1 } else { 0 };
+        if self.looks >= LOOKS_IN_A_ROW {
+            self.looks = 0;
+            self.shared.check()?;
+        }
+        Ok(frames)
+    }
+
+    /// Where the ring is full the frame is lost, as on a wire; a caller that needs an answer sends it again.
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        let turn = (0..ANSWER_ATTEMPTS).find_map(|_| {
+            let turn = try_take(&self.way_out);
+            if turn.is_none() {
+                std::hint::spin_loop();
+            }
+            turn
+        });
+        let Some(mut turn) = turn else { return Ok(()) };
+        if turn.put(frame).map_err(|error| self.shared.fail(&error))? {
+            turn.publish();
+        }
+        Ok(())
+    }
+
+    /// None: where the ring is full, the peer keeps the frame or drops it, and tells only those who ask it.
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        Ok(0)
+    }
+}

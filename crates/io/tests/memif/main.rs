@@ -1,0 +1,81 @@
+//! Links in shared memory: with ourselves, with peers that refuse, vanish or lie, and with `dpdk-testpmd`. They need no root; `testpmd` needs the
+//! package dpdk-dev.
+
+mod device;
+mod errors;
+mod lies;
+mod link;
+mod lying_client;
+mod peer;
+mod testpmd;
+
+use sixbench_io::{Backend, Halves, Port, PortError, PortSpec};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A time in which anything here happens on any machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A directory of our own, gone when dropped.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sb-{}-memif-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    fn socket(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a plain path").to_owned()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Opens a port by its name in plan files, for frames of up to `longest` octets.
+fn open_port(name: &str, longest: u32) -> Result<Port, PortError> {
+    PortSpec::parse(name).open(Backend::Auto, longest)
+}
+
+fn open(name: &str, longest: u32) -> Result<Halves, PortError> {
+    open_port(name, longest).map(Port::into_single_queue)
+}
+
+/// Opens a port that connects to a server which is about to listen.
+fn open_when_there(name: &str, longest: u32) -> Port {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match open_port(name, longest) {
+            Err(error) if Instant::now() < end && is_not_there(&error) => std::thread::yield_now(),
+            port => return port.unwrap_or_else(|error| panic!("{name}: {error}")),
+        }
+    }
+}
+
+fn is_not_there(error: &PortError) -> bool {
+    let text = error.to_string();
+    text.contains("there is no socket") || text.contains("nobody listens")
+}
+
+/// Returns the error of an attempt that fails.
+fn failed<T>(outcome: Result<T, PortError>) -> String {
+    let error = outcome.err().expect("an error");
+    assert!(matches!(error, PortError::Peer { .. }), "{error}");
+    error.to_string()
+}
+
+/// Repeats a step until it fails; returns that error.
+fn until_error<T>(mut step: impl FnMut() -> Result<T, PortError>) -> String {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Err(error) = step() {
+            return failed::<T>(Err(error));
+        }
+        assert!(Instant::now() < end, "it goes on for ever");
+    }
+}
