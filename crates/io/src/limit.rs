@@ -1,20 +1,16 @@
 //! What the system allows this process.
 
-use crate::sys::check;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
 /// Lets this process open as many files and sockets as its hard limit allows; returns how many that are. The hard limit itself stays as the
 /// administrator has set it.
 pub fn raise_open_files() -> io::Result<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the kernel writes one rlimit, which `limit` is.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) })?;
-    if limit.rlim_cur < limit.rlim_max {
-        limit.rlim_cur = limit.rlim_max;
-        // SAFETY: the kernel only reads `limit`.
-        check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) })?;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum {
+        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
     }
-    Ok(limit.rlim_cur)
+    Ok(maximum.unwrap_or(u64::MAX))
 }
 
 /// Files and sockets this process has open.

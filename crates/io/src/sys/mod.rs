@@ -6,9 +6,10 @@ pub(crate) mod memfd;
 pub(crate) mod seqpacket;
 
 use crate::Obstacle;
+use rustix::net::{AddressFamily, Protocol, RawProtocol, SendFlags, SocketFlags, SocketType};
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Turns the kernel's -1 into the error behind it.
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -17,11 +18,9 @@ pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 
 /// Opens a socket, closed on exec.
 pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers are passed; the descriptor is new and has no other owner.
-    unsafe {
-        let fd = check(libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol))?;
-        Ok(OwnedFd::from_raw_fd(fd))
-    }
+    let (family, kind) = (AddressFamily::from_raw(family as u16), SocketType::from_raw(kind as u32));
+    let protocol = RawProtocol::new(protocol as u32).map(Protocol::from_raw);
+    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?)
 }
 
 /// Returns an obstacle if the kernel has no sockets of this family, which are called `what`.
@@ -74,9 +73,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 }
 
 /// Sends one buffer without waiting. Where the peer's queue is full it is lost, as on a wire; a caller that needs an answer sends it again.
-pub(crate) fn send_or_lose(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
-    // SAFETY: the buffer outlives the call.
-    let sent = unsafe { libc::send(fd.as_raw_fd(), octets.as_ptr().cast(), octets.len(), libc::MSG_DONTWAIT) };
-    let error = io::Error::last_os_error();
-    if sent < 0 && !is_full(&error) { Err(error) } else { Ok(()) }
+pub(crate) fn send_or_lose(fd: &impl AsFd, octets: &[u8]) -> io::Result<()> {
+    let error = rustix::net::send(fd, octets, SendFlags::DONTWAIT).err().map(io::Error::from);
+    error.filter(|error| !is_full(error)).map_or(Ok(()), Err)
 }
