@@ -62,7 +62,7 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
     let directory = Directory::new("rights");
     let path = directory.socket("x.sock");
     let _listener = RawListener::new(&path);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("our file");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("our file");
     if is_root {
         // Root may open everything: the same attempt is made by a thread that has given up its rights.
         let told = std::thread::spawn(move || {

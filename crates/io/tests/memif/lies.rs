@@ -5,6 +5,9 @@ use super::{Directory, failed, open, until_error};
 use sixbench_io::{Halves, PortError};
 use std::sync::mpsc;
 
+/// Flags, region, octets and offset.
+type Entry = (u16, u16, u32, u32);
+
 /// A server that has connected, and what the client gave it.
 struct FakeServer {
     socket: RawSocket,
@@ -134,14 +137,13 @@ impl FakeServer {
         self.rings[ring].0 + DESCRIPTORS + 16 * slot
     }
 
-    /// Returns flags, region, octets and offset of an entry.
-    fn read(&self, ring: usize, slot: usize) -> (u16, u16, u32, u32) {
+    fn read(&self, ring: usize, slot: usize) -> Entry {
         let at = self.entry(ring, slot);
         let (memory, word, long) = (&self.memory, u16::from_ne_bytes, u32::from_ne_bytes);
         (word(memory.get(at)), word(memory.get(at + 2)), long(memory.get(at + 4)), long(memory.get(at + 8)))
     }
 
-    fn write(&self, ring: usize, slot: usize, (flags, region, octets, offset): (u16, u16, u32, u32)) {
+    fn write(&self, ring: usize, slot: usize, (flags, region, octets, offset): Entry) {
         let at = self.entry(ring, slot);
         self.memory.put(at, flags.to_ne_bytes());
         self.memory.put(at + 2, region.to_ne_bytes());
@@ -227,7 +229,7 @@ fn told(name: &str, lie: impl FnOnce(&FakeServer)) -> String {
 
 #[test]
 fn entries_that_lie_are_refused_and_nothing_outside_of_their_buffers_is_read() {
-    let lie = |change: fn((u16, u16, u32, u32)) -> (u16, u16, u32, u32)| {
+    let lie = |change: fn(Entry) -> Entry| {
         move |server: &FakeServer| {
             server.write(TO_CLIENT, 0, change(server.read(TO_CLIENT, 0)));
             server.set_tail(TO_CLIENT, 1);

@@ -59,7 +59,8 @@ fn open_when_there(name: &str, longest: u32) -> Port {
 
 fn is_not_there(error: &PortError) -> bool {
     let text = error.to_string();
-    text.contains("there is no socket") || text.contains("nobody listens")
+    // A server of DPDK listens before its interface is there.
+    ["there is no socket", "nobody listens", "ID not found"].iter().any(|known| text.contains(known))
 }
 
 /// Returns the error of an attempt that fails.

@@ -41,7 +41,7 @@ impl ControlChannel {
 
     /// Waits for the only client at `path`. The socket's file is removed again.
     pub(super) fn accept(path: &str) -> Result<Self, MemifError> {
-        let listener = Listener::new(path)?;
+        let listener = MemifListener::new(path)?;
         let socket = seqpacket::accept(&listener.socket, CONNECT_LIMIT, STEP_LIMIT).map_err(|source| match source.kind() {
             io::ErrorKind::TimedOut => MemifError::NobodyCame { path: path.to_owned(), seconds: CONNECT_LIMIT.as_secs() },
             _ => MemifError::System { what: "accept a connection", source },
@@ -173,12 +173,12 @@ pub(super) fn unexpected(awaited: &str, message: &MemifMessage) -> MemifError {
 }
 
 /// A socket that listens. Its file is removed when it is dropped.
-struct Listener {
+struct MemifListener {
     socket: OwnedFd,
     path: String,
 }
 
-impl Listener {
+impl MemifListener {
     fn new(path: &str) -> Result<Self, MemifError> {
         let listen = || seqpacket::listen(path);
         let socket = match listen() {
@@ -199,7 +199,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for MemifListener {
     fn drop(&mut self) {
         if !self.path.starts_with('@') {
             let _ = std::fs::remove_file(&self.path);

@@ -92,9 +92,15 @@ pub(super) enum MemifError {
     OtherInterface {
         /// The peer's wish.
         wanted: String,
-        /// What this end is.
+        /// The interface or mode of this end.
         here: String,
     },
+    /// Touching the peer's memory may be unsafe, or there is too much of it.
+    #[error(
+        "the memory of the peer cannot be used: {0}; let the device use none of its own buffers (in VPP `no-zero-copy`, in DPDK `zero-copy=no`), or let \
+         it be the server"
+    )]
+    UnusableMemory(String),
     /// The peer does what no peer may.
     #[error("the peer breaks the rules of memif: {0}; the link cannot be trusted any more")]
     Broken(String),

@@ -36,12 +36,12 @@ pub(super) struct MemifLink {
     pub(super) unused_bell: Doorbell,
 }
 
-/// The octets of a client's buffers.
+/// The sizes of a client's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClientBuffers {
-    /// Of those from which frames are sent.
+    /// The octets of those from which frames are sent.
     pub(super) sending: usize,
-    /// Of those into which the server writes.
+    /// The octets of those into which the server writes.
     pub(super) receiving: usize,
 }
 
@@ -119,7 +119,8 @@ fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(Memif
 
 /// Tells the peer why there will be no link, if it does not know.
 fn explain(channel: &ControlChannel, error: &MemifError) {
-    if matches!(error, MemifError::Broken(_) | MemifError::Version { .. } | MemifError::OtherInterface { .. }) {
+    use MemifError::{Broken, OtherInterface, UnusableMemory, Version};
+    if matches!(error, Broken(_) | UnusableMemory(_) | Version { .. } | OtherInterface { .. }) {
         channel.refuse(error.to_string());
     }
 }
@@ -202,7 +203,7 @@ pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     Ok(MemifLink { channel, memory, peer, sending, bell: to_client.1, receiving, unused_bell: to_server.1 })
 }
 
-/// What a client has offered, checked.
+/// The offer of a client, checked.
 struct AcceptedClient {
     memory: Arc<SharedMemory>,
     peer: String,
@@ -210,7 +211,7 @@ struct AcceptedClient {
     to_client: (RingPlace, Doorbell),
 }
 
-/// What a client has offered so far.
+/// The offer of a client so far.
 #[derive(Default)]
 struct ClientOffer {
     regions: Vec<(u64, OwnedFd)>,

@@ -31,11 +31,8 @@ impl SharedMemory {
     pub(super) fn of_client(claimed: Vec<(u64, OwnedFd)>) -> Result<Self, MemifError> {
         let total = claimed.iter().try_fold(0u64, |total, (size, _)| total.checked_add(*size));
         if total.is_none_or(|total| total > MOST_MAPPED) {
-            let what = format!(
-                "its regions have more than {} MiB; a client that lends its own buffers (zero-copy) must not, or be the server itself",
-                MOST_MAPPED >> 20
-            );
-            return Err(MemifError::broken(what));
+            let what = format!("its regions have more than {} MiB", MOST_MAPPED >> 20);
+            return Err(MemifError::UnusableMemory(what));
         }
         let regions = claimed.iter().map(|(size, fd)| map_checked(*size, fd)).collect::<Result<_, _>>()?;
         Ok(Self { regions })
@@ -74,9 +71,7 @@ fn outside(index: u16, offset: u32, octets: usize, length: usize) -> MemifError 
 fn map_checked(size: u64, fd: &OwnedFd) -> Result<MemoryMapping, MemifError> {
     // In this order: the length of a file that cannot shrink is the least that it will ever have.
     if !memfd::cannot_shrink(fd) {
-        let what = "its memory is not sealed against shrinking (F_SEAL_SHRINK); a client that lends its own buffers (zero-copy) must not, or be \
-                    the server itself";
-        return Err(MemifError::broken(what));
+        return Err(MemifError::UnusableMemory("it is not sealed against shrinking (F_SEAL_SHRINK)".to_owned()));
     }
     let length = memfd::length(fd).map_err(MemifError::system("measure the memory of the peer"))?;
     if size == 0 || size > length {

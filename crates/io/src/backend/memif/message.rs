@@ -22,7 +22,7 @@ const FLAG_TO_SERVER: u16 = 1;
 /// [`Connect`](Self::Connect), the server the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MemifMessage {
-    /// What was asked for is done.
+    /// The last request was granted.
     Ack,
     /// The first message: what the server can do.
     Hello(ServerOffer),

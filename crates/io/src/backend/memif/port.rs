@@ -342,7 +342,7 @@ impl Receive for MemifReceive {
         Ok(frames)
     }
 
-    /// Where the ring is full the frame is lost, as on a wire; a caller that needs an answer sends it again.
+    /// Sends one frame. If the ring is full it is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
         let turn = (0..ANSWER_ATTEMPTS).find_map(|_| {
             let turn = try_take(&self.way_out);
