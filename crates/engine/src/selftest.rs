@@ -142,7 +142,7 @@ pub fn receive(
     /// Frames between two looks at the clock.
     const AT_ONCE: u64 = 2048;
     let frames = frames.next_multiple_of(AT_ONCE);
-    let mut exchange = Exchange::new(profile, direction, frames, AT_ONCE as usize, verification)?;
+    let mut exchange = MemoryLink::new(profile, direction, frames, AT_ONCE as usize, verification)?;
     let mut took_ns = 0;
     for _ in 0..frames / AT_ONCE {
         (0..AT_ONCE / BATCH as u64).for_each(|_| exchange.send(clock));
@@ -159,7 +159,7 @@ pub fn receive(
 /// A profile of which no frames can be made.
 pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     let frames = frames.next_multiple_of(BATCH as u64);
-    let mut exchange = Exchange::new(profile, direction, frames, BATCH, Verification::Usual)?;
+    let mut exchange = MemoryLink::new(profile, direction, frames, BATCH, Verification::Usual)?;
     let start_ns = clock.now_ns();
     for _ in 0..frames / BATCH as u64 {
         exchange.send(clock);
@@ -170,7 +170,7 @@ pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clo
 }
 
 /// Frames that go from the sender to the receiver through memory.
-struct Exchange {
+struct MemoryLink {
     stream: Stream,
     writer: Writer,
     sender: FrameRingEnd,
@@ -179,7 +179,7 @@ struct Exchange {
     sent: u64,
 }
 
-impl Exchange {
+impl MemoryLink {
     /// Ready for `frames` frames, `at_once` of them sent before they are received.
     fn new(
         profile: &TrafficProfile,

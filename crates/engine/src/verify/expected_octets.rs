@@ -5,7 +5,7 @@ use crate::stateful::Mapped;
 use crate::stream::{FlowPattern, FrameKind, Stream};
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
-use sixbench_wire::template::{PlainArrival, StampedTime, VaryingAddresses};
+use sixbench_wire::template::{AddressesThatVary, PlainArrival, StampedTime};
 
 /// The longest headers with a tag: IPv6 in IPv6, which no technology has; IPv4 in IPv6 takes 100.
 const LONGEST_HEAD: usize = 128;
@@ -36,7 +36,7 @@ impl ExpectedOctets {
         head[..head_octets].copy_from_slice(&template.octets()[..head_octets]);
         let knows_hardware_addresses = template.description().src_mac.is_unicast();
         let plain = kind.flow_pattern().and_then(|pattern| {
-            let vary = VaryingAddresses { parts: pattern.varies_addresses(), whole: pattern.subscriber_end() };
+            let vary = AddressesThatVary { parts: pattern.varies_addresses(), whole: pattern.subscriber_end() };
             let arrival = PlainArrival::new(template, vary, !kind.keeps_identification, knows_hardware_addresses)?;
             Some((pattern.clone(), arrival))
         });

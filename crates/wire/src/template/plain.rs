@@ -40,7 +40,7 @@ pub struct PlainPatch {
 
 /// What stands from the UDP header to the time of sending, but for the first half of the magic, as words.
 #[derive(PartialEq, Eq)]
-struct Tail {
+struct TailWords {
     header: u64,
     middle: u64,
     time_ns: u64,
@@ -72,7 +72,7 @@ impl PlainPatch {
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
     pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
-        let Tail { header, middle, time_ns } = self.tail(variable);
+        let TailWords { header, middle, time_ns } = self.tail(variable);
         let tail = frame[self.udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
         tail[..8].copy_from_slice(&header.to_be_bytes());
         // Between the two stands the first half of the magic.
@@ -109,18 +109,18 @@ impl PlainPatch {
     }
 
     #[inline(always)]
-    fn tail(&self, variable: &Variable) -> Tail {
+    fn tail(&self, variable: &Variable) -> TailWords {
         let (ports, time) = ((variable.source_port, variable.destination_port), variable.time);
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
         let checksum = checksum::finish_udp(self.sum + self.sum_of_addresses(variable) + sum_of(ports) + tag);
         let header = u64::from(ports.0) << 48 | u64::from(ports.1) << 32 | u64::from(self.udp_len) << 16 | u64::from(checksum);
-        Tail { header, middle: tag::middle(self.stream, variable.sequence), time_ns: time.time_ns }
+        TailWords { header, middle: tag::middle(self.stream, variable.sequence), time_ns: time.time_ns }
     }
 }
 
 /// What varies of the addresses of a stream's frames.
 #[derive(Debug, Clone, Copy)]
-pub struct VaryingAddresses {
+pub struct AddressesThatVary {
     /// True if 16 bits of either do.
     pub parts: bool,
     /// The end at which the whole address does.
@@ -146,7 +146,7 @@ impl PlainArrival {
     /// `with_hardware_addresses` those of the Ethernet header are not looked at.
     pub fn new(
         template: &Template,
-        vary: VaryingAddresses,
+        vary: AddressesThatVary,
         is_translated: bool,
         with_hardware_addresses: bool,
     ) -> Option<Self> {
@@ -185,7 +185,7 @@ impl PlainArrival {
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
     pub fn is(&self, frame: &[u8], variable: &Variable) -> bool {
-        let words = |tail: &[u8; TAIL_LEN]| Tail {
+        let words = |tail: &[u8; TAIL_LEN]| TailWords {
             header: u64::from_be_bytes(*tail.first_chunk().expect(TOO_SHORT)),
             middle: u64::from_be_bytes(*tail[10..].first_chunk().expect(TOO_SHORT)),
             time_ns: u64::from_be_bytes(*tail[18..].first_chunk().expect(TOO_SHORT)),
