@@ -158,7 +158,8 @@ fn an_answer_leaves_by_itself_and_spoils_no_frame_that_waits_to_be_patched() {
         let mut held = vec![false; from.transmit.slots()];
         for round in 0..3 * RING {
             from.receive.answer(&[9; 86]).expect("answer");
-            // As the engine does: a buffer that was written keeps what it holds, but for a field.
+            // As the engine does: a buffer that was written keeps what it holds, but for a field. Three frames a round: each slot of the ring
+            // has an answer at one time, and a frame at another.
             let mut fill = |slot: usize, buffer: &mut [u8]| {
                 if !std::mem::replace(&mut held[slot], true) {
                     buffer[..60].fill(7);
@@ -166,12 +167,12 @@ fn an_answer_leaves_by_itself_and_spoils_no_frame_that_waits_to_be_patched() {
                 buffer[0] = round as u8;
                 60
             };
-            assert_eq!(from.transmit.transmit(1, &mut fill).expect("send"), Sent { taken: 1, refused: 0 });
+            assert_eq!(from.transmit.transmit(2, &mut fill).expect("send"), Sent { taken: 2, refused: 0 });
             let mut frames = Vec::new();
             to.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive");
             let mut right = vec![7; 60];
             right[0] = round as u8;
-            assert_eq!(frames, [vec![9; 86], right]);
+            assert_eq!(frames, [vec![9; 86], right.clone(), right]);
         }
         ends.reverse();
     }

@@ -246,15 +246,16 @@ fn an_honest_client_gets_its_frames_in_its_own_buffers_however_small() {
     let mut frames = Vec::new();
     assert_eq!(ours.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive"), 1);
     assert_eq!((frames, client.tail(TO_SERVER)), (vec![b"frame".to_vec()], 1));
-    // Three buffers of four octets hold one frame of ten; a second frame has no room, and is refused whole.
-    (0..3).for_each(|slot| client.write(TO_CLIENT, slot, (0, 0, 4, (BUFFERS + slot * BUFFER) as u32)));
-    client.set_head(TO_CLIENT, 3);
-    let fill = &mut |_: usize, buffer: &mut [u8]| {
+    // Three of four buffers of four octets hold one frame of ten. A second one has no room, and is refused whole, and so is a short one behind
+    // it: order is kept.
+    (0..4).for_each(|slot| client.write(TO_CLIENT, slot, (0, 0, 4, (BUFFERS + slot * BUFFER) as u32)));
+    client.set_head(TO_CLIENT, 4);
+    let fill = &mut |slot: usize, buffer: &mut [u8]| {
         buffer[..10].copy_from_slice(b"0123456789");
-        10
+        if slot < 2 { 10 } else { 4 }
     };
-    let sent = ours.transmit.transmit(2, fill).expect("send");
-    assert_eq!((sent.taken, sent.refused, client.tail(TO_CLIENT)), (2, 1, 3));
+    let sent = ours.transmit.transmit(3, fill).expect("send");
+    assert_eq!((sent.taken, sent.refused, client.tail(TO_CLIENT)), (3, 2, 3));
     let part = |slot: usize| client.memory.get(BUFFERS + slot * BUFFER);
     assert_eq!([part(0), part(1)], [*b"0123", *b"4567"]);
     assert_eq!(part(2)[..2], *b"89");

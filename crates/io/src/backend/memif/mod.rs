@@ -40,15 +40,23 @@ pub(crate) const SERVER: BackendInfo = BackendInfo {
 
 /// The least octets of a buffer from which frames are sent: room for answers, which are longer than the shortest frames.
 const LEAST_SENDING: usize = 128;
-/// The least octets of a buffer into which the server writes. DPDK writes up to 2048, whatever the ring says; an odd number of cache lines
-/// spreads the beginnings of frames over the cache.
-const LEAST_RECEIVING: usize = 2048 + 64;
+/// The least octets of a buffer into which the server writes. DPDK writes up to 2048, whatever the ring says.
+const LEAST_RECEIVING: usize = 2048;
+
+const CACHE_LINE: usize = 64;
+
+/// Returns the octets of each of many buffers for frames of up to `octets`. Small ones lie close together. Of larger ones only the beginning is
+/// touched by small frames: an odd number of cache lines spreads these beginnings over the cache.
+fn buffer_octets(octets: usize) -> usize {
+    let lines = octets.div_ceil(CACHE_LINE);
+    CACHE_LINE * if lines > 4 { lines | 1 } else { lines }
+}
 
 fn open_client(request: &PortRequest<'_>) -> Result<Port, PortError> {
     let longest = request.longest_frame as usize;
-    let sending = longest.next_multiple_of(64).max(LEAST_SENDING);
+    let sending = buffer_octets(longest.max(LEAST_SENDING));
     // A device may make frames longer, by a header around them.
-    let receiving = (longest + 128).next_multiple_of(64).max(LEAST_RECEIVING);
+    let receiving = buffer_octets((longest + 128).max(LEAST_RECEIVING));
     let connect = |address: &MemifAddress| {
         let (link, layout) = handshake::connect(address, ClientBuffers { sending, receiving })?;
         Ok((link, Some(layout)))
@@ -70,7 +78,18 @@ fn open(
     let address = MemifAddress::parse(request.address).map_err(fail)?;
     let (link, layout) = connect(&address).map_err(fail)?;
     let how = format!("{} of {} (rings of {} frames in shared memory)", info.title, link.peer, link.sending.size());
-    let longest = (request.longest_frame as usize).next_multiple_of(64).max(LEAST_SENDING);
+    let longest = buffer_octets((request.longest_frame as usize).max(LEAST_SENDING));
     let halves = port::halves(&name, link, layout, longest);
     Ok(Port { mac: address.mac(info.word), name, how, queues: vec![halves] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_have_room_for_a_frame_and_spread_over_the_cache() {
+        let octets = [60, 80, 128, 129, 257, 1514, 2048, 9014];
+        assert_eq!(octets.map(buffer_octets), [64, 128, 128, 192, 320, 1600, 2112, 9024]);
+    }
 }
