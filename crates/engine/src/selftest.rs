@@ -196,7 +196,7 @@ impl MemoryLink {
         if verification == Verification::FieldByField {
             verifier.read_every_field();
         }
-        let (sender, receiver) = FrameRing::new(at_once, stream.longest_octets());
+        let (sender, receiver) = FrameRing::pair(at_once, stream.longest_octets());
         let expected = ExpectedFrames {
             verifier,
             delays: Delays::new(None, false),

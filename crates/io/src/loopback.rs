@@ -151,7 +151,7 @@ pub struct FrameRing {
 
 impl FrameRing {
     /// Creates a ring for `frames` frames of up to `frame_octets` octets, and returns its two ends.
-    pub fn new(frames: usize, frame_octets: usize) -> (FrameRingEnd, FrameRingEnd) {
+    pub fn pair(frames: usize, frame_octets: usize) -> (FrameRingEnd, FrameRingEnd) {
         let buffer_octets = frame_octets.next_multiple_of(64);
         let buffers = vec![0; buffer_octets * frames];
         let ring = Self { buffers, buffer_octets, lengths: vec![0; frames], sent: 0, received: 0 };
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_ring_takes_as_many_frames_as_it_has_buffers_and_gives_them_back_in_order() {
-        let (mut sender, receiver) = FrameRing::new(3, 60);
+        let (mut sender, receiver) = FrameRing::pair(3, 60);
         let mut receiver: Box<dyn Receive> = Box::new(receiver);
         let mut next = 0;
         let mut fill = |_: usize, buffer: &mut [u8]| {
