@@ -80,35 +80,7 @@ fn a_run_that_waits_for_a_command_that_does_not_end_ends_on_sigterm() {
     stopped_while("sleep 29`", &recipe, "TERM");
 }
 
-/// A short test, whose results are to be kept, and a trial that goes on for long.
-const LONG: &str = r#"
-name = "long"
-[testbed]
-io = "BACKEND"
-[trial]
-duration = "100ms"
-residual = "50ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-[[test]]
-name = "short"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1
-[[test]]
-name = "long"
-dut = "linux-ipv4"
-measure = "pdv"
-rate = "1k"
-duration = "60s"
-frame-sizes = [84]
-repetitions = 1
-"#;
-
+/// How long the trial of the second test of [`plans::SHORT_THEN_LONG`] sends.
 const LONG_NS: u64 = 60_000_000_000;
 
 /// Runs `ip` in a namespace of the run of this process; returns what it prints.
@@ -130,7 +102,8 @@ fn received(run: u32) -> u64 {
 fn stopped_over_a_dead_link(backend: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("dead-{name}"));
-    let (plan, results) = (scratch.write("plan.toml", &LONG.replace("BACKEND", backend)), scratch.path("results"));
+    let (plan, results) =
+        (scratch.write("plan.toml", &plans::SHORT_THEN_LONG.replace("BACKEND", backend)), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results, "--json"]);
     let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     let mut events = lines.map(|line| serde_json::from_str::<Value>(&line).expect("an event"));

@@ -34,10 +34,11 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
+    let width = figures.iter().map(|figure| figure.what.len()).max().unwrap_or(0);
     for figure in &figures {
         let error = figure.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
         let rate = show_rate(FrameRate(figure.per_second));
-        output::line(format_args!("{:<60} {rate:>8} {}{error}", figure.what, figure.unit))?;
+        output::line(format_args!("{:<width$} {rate:>8} {}{error}", figure.what, figure.unit))?;
     }
     Ok(Exit::Done)
 }

@@ -38,6 +38,35 @@ frame-sizes = [84, 128]
 repetitions = 3
 "#;
 
+/// A short test, and a test whose only trial lasts a minute; `BACKEND` is to be replaced.
+pub(crate) const SHORT_THEN_LONG: &str = r#"
+name = "long"
+[testbed]
+io = "BACKEND"
+[trial]
+duration = "100ms"
+residual = "50ms"
+rest = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "2k"
+width = "50%"
+[[test]]
+name = "short"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+[[test]]
+name = "long"
+dut = "linux-ipv4"
+measure = "pdv"
+rate = "1k"
+duration = "60s"
+frame-sizes = [84]
+repetitions = 1
+"#;
+
 /// Of a stateful gateway named `rigged`.
 pub(crate) const STATEFUL: &str = r#"
 name = "short"

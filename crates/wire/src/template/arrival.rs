@@ -5,10 +5,12 @@ use crate::ethernet;
 use crate::octets::be16;
 use crate::{IpVersion, checksum};
 
-const FLAGS_AT: usize = 6;
+/// Offsets within an IPv4 header.
+pub(super) const IDENTIFICATION_AT: usize = 4;
+pub(super) const FLAGS_AT: usize = 6;
 const CHECKSUM_AT: usize = 10;
 /// The don't-fragment flag in the first octet of IPv4's flags and fragment offset.
-const DONT_FRAGMENT: u8 = 0x40;
+pub(super) const DONT_FRAGMENT: u8 = 0x40;
 
 impl Template {
     /// Octets from the frame's start to the end of the tag; the fill pattern follows.
@@ -57,7 +59,7 @@ impl Template {
 /// Copies identification and don't-fragment flag from one IPv4 header to another, whose checksum it updates (RFC 1624).
 #[inline]
 fn adopt_identification(to: &mut [u8], from: &[u8]) {
-    const IDENTIFICATION: std::ops::Range<usize> = 4..6;
+    const IDENTIFICATION: std::ops::Range<usize> = IDENTIFICATION_AT..IDENTIFICATION_AT + 2;
     let words = |header: &[u8]| u64::from(be16(header, IDENTIFICATION.start)) + u64::from(be16(header, FLAGS_AT));
     let others = u64::from(!be16(to, CHECKSUM_AT)) + 2 * 0xffff - words(to);
     to[IDENTIFICATION].copy_from_slice(&from[IDENTIFICATION]);

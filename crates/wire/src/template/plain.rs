@@ -3,7 +3,7 @@
 
 use super::{
     DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, TAIL_LEN,
-    TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, outer, put, sum_of,
+    TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
 };
 use crate::octets::{array, be16};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
@@ -15,10 +15,8 @@ const FIXED_IPV6: usize = UDP_AT_IPV6 + udp::HEADER_LEN + 2;
 /// Octets that are compared at once.
 const WORD: usize = 4;
 
-const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + 4;
-const FLAGS_AT: usize = ethernet::HEADER_LEN + 6;
-/// The don't-fragment flag in the first octet of IPv4's flags and fragment offset.
-const DONT_FRAGMENT: u8 = 0x40;
+const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + arrival::IDENTIFICATION_AT;
+const FLAGS_AT: usize = ethernet::HEADER_LEN + arrival::FLAGS_AT;
 
 /// Patches the frames of a [`Template`] of UDP datagrams without a header around them. It writes what [`Template::patch`] writes, in a third of
 /// the time.
@@ -173,7 +171,7 @@ impl PlainArrival {
         let is_identification_chosen = is_ipv4 && is_translated;
         if is_identification_chosen {
             leave_out(IDENTIFICATION_AT, 2);
-            mask[FLAGS_AT] = !DONT_FRAGMENT;
+            mask[FLAGS_AT] = !arrival::DONT_FRAGMENT;
         }
         let flags = be16(&octets, FLAGS_AT);
         Some(Self { patch, octets, mask, is_identification_chosen, flags })
