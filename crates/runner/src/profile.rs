@@ -14,7 +14,7 @@ use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Nei
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{self, KnownDefect, Recipe, RecipeLink, RecipeTraffic};
+use sixbench_testbed::recipe::{self, DeviceHost, KnownDefect, Recipe, RecipeLink, RecipeTraffic};
 use sixbench_wire::WireError;
 use std::net::IpAddr;
 use translator::Translator;
@@ -90,13 +90,14 @@ fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    if test.measure.demand() == Some(Demand::Reset) && !recipe.can_be_reset() {
-        return Err(format!(
-            "test {}: the recipe {} does not say how to reset the device: it has neither [[reset]] nor [daemon]",
-            test.name, recipe.name
-        ));
+    if test.measure.demand() != Some(Demand::Reset) || recipe.can_be_reset() {
+        return Ok(());
     }
-    Ok(())
+    let why = match recipe.host {
+        DeviceHost::Memif => "it has no [[reset]], and links in shared memory would end with the process of its [daemon]",
+        _ => "it has neither [[reset]] nor [daemon]",
+    };
+    Err(format!("test {}: the recipe {} does not say how to reset the device: {why}", test.name, recipe.name))
 }
 
 /// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are

@@ -35,6 +35,11 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
+        if recipe.host == DeviceHost::Memif {
+            let options = DutOptions { subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_in_memory(recipe, "", &cores, &rehearsal, &options)?);
+            continue;
+        }
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len())?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
         let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;

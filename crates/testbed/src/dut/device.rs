@@ -3,16 +3,17 @@
 use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
-use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars};
+use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
 use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
 use crate::lab::{VIRTUAL_CORES, VirtualMachine};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
+use crate::net::directory_name;
 use crate::net::namespace::Namespace;
 use crate::net::topology::{Cores, LINKS};
 use crate::recipe::{DeviceHost, Recipe, System};
 use sixbench_method::record::DutFacts;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
 #[derive(Debug)]
@@ -55,6 +56,31 @@ impl Dut {
         Ok(Self { machine, running, _host: host, holder })
     }
 
+    /// Brings up a process of this machine that serves two links in shared memory. It is in no namespace, so that this needs no root. `run`
+    /// tells several devices of one process apart.
+    ///
+    /// # Errors
+    /// A command that fails, a process that ends, or sockets that are not there in time. All that was done until then is undone.
+    pub(crate) fn bring_up_in_memory(
+        recipe: &Recipe,
+        run: &str,
+        cores: &Cores,
+        shell: &Shell,
+        options: &DutOptions,
+    ) -> Result<Self, TestbedError> {
+        let name = directory_name(run);
+        let context = ExecContext { shell: shell.outside(), name, cores: cores.dut.clone(), undo: None };
+        check_programs(recipe, &context.shell)?;
+        context.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let directory = Directory::make(&context)?;
+        let sockets = sockets(directory.path());
+        let links = Some(sockets.each_ref().map(|socket| socket.display().to_string()));
+        let vars = with_options(recipe, options, TemplateVars { links, ..context.vars() });
+        let mut running = RunningRecipe::bring_up(recipe, context, directory, vars, &Zone::default())?;
+        running.wait_for_sockets(&sockets)?;
+        Ok(Self { machine: None, running, _host: None, holder: None })
+    }
+
     /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
     /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
     ///
@@ -87,6 +113,11 @@ impl Dut {
         Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
     }
 
+    /// Returns the paths of the sockets that the device serves, left and right; `None` of a device with interfaces.
+    pub(crate) fn sockets(&self) -> Option<[PathBuf; 2]> {
+        (self.running.recipe().host == DeviceHost::Memif).then(|| sockets(self.running.directory()))
+    }
+
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
         self.running.check_alive()
@@ -103,6 +134,7 @@ impl Dut {
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
         Watched {
+            polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
             devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
             holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
@@ -176,6 +208,11 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     let (name, system) = (&recipe.name, recipe.system.title());
     let text = format!("{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")");
     Err(TestbedError::Other(text))
+}
+
+/// Returns the paths of the sockets of a device at links in shared memory, left and right.
+fn sockets(directory: &Path) -> [PathBuf; 2] {
+    LINKS.map(|link| directory.join(format!("{link}.sock")))
 }
 
 fn start_netns_holder(context: &ExecContext, directory: &Path) -> Result<Option<Daemon>, TestbedError> {

@@ -51,9 +51,11 @@ impl Zone {
 pub(crate) struct TemplateVars {
     pub(crate) directory: String,
     pub(crate) table_size: Option<u64>,
+    /// The cores of the device, as `taskset -c` reads a list; empty where it has a machine of its own.
+    pub(crate) cores: String,
     /// The number of threads, which is that of the cores.
     pub(crate) threads: usize,
-    /// The device's interfaces, where they are not called as in a namespace of ours.
+    /// The device's interfaces, where they are not called as in a namespace of ours, or its sockets in shared memory.
     pub(crate) links: Option<[String; 2]>,
     /// Present for DNS servers only.
     pub(crate) server: Option<ServerVars>,
@@ -90,7 +92,7 @@ impl TemplateVars {
         let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
         let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
         let text = text.replace("{left}", &left).replace("{right}", &right);
-        let text = text.replace("{threads}", &self.threads.to_string());
+        let text = text.replace("{threads}", &self.threads.to_string()).replace("{cores}", &self.cores);
         let text = self.rule.iter().fold(text, |text, (word, value)| text.replace(&format!("{{{word}}}"), value));
         self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
     }

@@ -1,7 +1,7 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{Pool, Recipe, RecipeTraffic, Technology, check_name};
+use super::{DeviceHost, Pool, Recipe, RecipeTraffic, Technology, check_name};
 use serde::{Deserialize, Serialize};
 use sixbench_method::lists::each_once;
 
@@ -35,6 +35,12 @@ impl ChainFile {
         let [first, .., last] = &parts[..] else {
             return Err(format!("chain: expected the names of two recipes or more, not {}", parts.len()));
         };
+        if let Some(part) = parts.iter().find(|part| part.host == DeviceHost::Memif) {
+            return Err(format!(
+                "chain: {} runs at links in shared memory, which lead to the tester: it cannot be one of several in a row",
+                part.name
+            ));
+        }
         for pair in parts.windows(2) {
             check_neighbours(&pair[0], &pair[1])?;
         }

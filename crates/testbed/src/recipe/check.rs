@@ -4,7 +4,7 @@ use super::traffic::check_link;
 use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
 
 /// The placeholders that may stand in braces in a step.
-const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
+const PLACEHOLDERS: [&str; 6] = ["cores", "dir", "left", "right", "table-size", "threads"];
 
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 

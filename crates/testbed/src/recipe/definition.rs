@@ -28,6 +28,9 @@ pub struct Recipe {
     /// True if it is untested: lists and reports say so.
     #[serde(default)]
     pub untested: bool,
+    /// True if it looks for frames without pause: its cores are busy whatever its load is, and do not show what limits it.
+    #[serde(default)]
+    pub polling: bool,
     /// Kernel modules that a device in the lab is booted with.
     #[serde(default)]
     pub modules: Vec<String>,
@@ -103,6 +106,8 @@ pub enum DeviceHost {
     Netns,
     /// In a virtual machine of the kernel lab, in such a namespace.
     Lab,
+    /// A process of this machine at two links in shared memory, of which it is the server.
+    Memif,
     /// Somewhere else, set up by the user: the recipe only says what traffic it understands.
     Manual,
 }
@@ -188,9 +193,9 @@ impl Recipe {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
 
-    /// Returns whether the device can be reset in the middle of a trial.
+    /// Returns whether the device can be reset in the middle of a trial. Links in shared memory end with the process at their other end.
     pub fn can_be_reset(&self) -> bool {
-        self.daemon.is_some() || !self.reset.is_empty()
+        (self.daemon.is_some() && self.host != DeviceHost::Memif) || !self.reset.is_empty()
     }
 
     /// Destinations outside the ranges RFC 6815 leaves to tests, each with the reason.
@@ -208,7 +213,7 @@ impl Recipe {
     }
 
     /// Returns the recipes of the devices that this one stands for, from left to right: those of a row, or itself.
-    pub(crate) fn devices(&self) -> &[Self] {
+    pub fn devices(&self) -> &[Self] {
         if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
     }
 

@@ -51,14 +51,24 @@ pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
     let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
     // A CLAT translates only what a PLAT sends, out of its prefix.
     let takes_any_source = recipe.technology != Technology::Clat;
-    !recipe.technology.is_dns() && !recipe.is_tunnel() && !has_subscribers(recipe) && are_their_own && takes_any_source
+    let has_interfaces = recipe.host != DeviceHost::Memif;
+    has_interfaces
+        && !recipe.technology.is_dns()
+        && !recipe.is_tunnel()
+        && !has_subscribers(recipe)
+        && are_their_own
+        && takes_any_source
 }
 
 /// Whether it takes the tester's own frames: what goes through tunnels, belongs to subscribers behind the tester, is a CLAT's half of a
-/// translation, or passes several devices in a row. The tests of `runner` send these.
+/// translation, or passes several devices in a row, or shared memory. The tests of `runner` send these.
 pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
     let is_row = !recipe.parts.is_empty();
-    is_row || recipe.is_tunnel() || has_subscribers(recipe) || recipe.technology == Technology::Clat
+    is_row
+        || recipe.host == DeviceHost::Memif
+        || recipe.is_tunnel()
+        || has_subscribers(recipe)
+        || recipe.technology == Technology::Clat
 }
 
 fn has_subscribers(recipe: &Recipe) -> bool {
