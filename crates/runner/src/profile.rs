@@ -51,6 +51,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         ipdv: test.measure.info().quantities.contains(&Quantity::IpdvMedian),
         keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
+        absent_checksum_is_known: recipe.known_defects.contains(&KnownDefect::NoUdpChecksum),
         seed,
         left: neighbours(&recipe.left),
         right: neighbours(&recipe.right),

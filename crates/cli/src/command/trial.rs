@@ -195,6 +195,7 @@ fn describe_direction(result: &DirectionResult) -> String {
         ("of these refused by the full link", result.refused),
         ("late", result.late),
         ("mistranslated", result.mistranslated),
+        ("received with a known defect", result.defective),
         ("corrupt", result.corrupt),
         ("duplicate", result.duplicate),
         ("reordered", result.reordered),

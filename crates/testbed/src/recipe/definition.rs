@@ -104,6 +104,8 @@ pub enum DeviceHost {
     /// In a network namespace of this machine, set up by the recipe.
     #[default]
     Netns,
+    /// Sends UDP over IPv4 without a checksum, which RFC 768 allows, but nothing then protects the ports and the payload: every such frame.
+    NoUdpChecksum,
     /// In a virtual machine of the kernel lab, in such a namespace.
     Lab,
     /// A process of this machine at two links in shared memory, of which it is the server.
