@@ -201,7 +201,7 @@ fn what_keeps_a_device_from_serving_its_sockets_is_told() {
     let missing = tried(&scratch, "program = \"dpdk-testpmd\"", "program = \"sb-no-such-program\"");
     assert_eq!(missing.status.code(), Some(3));
     assert!(text(&missing.stderr).contains("sb-no-such-program"), "{}", text(&missing.stderr));
-    let ended = tried(&scratch, "--forward-mode=io", "--no-such-option");
+    let ended = tried(&scratch, "--forward-mode=$(cat mode)", "--no-such-option");
     assert_eq!(ended.status.code(), Some(3));
     assert!(text(&ended.stderr).contains("DPDK testpmd, io forwarding ended by itself ("), "{}", text(&ended.stderr));
     let elsewhere = tried(&scratch, "socket={left},", "socket={dir}/other,");

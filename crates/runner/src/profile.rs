@@ -120,7 +120,8 @@ fn forward(traffic: &RecipeTraffic) -> Path {
 
 /// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &RecipeTraffic) -> Path {
-    Path { sent: encapsulation(traffic.right).swapped(), expected: encapsulation(traffic.left).swapped(), hops: traffic.hops }
+    let (sent, expected) = (encapsulation(traffic.right).swapped(), encapsulation(traffic.left).swapped());
+    Path { sent, expected, hops: traffic.hops_in_reverse() }
 }
 
 fn encapsulation(ends: recipe::Ends) -> Encapsulation {

@@ -5,13 +5,13 @@ use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
 use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
-use crate::lab::{VIRTUAL_CORES, VirtualMachine};
+use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
 use crate::net::directory_name;
 use crate::net::namespace::Namespace;
-use crate::net::topology::{Cores, LINKS};
-use crate::recipe::{DeviceHost, Recipe, System};
+use crate::net::topology::{Cores, LINKS, hand_over};
+use crate::recipe::{DeviceHost, LabProgram, Recipe, System};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 
@@ -46,10 +46,13 @@ impl Dut {
             .then(|| VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
             .transpose()?;
         let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
-        add_addresses(recipe, &shell)?;
+        match recipe.owns_links {
+            true => hand_over(&shell)?,
+            false => add_addresses(recipe, &shell)?,
+        }
         let context = ExecContext { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
-        let vars = with_options(recipe, options, context.vars());
+        let vars = with_options(recipe, options, context.vars())?;
         let host = state.map(|state| Sysctls::write(&vars.sysctls(state), &context.shell.outside())).transpose()?;
         let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
         let holder = start_netns_holder(&outside, running.directory())?;
@@ -75,7 +78,7 @@ impl Dut {
         let directory = Directory::make(&context)?;
         let sockets = sockets(directory.path());
         let links = Some(sockets.each_ref().map(|socket| socket.display().to_string()));
-        let vars = with_options(recipe, options, TemplateVars { links, ..context.vars() });
+        let vars = with_options(recipe, options, TemplateVars { links, ..context.vars() })?;
         let mut running = RunningRecipe::bring_up(recipe, context, directory, vars, &Zone::default())?;
         running.wait_for_sockets(&sockets)?;
         Ok(Self { machine: None, running, _host: None, holder: None })
@@ -96,7 +99,7 @@ impl Dut {
     ) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         let (context, vars) = remote::prepare(recipe, machine, (run, options), shell)?;
-        let vars = with_options(recipe, options, vars);
+        let vars = with_options(recipe, options, vars)?;
         remote::write_sysctls(recipe, &context, &vars)?;
         let directory = Directory::make(&context)?;
         let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
@@ -107,10 +110,18 @@ impl Dut {
         self.running.facts()
     }
 
-    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace.
+    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace in which the kernel gives it frames.
     pub(crate) fn layout(&self) -> Option<String> {
-        let machine = self.machine.as_ref()?;
-        Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
+        let Recipe { name, host, owns_links, .. } = self.running.recipe();
+        if let Some(machine) = &self.machine {
+            return Some(format!("the device {name} is {}", machine.description()));
+        }
+        (*owns_links && *host == DeviceHost::Netns).then(|| {
+            format!(
+                "the device {name} takes frames from its interfaces itself; before RPS, so that the kernel's part of it runs where \
+                 the frame was sent, on the tester's core"
+            )
+        })
     }
 
     /// Returns the paths of the sockets that the device serves, left and right; `None` of a device with interfaces.
@@ -188,16 +199,25 @@ impl Dut {
 }
 
 /// Returns `vars`, which holds the properties of the place, with the options of the plan added.
-fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> TemplateVars {
+///
+/// # Errors
+/// What the recipe needs was not built.
+fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Result<TemplateVars, TestbedError> {
     let zone = options.zone.clone().unwrap_or_default();
     let table_size = options.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
-    TemplateVars {
+    let vpp = match recipe.built.contains(&LabProgram::Vpp) {
+        true => BuiltVpp::find(&cache())?.directory.display().to_string(),
+        false => String::new(),
+    };
+    Ok(TemplateVars {
         table_size,
+        recipe_links: Some([recipe.left.clone(), recipe.right.clone()]),
+        vpp,
         server: ServerVars::of(recipe, &zone),
         rule: TemplateVars::rule_of(recipe),
         subscribers: options.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
         ..vars
-    }
+    })
 }
 
 /// Checks that the recipe is for the system of this machine, which is that of its namespaces.

@@ -11,6 +11,9 @@ const CACHE: &str = "/var/cache/sixbench/lab";
 
 pub(super) const MANIFEST: &str = "lab.toml";
 
+/// The beginning of the name of each directory in the cache that is a build of VPP.
+pub(super) const VPP_PREFIX: &str = "vpp-";
+
 /// The end of the name of a lab that is being built.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
@@ -87,7 +90,7 @@ impl KernelLab {
     }
 
     fn built(&self) -> Option<SystemTime> {
-        std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
+        built_at(&self.directory.join(MANIFEST))
     }
 
     /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
@@ -125,6 +128,11 @@ impl KernelLab {
     pub(crate) fn shim(&self) -> PathBuf {
         self.directory.join("shim.so")
     }
+}
+
+/// Returns when a file was written last, which of one that ends a build is when it was built.
+pub(super) fn built_at(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
 
 /// The numbers of a version, without those of Debian's packaging: of `4.1.9-1` 4, 1 and 9.
@@ -187,8 +195,8 @@ pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
     std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
-/// Directories whose names are those of labs, by name.
-fn entries(cache: &Path) -> Vec<PathBuf> {
+/// Directories whose names are those of labs or of programs built beside them, by name.
+pub(super) fn entries(cache: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(cache).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut labs: Vec<PathBuf> = all.filter(|path| path.is_dir() && is_ours(path)).collect();
     labs.sort();
@@ -196,7 +204,9 @@ fn entries(cache: &Path) -> Vec<PathBuf> {
 }
 
 fn is_ours(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(inputs::PREFIX))
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| [inputs::PREFIX, VPP_PREFIX].iter().any(|prefix| name.starts_with(prefix)))
 }
 
 fn size_of(path: &Path) -> u64 {

@@ -9,6 +9,7 @@ mod device;
 mod guest;
 mod inputs;
 mod machine;
+mod vpp;
 
 pub use build::{BuildOrder, BuildProgress, build};
 pub use cache::{CachedLab, KernelLab, Manifest, cache, clean, list};
@@ -16,3 +17,4 @@ pub use device::check_for;
 pub use guest::{GuestLink, MachineSpec};
 pub(crate) use machine::VIRTUAL_CORES;
 pub use machine::VirtualMachine;
+pub use vpp::BuiltVpp;

@@ -191,6 +191,19 @@ fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
 }
 
+/// Hands the links over to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and
+/// must take every one.
+pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
+    shell.transcript().comment("the links belong to the device, so this machine's kernel must not use them");
+    shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
+    for link in LINKS {
+        shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
+        shell.line(&format!("ip address flush dev {link}"))?;
+        shell.line(&format!("ip link set {link} promisc on"))?;
+    }
+    Ok(())
+}
+
 /// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
 pub(crate) fn link_local(link: &str) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })

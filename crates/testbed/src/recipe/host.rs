@@ -10,15 +10,26 @@ impl Recipe {
 
     /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
     pub(super) fn on(&self, host: DeviceHost) -> Option<Self> {
+        if self.name.contains('@') {
+            return None;
+        }
         if !self.parts.is_empty() {
-            let parts: Option<Vec<Self>> = self.parts.iter().map(|part| part.on(host)).collect();
-            return Some(Self { parts: parts?, ..self.named(host) });
+            let parts = self.parts.iter().map(|part| part.on(host)).collect::<Option<Vec<Self>>>()?;
+            // What a row says beside its parts is that of its first one.
+            return Some(Self { host, modules: parts[0].modules.clone(), parts, ..self.named(host) });
         }
         let has_interfaces = matches!(self.host, DeviceHost::Netns | DeviceHost::Lab);
-        let is_movable = self.host != host && has_interfaces && self.is_for_namespaces();
+        let can_be_there = has_interfaces || self.other_hosts.contains(&host);
+        let is_movable = self.host != host && can_be_there && self.is_for_namespaces();
         // In a machine of the lab the modules are loaded by it; elsewhere they are the kernel's business.
-        let other = Self { host, modules: vec![], ..self.named(host) };
+        let other = Self { host, modules: vec![], ..self.named(host) }.of_its_host();
         (is_movable && problems(&other).is_empty()).then_some(other)
+    }
+
+    /// The same recipe without what is for other hosts alone.
+    pub(super) fn of_its_host(mut self) -> Self {
+        self.files.retain(|file| file.host.is_none_or(|host| host == self.host));
+        self
     }
 
     fn named(&self, host: DeviceHost) -> Self {
@@ -50,6 +61,9 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     }
     if recipe.host == DeviceHost::Lab && recipe.state.as_ref().is_some_and(|state| !state.host.is_empty()) {
         problems.push("[[state.host]]: a device in the lab has a kernel of its own; set its sysctls in [[setup]]".to_owned());
+    }
+    if recipe.owns_links && recipe.host == DeviceHost::Lab {
+        problems.push("owns-links: only a process can take frames from interfaces, and the lab has none".to_owned());
     }
     if recipe.host == DeviceHost::Memif {
         problems.extend(problems_in_memory(recipe));

@@ -70,6 +70,11 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
         let text = format!("{} runs at links in shared memory, which do not reach {machine}: name another recipe", recipe.name);
         return Err(TestbedError::Other(text));
     }
+    if !recipe.built.is_empty() {
+        let text =
+            format!("{} runs what the lab of this machine has, which {machine} has not: name another recipe", recipe.name);
+        return Err(TestbedError::Other(text));
+    }
     if recipe.host != DeviceHost::Manual {
         return Ok(());
     }
