@@ -229,3 +229,17 @@ fn what_cannot_be_measured_in_memory_is_refused_before_anything_is_touched() {
     let both = format!("interleave = true\n{}{}", io(""), test("linux-ipv4", ""));
     refused("both.toml", &both, "testpmd-io polls, so it would take the cores of the other devices: set interleave = false");
 }
+
+#[test]
+fn a_device_of_vpp_that_was_not_built_names_the_command_that_builds_it() {
+    let scratch = Scratch::new("memif-vpp");
+    let mut command = common::sixbench(&["trial", "vpp-map-e", "--rate", "1k"]);
+    let output = command.env("SIXBENCH_LAB", scratch.path("lab")).output().expect("sixbench");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        text(&output.stderr).contains("build it from its source (sixbench lab build --vpp DIR|ARCHIVE)"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(!Path::new(&scratch.path("lab")).exists());
+}

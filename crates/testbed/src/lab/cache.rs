@@ -14,6 +14,9 @@ pub(super) const MANIFEST: &str = "lab.toml";
 /// The beginning of the name of each directory in the cache that is a build of VPP.
 pub(super) const VPP_PREFIX: &str = "vpp-";
 
+/// The file of a complete build of VPP that holds its version, as recipes print it.
+pub(super) const VPP_VERSION: &str = "version";
+
 /// The end of the name of a lab that is being built.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
@@ -52,8 +55,8 @@ pub struct KernelLab {
 pub struct CachedLab {
     /// The directory.
     pub path: PathBuf,
-    /// `None` where the build did not come to its end.
-    pub manifest: Option<Manifest>,
+    /// A description of what was built; `None` where the build did not come to its end.
+    pub contents: Option<String>,
     /// The size of its files, octets.
     pub size: u64,
     /// True if it is built from the packages that this machine has now.
@@ -149,12 +152,28 @@ pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
 pub fn list(cache: &Path) -> Vec<CachedLab> {
     let inputs = Inputs::of_this_machine().ok();
     let describe = |path: PathBuf| CachedLab {
-        manifest: KernelLab::open(&path).map(|lab| lab.manifest),
+        contents: contents_of(&path),
         size: size_of(&path),
-        is_current: inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
+        is_current: is_vpp(&path) || inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
         path,
     };
     entries(cache).into_iter().map(describe).collect()
+}
+
+fn contents_of(directory: &Path) -> Option<String> {
+    let is_whole = !directory.to_string_lossy().ends_with(UNFINISHED);
+    if is_vpp(directory) {
+        return std::fs::read_to_string(directory.join(VPP_VERSION))
+            .ok()
+            .filter(|_| is_whole)
+            .map(|text| text.trim().to_owned());
+    }
+    let Manifest { kernel, jool, modules } = KernelLab::open(directory)?.manifest;
+    Some(format!("Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+}
+
+fn is_vpp(path: &Path) -> bool {
+    has_prefix(path, VPP_PREFIX)
 }
 
 /// Removes everything in the cache that is of ours, but for the file that is locked meanwhile; returns what it was. `waits` is called once
@@ -204,9 +223,11 @@ pub(super) fn entries(cache: &Path) -> Vec<PathBuf> {
 }
 
 fn is_ours(path: &Path) -> bool {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(|name| [inputs::PREFIX, VPP_PREFIX].iter().any(|prefix| name.starts_with(prefix)))
+    has_prefix(path, inputs::PREFIX) || is_vpp(path)
+}
+
+fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
 }
 
 fn size_of(path: &Path) -> u64 {
@@ -258,8 +279,10 @@ mod tests {
         let half = cache.add("linux-2.unfinished", Some(GOOD));
         assert!(KernelLab::open(&whole).expect("a lab").has("jool_siit"));
         assert_eq!(KernelLab::open(&half), None);
-        let manifests: Vec<bool> = list(&cache.0).iter().map(|entry| entry.manifest.is_some()).collect();
-        assert_eq!(manifests, [true, false]);
+        let vpp = cache.add("vpp-1", None);
+        std::fs::write(vpp.join(VPP_VERSION), "VPP v1\n").expect("a file");
+        let contents: Vec<Option<String>> = list(&cache.0).into_iter().map(|entry| entry.contents).collect();
+        assert_eq!(contents, [Some("Linux 6.1.176, Jool 4.1.9 (jool_siit)".to_owned()), None, Some("VPP v1".to_owned())]);
     }
 
     #[test]

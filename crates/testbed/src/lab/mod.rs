@@ -11,7 +11,7 @@ mod inputs;
 mod machine;
 mod vpp;
 
-pub use build::{BuildOrder, BuildProgress, build};
+pub use build::{BuildOrder, BuildProgress, build, build_vpp};
 pub use cache::{CachedLab, KernelLab, Manifest, cache, clean, list};
 pub use device::check_for;
 pub use guest::{GuestLink, MachineSpec};

@@ -1,11 +1,8 @@
 //! VPP as it was built into the cache: its programs and plugins, of which recipes take the newest.
 
-use super::cache::{UNFINISHED, VPP_PREFIX, built_at, entries};
+use super::cache::{UNFINISHED, VPP_PREFIX, VPP_VERSION, built_at, entries};
 use crate::exec::TestbedError;
 use std::path::{Path, PathBuf};
-
-/// The file of a complete build that holds VPP's version.
-pub(super) const VERSION: &str = "version";
 
 /// A VPP that was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +20,7 @@ impl BuiltVpp {
     /// There is none; with the command that builds it.
     pub fn find(cache: &Path) -> Result<Self, TestbedError> {
         let all = entries(cache).into_iter().filter_map(|path| Self::open(&path));
-        all.max_by_key(|vpp| built_at(&vpp.directory.join(VERSION))).ok_or_else(|| {
+        all.max_by_key(|vpp| built_at(&vpp.directory.join(VPP_VERSION))).ok_or_else(|| {
             TestbedError::Other(format!(
                 "there is no VPP in {}, and no Debian package has it: build it from its source (sixbench lab build --vpp DIR|ARCHIVE)",
                 cache.display()
@@ -35,7 +32,7 @@ impl BuiltVpp {
     pub(super) fn open(directory: &Path) -> Option<Self> {
         let name = directory.file_name()?.to_str()?;
         let is_whole = name.starts_with(VPP_PREFIX) && !name.ends_with(UNFINISHED);
-        let version = std::fs::read_to_string(directory.join(VERSION)).ok().filter(|_| is_whole)?;
+        let version = std::fs::read_to_string(directory.join(VPP_VERSION)).ok().filter(|_| is_whole)?;
         Some(Self { directory: directory.to_owned(), version: version.trim().to_owned() })
     }
 }
@@ -59,7 +56,7 @@ mod tests {
         let add = |name: &str, seconds: u64| {
             let directory = cache.join(name);
             std::fs::create_dir_all(&directory).expect("a directory");
-            let file = std::fs::File::create(directory.join(VERSION)).expect("a file");
+            let file = std::fs::File::create(directory.join(VPP_VERSION)).expect("a file");
             let time = std::time::SystemTime::now() + std::time::Duration::from_secs(seconds);
             file.set_modified(time).expect("a time");
         };
