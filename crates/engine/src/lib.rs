@@ -25,6 +25,7 @@ mod stall;
 pub mod stateful;
 mod stream;
 mod subscriber;
+mod tally;
 pub mod tcp;
 pub mod tester;
 mod trial;

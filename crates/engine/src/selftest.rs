@@ -2,11 +2,11 @@
 
 use crate::delay::Delays;
 use crate::profile::TrafficProfile;
-use crate::receiver::{ExpectedFrames, FrameTally};
 use crate::sender::Writer;
 use crate::side::Viewpoint;
 use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::stream::{Stream, StreamSource};
+use crate::tally::{ExpectedFrames, FrameTally};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{Discard, FrameRing, FrameRingEnd};
