@@ -1,14 +1,13 @@
 //! The receiver of one port: judges every frame, counts by sequence number, answers neighbours.
 
-use crate::bitmap::Bitmap;
 use crate::neighbour::NeighbourAnswerer;
 use crate::stall::Gaps;
-use crate::tally::{ExpectedFrames, FrameTally};
+use crate::tally::FrameTally;
 use crate::verify::FrameClass;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Receive};
-use sixbench_method::trial::{DirectionResult, Receiving};
 use sixbench_wire::tag::Tag;
+use std::net::IpAddr;
 
 /// Full batches taken in at one look: receiving is cheaper than sending, and must never be what falls behind.
 const BATCHES: usize = 4;
@@ -27,8 +26,8 @@ pub(crate) struct Receiver<'a> {
 
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
-    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, expected: ExpectedFrames, stall_ns: u64) -> Self {
-        Self { port, answerer, tally: FrameTally::new(expected), gaps: Gaps::new(stall_ns, 0) }
+    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, tally: FrameTally, stall_ns: u64) -> Self {
+        Self { port, answerer, tally, gaps: Gaps::new(stall_ns, 0) }
     }
 
     /// The first frame is due at `start_ns`.
@@ -79,34 +78,46 @@ impl<'a> Receiver<'a> {
         self.tally.last_arrival_ns()
     }
 
-    /// Returns whether every frame of the schedule was seen.
+    /// Returns the number of different frames that were seen.
     #[inline]
-    pub(crate) fn has_all(&self) -> bool {
-        self.tally.has_all()
+    pub(crate) fn distinct(&self) -> u64 {
+        self.tally.distinct()
     }
 
-    /// Returns whether at least `frames` different frames were seen.
-    #[inline]
-    pub(crate) fn has(&self, frames: u64) -> bool {
-        self.tally.distinct() >= frames
+    /// Returns how many different frames this receiver and others of its direction saw together.
+    pub(crate) fn seen_together(&self, others: &[&Self]) -> u64 {
+        let mut seen = self.tally.seen().clone();
+        others.iter().for_each(|other| drop(seen.unite(other.tally.seen())));
+        seen.count()
     }
 
-    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
-    pub(crate) fn lost_neighbours(&self) -> &[std::net::IpAddr] {
-        self.answerer.asked_by_all()
-    }
-
-    /// The stalled time of the loop, nanoseconds, and the longest gap.
-    pub(crate) fn gaps(&self) -> Gaps {
-        self.gaps
-    }
-
-    /// Writes what was counted into `result`, whose `offered` is already known. `sent` are the numbers of the frames that were sent, where
-    /// they are not all from the first on.
-    pub(crate) fn finish(self, result: &mut DirectionResult, sent: Option<&Bitmap>) -> Result<(), PortError> {
+    /// Returns what was seen, and the frames for which the receive ring had no room.
+    pub(crate) fn finish(self) -> Result<Received, PortError> {
         let overruns = self.port.overruns()?;
-        result.receiving = Receiving { worst_gap_ns: self.gaps.worst_ns, overruns };
-        self.tally.finish(result, sent);
-        Ok(())
+        let lost_neighbours = self.answerer.asked_by_all().to_vec();
+        Ok(Received { tally: self.tally, gaps: self.gaps, overruns, lost_neighbours })
+    }
+}
+
+/// What a receiver leaves behind.
+pub(crate) struct Received {
+    pub(crate) tally: FrameTally,
+    /// The stalls of its loop.
+    pub(crate) gaps: Gaps,
+    /// Frames for which the receive ring had no room.
+    pub(crate) overruns: u64,
+    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
+    pub(crate) lost_neighbours: Vec<IpAddr>,
+}
+
+impl Received {
+    /// Adds what another receiver of the same direction saw.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.tally.add(other.tally);
+        self.gaps.add(&other.gaps);
+        self.overruns += other.overruns;
+        let new = other.lost_neighbours.into_iter().filter(|address| !self.lost_neighbours.contains(address));
+        let new: Vec<_> = new.collect();
+        self.lost_neighbours.extend(new);
     }
 }

@@ -1,9 +1,16 @@
-//! The counts of the frames that one receiver saw, by sequence number: which came, how late, and what was wrong with them.
+//! The counts of the frames that one receiver saw, by sequence number: which came, how late, and what was wrong with them. Those of several
+//! queues are put together in `queues`.
+
+mod queues;
+
+pub(crate) use queues::QueueCounts;
 
 use crate::bitmap::Bitmap;
 use crate::delay::Delays;
 use crate::reach::reach;
+use crate::sent::SentNumbers;
 use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use queues::{FaultyFrames, FrameFault};
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
@@ -25,15 +32,16 @@ pub(crate) struct ExpectedFrames {
     pub(crate) delays: Delays,
 }
 
-/// The counts of the frames seen.
+/// The counts of the frames that a receiver saw.
 pub(crate) struct FrameTally {
     expected: ExpectedFrames,
     seen: Bitmap,
+    /// What became of the frames that are not simply right, by number, where other receivers may see frames of the same numbers.
+    faulty: Option<FaultyFrames>,
     counts: ReceiverCounts,
-    /// The highest sequence number so far of foreground and background: the two take different ways through a DUT.
-    highest: [Option<u64>; 2],
-    /// Frames of the schedule.
-    frames: u64,
+    /// The highest sequence number so far of foreground and background, which take different ways through a DUT, of each queue that sends:
+    /// between queues there is no order.
+    highest: Box<[[Option<u64>; 2]]>,
     /// Frames not received, by bin.
     bins: Vec<u64>,
     /// The highest number of a frame not received.
@@ -72,15 +80,14 @@ struct Example {
 }
 
 impl FrameTally {
-    /// Counts nothing yet of the frames expected.
-    pub(crate) fn new(expected: ExpectedFrames) -> Self {
+    /// Counts nothing yet of the frames expected, which are sent by so many queues in turn and received by so many.
+    pub(crate) fn new(expected: ExpectedFrames, queues: QueueCounts) -> Self {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
-        let frames = expected.schedule.frames();
         Self {
             seen: Bitmap::new(reach(&expected.schedule)),
-            frames,
+            faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach(&expected.schedule))),
             counts: ReceiverCounts::default(),
-            highest: [None; 2],
+            highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
             bins: vec![0; bins as usize],
             last_missing: None,
             last_arrival_ns: 0,
@@ -108,6 +115,7 @@ impl FrameTally {
                 if self.is_new(tag) {
                     on_first(tag);
                     self.counts.defective += 1;
+                    self.note_faulty(tag, FrameFault::Defective);
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
                     self.keep(frame, tag, mismatch);
@@ -116,6 +124,7 @@ impl FrameTally {
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
+                    self.note_faulty(tag, FrameFault::Mistranslated);
                     self.miss(tag.sequence);
                     self.keep(frame, tag, mismatch);
                 }
@@ -123,6 +132,7 @@ impl FrameTally {
             FrameClass::Corrupt(tag) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
+                    self.note_faulty(tag, FrameFault::Corrupt);
                     self.miss(tag.sequence);
                 }
             }
@@ -155,10 +165,9 @@ impl FrameTally {
         self.counts.distinct
     }
 
-    /// Returns whether every frame of the schedule was seen.
-    #[inline]
-    pub(crate) fn has_all(&self) -> bool {
-        self.counts.distinct == self.frames
+    /// The numbers of the frames seen.
+    pub(crate) fn seen(&self) -> &Bitmap {
+        &self.seen
     }
 
     /// Returns the time at which a frame was received last, in nanoseconds; 0: none yet.
@@ -175,7 +184,8 @@ impl FrameTally {
             return false;
         }
         self.counts.distinct += 1;
-        let highest = &mut self.highest[usize::from(self.expected.verifier.is_background(tag))];
+        let queue = if self.highest.len() == 1 { 0 } else { tag.sequence % self.highest.len() as u64 };
+        let highest = &mut self.highest[queue as usize][usize::from(self.expected.verifier.is_background(tag))];
         if highest.is_some_and(|highest| tag.sequence < highest) {
             self.counts.reordered += 1;
         } else {
@@ -190,6 +200,7 @@ impl FrameTally {
         let delay = now_ns.saturating_sub(tag.time_ns);
         if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
             self.counts.late += 1;
+            self.note_faulty(tag, FrameFault::Late);
             self.expected.delays.take_late(delay);
             self.miss(tag.sequence);
             return;
@@ -205,6 +216,13 @@ impl FrameTally {
             self.silence = (self.last_arrival_ns, now_ns);
         }
         self.last_arrival_ns = now_ns;
+    }
+
+    #[cold]
+    fn note_faulty(&mut self, tag: Tag, fault: FrameFault) {
+        if let Some(faulty) = &mut self.faulty {
+            faulty.of(fault).set(tag.sequence);
+        }
     }
 
     fn miss(&mut self, sequence: u64) {
@@ -228,8 +246,8 @@ impl FrameTally {
         self.examples.push(Example { tag, mismatch, octets: start..self.kept.len() });
     }
 
-    /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent, where they are not all from the first on.
-    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
+    /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent.
+    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: &SentNumbers) {
         let counts = &self.counts;
         result.received = counts.received;
         result.late = counts.late;
@@ -245,11 +263,7 @@ impl FrameTally {
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
-            let missing: Box<dyn Iterator<Item = u64>> = match sent {
-                Some(sent) => Box::new(sent.without(&seen)),
-                None => Box::new(seen.clear_bits(result.offered)),
-            };
-            for (nth, sequence) in missing.enumerate() {
+            for (nth, sequence) in sent.missing(&seen).enumerate() {
                 self.miss(sequence);
                 let explained = if nth < EXAMPLES { self.expected.verifier.explain_missing(sequence) } else { None };
                 lost.extend(explained);
