@@ -27,6 +27,15 @@ impl TesterLinks {
         Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces)?))
     }
 
+    /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.
+    pub(super) fn defer_interrupts(&self) -> Result<(), RunError> {
+        match self {
+            Self::Built(topology) => Ok(topology.defer_interrupts()?),
+            Self::Taken(interfaces) => Ok(interfaces.defer_interrupts()?),
+            Self::Addresses(_) => Ok(()),
+        }
+    }
+
     /// Returns the left and the right port, and the namespace that each is in.
     pub(super) fn ends(&self) -> [(Option<&str>, PortSpec); 2] {
         let interface = |name: &str| PortSpec::Interface(name.to_owned());

@@ -10,7 +10,7 @@ use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
 use sixbench_io::pcap::tee;
-use sixbench_io::{Port, PortSpec};
+use sixbench_io::{Port, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -39,7 +39,8 @@ impl Tester {
                 let (ports, how) = open_ports(site, request, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
-                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
+                let queues = tester.queues_in_words().map_or(String::new(), |words| format!("; {words}"));
+                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
                 let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
@@ -142,7 +143,8 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
 
 fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
     let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
-    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, longest_frame);
+    let settings = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
+    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, settings);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };

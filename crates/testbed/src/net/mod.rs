@@ -12,4 +12,4 @@ pub use hosts::Hosts;
 pub use interfaces::Interfaces;
 pub use sweep::sweep;
 pub(crate) use sysctls::Sysctls;
-pub use topology::{Cores, Topology};
+pub use topology::{Cores, LinkSettings, Topology};
