@@ -117,7 +117,8 @@ impl TrialContext<'_> {
         let stream = Stream::expected(self.source(direction), (own, peer))?;
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
         let expected = ExpectedFrames {
-            verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known),
+            verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known)
+                .knowing_absent_checksums(self.profile.absent_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
             duration_ns: self.phase.spec.duration_ns,

@@ -36,6 +36,11 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
+        if recipe.host == DeviceHost::Memif {
+            let options = DutOptions { subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_in_memory(recipe, "", &cores, &rehearsal, &options)?);
+            continue;
+        }
         let links = LinkSettings { mtu: 1500, queues: loaded.links.queues.map_or(1, NonZeroU32::get) };
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), links, recipe.parts.len())?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;

@@ -195,6 +195,7 @@ fn describe_direction(result: &DirectionResult) -> String {
         ("of these refused by the full link", result.refused),
         ("late", result.late),
         ("mistranslated", result.mistranslated),
+        ("received with a known defect", result.defective),
         ("corrupt", result.corrupt),
         ("duplicate", result.duplicate),
         ("reordered", result.reordered),
@@ -247,6 +248,7 @@ mod tests {
             devices: vec![],
             memory: vec![],
             process_ms: Some(0),
+            polling: false,
             drops: vec![],
             connections: vec![],
             waited_us: vec![],
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
         let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
-        let begin = "  disturbed: all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine";
+        let begin = "  disturbed: all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine";
         assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
         let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
         assert!(taken.starts_with("  disturbed: other work on the machine used the DUT's processors"), "{taken}");

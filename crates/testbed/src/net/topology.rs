@@ -60,6 +60,27 @@ impl Cores {
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
+
+    /// Returns a description for the report of a DUT that is a process at links in shared memory, one sentence each.
+    pub fn layout_in_memory(&self) -> Vec<String> {
+        let links = "tester and DUT are processes of one kernel, joined by two links in shared memory (memif): no frame passes \
+                     the kernel";
+        let dut = format!("the DUT's process is pinned to core {}", core_words(&self.dut));
+        [links.to_owned(), self.tester_words(), dut].into_iter().chain(self.sharing_words()).collect()
+    }
+
+    fn tester_words(&self) -> String {
+        format!("the tester's threads run on core {}", core_words(&self.tester))
+    }
+
+    fn sharing_words(&self) -> Option<String> {
+        let words = "tester and DUT share a core: the figures show what both can do together";
+        self.are_shared().then(|| words.to_owned())
+    }
+}
+
+fn core_words(cores: &[u32]) -> String {
+    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The links of a testbed.
@@ -138,7 +159,6 @@ impl Topology {
 
     /// Returns a description of the layout for the report, one sentence each.
     pub fn layout(&self) -> Vec<String> {
-        let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let mut layout = vec![
             match self.duts.len() {
                 1 => {
@@ -148,11 +168,11 @@ impl Topology {
                     "tester and {devices} DUTs are network namespaces of one kernel, joined in a row by veth pairs; offloads are off"
                 ),
             },
-            format!("the tester's threads run on core {}", list(&self.cores.tester)),
+            self.cores.tester_words(),
             format!(
                 "the DUT's interfaces hand received frames to core {} (RPS), to which its processes are pinned, too; the last \
                  step, into the tester's ring, runs there as well",
-                list(&self.cores.dut)
+                core_words(&self.cores.dut)
             ),
         ];
         if self.duts.len() > 1 {
@@ -161,9 +181,7 @@ impl Topology {
                 false => "the devices in the row share these cores".to_owned(),
             });
         }
-        if self.cores.are_shared() {
-            layout.push("tester and DUT share a core: the figures show what both can do together".to_owned());
-        }
+        layout.extend(self.cores.sharing_words());
         layout
     }
 
@@ -202,6 +220,19 @@ fn open_dut_end(dut: &Namespace, cores: &[u32], (link, queues): (&str, u32), mac
     dut.line(&format!("ip link set {link} up"))?;
     // Without one, the kernel sends no solicitation for frames it forwards, and drops a neighbour 8 s after its last message.
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
+}
+
+/// Hands the links over to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and
+/// must take every one.
+pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
+    shell.transcript().comment("the links belong to the device, so this machine's kernel must not use them");
+    shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
+    for link in LINKS {
+        shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
+        shell.line(&format!("ip address flush dev {link}"))?;
+        shell.line(&format!("ip link set {link} promisc on"))?;
+    }
+    Ok(())
 }
 
 /// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
