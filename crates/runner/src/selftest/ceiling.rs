@@ -5,7 +5,6 @@ use crate::RunError;
 use sixbench_engine::selftest::{self, Verification};
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
-use sixbench_method::units::show_rate;
 use std::fmt;
 
 /// Frames at each look: enough for a figure, and few enough to be quick where the program is not optimised.
@@ -41,7 +40,8 @@ const TEN_GIGABIT: f64 = 14_880_952.0;
 
 impl fmt::Display for Ceiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (generation, reception) = (show_rate(self.generation), show_rate(self.reception));
+        let millions = |rate: FrameRate| rate.0 as f64 / 1e6;
+        let (generation, reception) = (millions(self.generation), millions(self.reception));
         let (limit, rate) = match self.generation < self.reception {
             true => ("generation", self.generation),
             false => ("reception", self.reception),
@@ -49,7 +49,7 @@ impl fmt::Display for Ceiling {
         let links = rate.0 as f64 / TEN_GIGABIT;
         write!(
             f,
-            "in memory one core generates {generation} and verifies {reception} frames/s of 64 octets: {limit} is the limit, \
+            "in memory one core generates {generation:.1} and verifies {reception:.1} million frames/s of 64 octets: {limit} is the limit, \
              {links:.1} times a link of 10 Gbit/s"
         )
     }
@@ -65,8 +65,8 @@ mod tests {
             |generation, reception| Ceiling { generation: FrameRate(generation), reception: FrameRate(reception) }.to_string();
         assert_eq!(
             told(40_000_000, 20_000_000),
-            "in memory one core generates 40M and verifies 20M frames/s of 64 octets: reception is the limit, 1.3 times a link \
-             of 10 Gbit/s"
+            "in memory one core generates 40.0 and verifies 20.0 million frames/s of 64 octets: reception is the limit, 1.3 \
+             times a link of 10 Gbit/s"
         );
         assert!(told(20_000_000, 40_000_000).contains("generation is the limit"));
     }
