@@ -31,6 +31,15 @@ impl TesterLinks {
         Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces)?))
     }
 
+    /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.
+    pub(super) fn defer_interrupts(&self) -> Result<(), RunError> {
+        match self {
+            Self::Built(topology) => Ok(topology.defer_interrupts()?),
+            Self::Taken(interfaces) => Ok(interfaces.defer_interrupts()?),
+            Self::Addresses(_) | Self::Started(_) => Ok(()),
+        }
+    }
+
     /// The links of a device that serves two sockets in shared memory.
     pub(super) fn of_sockets(sockets: [PathBuf; 2]) -> Self {
         Self::Started(sockets.map(|socket| PortSpec::parse(&format!("memif:{}", socket.display()))))

@@ -19,7 +19,8 @@ use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, Recipe, RemoteMachine, TestbedError, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, TestbedError, Topology};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,6 +60,9 @@ impl Session {
             Some(ports) => cabled(site, request, ports, &options)?,
             None => started(site, request, &cores, &options)?,
         };
+        if site.links.busy_poll {
+            links.defer_interrupts()?;
+        }
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
@@ -264,7 +268,8 @@ fn started(
         return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
     }
     let (mtu, devices) = (ORDINARY_MTU.max(request.longest_datagram()), recipe.parts.len());
-    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), mtu, devices)?;
+    let settings = LinkSettings { mtu, queues: site.links.queues.map_or(1, NonZeroU32::get) };
+    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), settings, devices)?;
     let dut = Devices::bring_up(recipe, &topology, options)?;
     Ok((TesterLinks::Built(topology), Some(dut)))
 }

@@ -11,7 +11,7 @@ use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
 use sixbench_io::pcap::tee;
-use sixbench_io::{Port, PortError, PortSpec};
+use sixbench_io::{Port, PortError, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -41,7 +41,8 @@ impl Tester {
                 let (ports, how) = open_ports(site, request, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
-                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
+                let queues = tester.queues_in_words().map_or(String::new(), |words| format!("; {words}"));
+                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
                 let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
@@ -144,9 +145,10 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
 
 fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
     let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
+    let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
     let end = Instant::now() + links.opening_timeout();
     let open = |(namespace, port): (_, PortSpec)| loop {
-        match ports::open((namespace, &port), site.links.io, longest_frame) {
+        match ports::open((namespace, &port), site.links.io, options) {
             Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => stop::rest(&site.stop, PAUSE)?,
             outcome => return outcome.map_err(RunError::from),
         }

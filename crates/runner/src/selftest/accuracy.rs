@@ -9,12 +9,13 @@ use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
-use sixbench_io::{Backend, PortSpec};
+use sixbench_io::{Backend, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSettings, TrialSpec, Verdict};
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, sweep};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,6 +52,21 @@ pub struct Quietest {
     pub frames: u64,
 }
 
+impl fmt::Display for DelayRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
+        let (delay, made, quiet) = (us(self.delay_ns as f64), self.made, self.quiet);
+        let Some(best) = &self.result else { return write!(f, "delay {delay:>10}: no quiet trial of {made}") };
+        let (error, pdv, frames) = (us(best.median_error_ns as f64), us(best.pdv_ns as f64), best.frames);
+        let gap = us(best.worst_gap_ns as f64);
+        write!(
+            f,
+            "delay {delay:>10}: typical latency off by {error:>8}, PDV {pdv:>8} ({frames} frames, longest stall of the tester \
+             {gap}; {quiet} of {made} trials quiet)"
+        )
+    }
+}
+
 /// Measures every delay of the reference device, with frames of this size. Needs root.
 ///
 /// # Errors
@@ -59,8 +75,8 @@ pub fn accuracy(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>)
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let namespace = Namespace::new(&shell, &name("", "accuracy"))?;
-    add_veth(&namespace, ["left", "line-left"])?;
-    add_veth(&namespace, ["right", "line-right"])?;
+    add_veth(&namespace, ["left", "line-left"], 1)?;
+    add_veth(&namespace, ["right", "line-right"], 1)?;
     DELAYS_NS.iter().map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop)).collect()
 }
 
@@ -70,7 +86,8 @@ fn of_delay(
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<DelayRow, RunError> {
-    let open = |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
+    let open =
+        |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, PortOptions::of(frame_size.0.into()));
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);

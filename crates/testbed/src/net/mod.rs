@@ -13,4 +13,4 @@ pub use interfaces::Interfaces;
 pub use sweep::sweep;
 pub(crate) use sweep::{directory_name, stale_directories};
 pub(crate) use sysctls::Sysctls;
-pub use topology::{Cores, Topology};
+pub use topology::{Cores, LinkSettings, Topology};
