@@ -87,7 +87,7 @@ fn traffic(test: &Test) -> String {
         0.0 => String::new(),
         percent => format!(", {percent} % native IPv6"),
     };
-    let maximum = test.maximum.map_or(String::new(), |maximum| format!(", up to {maximum}"));
+    let maximum = test.maximum.map_or(String::new(), |maximum| format!(", up to {}/s", show_rate(maximum)));
     format!("{}-byte frames{background}{maximum}", sizes.join(", "))
 }
 
