@@ -3,6 +3,7 @@
 
 mod memif;
 pub mod packet;
+mod turn;
 mod xdp;
 
 use crate::{BackendInfo, Port, PortError, PortRequest};
