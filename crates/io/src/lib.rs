@@ -167,6 +167,14 @@ pub enum PortError {
         /// A description of what is wrong with the peer, and of what to do next.
         what: String,
     },
+    /// A port of DPDK cannot be opened, or has failed.
+    #[error("{port}: {what}")]
+    Driver {
+        /// Name of the port.
+        port: String,
+        /// A description of what is wrong, and of what to do next.
+        what: String,
+    },
     /// Opening a socket takes rights that this process has not.
     #[error("{interface}: cannot {what}: {source}; root is needed")]
     Denied {

@@ -1,6 +1,7 @@
 //! Backends: the ways to send and receive frames. Each is a module with an entry in [`BACKENDS`]. All that others must know of it follows from
 //! that entry: its word in plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
 
+mod dpdk;
 mod memif;
 pub mod packet;
 mod turn;
@@ -10,7 +11,7 @@ use crate::{BackendInfo, Port, PortError, PortRequest};
 use std::fmt;
 
 /// All backends. Of those that open interfaces a faster one stands behind a slower one, on veth (measured) as on NICs.
-pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT];
+pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT, dpdk::INFO];
 
 /// The backend that is wanted for interfaces of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
