@@ -131,10 +131,13 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
 }
 
 fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let ports = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
+    let ports = match arguments.interfaces.as_deref().map(PortSpec::parse_pair) {
         None => None,
-        Some(Some((left, right))) if left != right => Some([left, right].map(PortSpec::parse)),
-        Some(_) => return Err(Failed::usage("--interfaces takes two names: LEFT,RIGHT")),
+        Some(Some([left, right])) if left != right => Some([left, right]),
+        Some(_) => {
+            let text = "--interfaces takes two names: LEFT,RIGHT (behind further commas only options of an address, as in memif:PATH,id=1)";
+            return Err(Failed::usage(text));
+        }
     };
     Ok(Links { ports, io: arguments.io, ..Links::default() })
 }
