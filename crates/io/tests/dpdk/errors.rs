@@ -13,7 +13,7 @@ fn a_shim_that_is_not_there_or_is_none_is_an_error_that_says_what_builds_it() {
     let this = "errors::a_shim_that_is_not_there_or_is_none_is_an_error_that_says_what_builds_it";
     alone_with(this, &[("SIXBENCH_DPDK", "/nowhere/x.so")], || {
         let told = told("dpdk:net_null0");
-        assert!(told.starts_with("dpdk:net_null0: libsixbench-dpdk.so is not in /nowhere: `make build` puts it"), "{told}");
+        assert!(told.starts_with("dpdk:net_null0: there is no /nowhere/x.so: `make build` builds it"), "{told}");
     });
 }
 

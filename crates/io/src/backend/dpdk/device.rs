@@ -47,6 +47,9 @@ impl ProbedDevice {
         let id = self.id.take().unwrap_or_default();
         // SAFETY: the settings and the pointer outlive the call.
         let result = unsafe { (self.environment.shim.open)(id, settings, &raw mut port) };
+        if result == -libc::ENOMEM {
+            return Err(DpdkError::Memory);
+        }
         self.environment.check(result, || "start the device".to_owned())?;
         let port = NonNull::new(port).expect("a port that was opened");
         Ok(Arc::new(OpenDevice { environment: self.environment, port }))

@@ -27,14 +27,22 @@ static STARTED: Mutex<Option<Result<Environment, String>>> = Mutex::new(None);
 /// Returns the environment, which is started if it is not running yet. Hugepages are used where there are some.
 ///
 /// # Errors
-/// The shim is missing, or DPDK does not start.
-pub(super) fn environment() -> Result<Environment, DpdkError> {
+/// The shim is missing, DPDK does not start, or there are no hugepages for a device that needs them.
+pub(super) fn environment(needs_hugepages: bool) -> Result<Environment, DpdkError> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if started.is_none() {
-        let (shim, has_hugepages) = (shim::load()?, hugepages::are_enough());
+        let (shim, hugepages) = (shim::load()?, hugepages::check());
+        let has_hugepages = hugepages.is_ok();
+        if needs_hugepages {
+            hugepages?;
+        }
         *started = Some(start(shim, has_hugepages).map(|()| Environment { shim, has_hugepages }));
     }
     match &*started {
+        Some(Ok(environment)) if needs_hugepages && !environment.has_hugepages => Err(DpdkError::Start(
+            "a virtual device was opened before, in ordinary memory, and a NIC needs hugepages: reserve them and begin again"
+                .to_owned(),
+        )),
         Some(Ok(environment)) => Ok(*environment),
         Some(Err(why)) => Err(DpdkError::Start(why.clone())),
         None => unreachable!("it was started above"),

@@ -1,8 +1,5 @@
 //! What can go wrong with a port of DPDK, in words.
 
-use super::shim::SHIM_FILE;
-use std::path::PathBuf;
-
 /// The reason why a port of DPDK cannot be opened or used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DpdkError {
@@ -11,33 +8,13 @@ pub(super) enum DpdkError {
         "{0}; expected a PCI device as in 0000:3b:00.0, or a virtual device as in net_memif0,role=client,socket=/run/x.sock"
     )]
     Address(String),
-    /// Our own part that is compiled against DPDK is missing.
-    #[error(
-        "{SHIM_FILE} is not in {}: `make build` puts it beside the binary if DPDK's development files are there (apt-get install libdpdk-dev pkg-config), \
-         and SIXBENCH_DPDK names another place",
-        places(.0)
-    )]
-    NoShim(Vec<PathBuf>),
-    /// It is there, and cannot be loaded.
-    #[error(
-        "{path} cannot be loaded: {why}; it needs the libraries of the DPDK that it was built with: install them (apt-get install dpdk-dev), or build it \
-         for those that are there (make build)"
-    )]
-    Libraries {
-        /// The path of the shared object.
-        path: PathBuf,
-        /// The loader's answer.
-        why: String,
-    },
-    /// It was built for another version of sixbench.
-    #[error("{path} is of another version of sixbench ({found}, and {expected} is needed): build it again (make build)")]
-    OtherVersion {
-        /// The path of the shared object.
-        path: PathBuf,
-        /// The number of its interface.
-        found: u32,
-        /// The number that is needed.
-        expected: u32,
+    /// This machine lacks something.
+    #[error("{what}: {cure}")]
+    Lacking {
+        /// A description of what is missing.
+        what: String,
+        /// The action that helps.
+        cure: String,
     },
     /// The environment of DPDK does not start.
     #[error("DPDK does not start: {0}")]
@@ -45,6 +22,11 @@ pub(super) enum DpdkError {
     /// This process uses the device already.
     #[error("the device {0} is open already: left and right must be two devices")]
     InUse(String),
+    /// There is too little memory for the buffers of a port.
+    #[error(
+        "there is too little memory for its buffers: reserve more hugepages on the NUMA node of the NIC, or use fewer queues"
+    )]
+    Memory,
     /// A call of DPDK failed.
     #[error("DPDK cannot {what}: {why}")]
     Call {
@@ -53,8 +35,4 @@ pub(super) enum DpdkError {
         /// What DPDK says of it.
         why: String,
     },
-}
-
-fn places(places: &[PathBuf]) -> String {
-    places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(" or ")
 }

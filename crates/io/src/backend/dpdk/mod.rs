@@ -1,7 +1,7 @@
 //! DPDK: NICs without the kernel, and DPDK's own virtual devices. What must be compiled against DPDK is a shared object (`shim.c`) that is opened
 //! at run time: the program works where DPDK is not installed.
 //!
-//! From the outside to the inside: `address` (which device), `hugepages` (what it needs), `shim` (the shared object), `eal` (DPDK's environment,
+//! From the outside to the inside: `address` (which device), `hugepages` and `pci` (what it needs), `shim` (the shared object), `eal` (DPDK's environment,
 //! once in a process), `device` (a port and its queues, made safe), `port` (the halves). Nothing of DPDK's own is printed; its messages go into
 //! errors.
 
@@ -10,14 +10,16 @@ mod device;
 mod eal;
 mod error;
 mod hugepages;
+mod pci;
 mod port;
 mod shim;
 
-use crate::{BackendInfo, Port, PortError, PortRequest};
-use address::DeviceAddress;
+use crate::{BackendInfo, Obstacle, Port, PortError, PortRequest};
+use address::{DeviceAddress, DeviceKind};
 use device::ProbedDevice;
 use eal::Environment;
 use error::DpdkError;
+use pci::PciBus;
 use port::PortShared;
 use shim::{ShimDescription, ShimSettings};
 use std::sync::{Arc, Mutex};
@@ -29,7 +31,7 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     definition: "drives a NIC without the kernel, named by its PCI address as in `dpdk:0000:3b:00.0`, or a virtual device of DPDK as in \
                  `dpdk:net_memif0,role=client,socket=PATH`; needs DPDK's libraries, and a NIC needs hugepages and the driver vfio-pci",
     opens_interfaces: false,
-    obstacle: || None,
+    obstacle,
     open,
 };
 
@@ -41,6 +43,21 @@ const HEADER_OCTETS: u32 = 128;
 const RX_RING: u32 = 2048;
 const TX_RING: u32 = 1024;
 
+/// Returns the first thing that is missing, if DPDK is wanted on this machine: if a NIC is bound to a driver for programs, or the shim is named.
+fn obstacle() -> Option<Obstacle> {
+    let bus = PciBus::of_this_machine();
+    let nics = bus.nics_for_programs();
+    if nics.is_empty() && !shim::is_named() {
+        return None;
+    }
+    let has_nics = if nics.is_empty() { Ok(()) } else { hugepages::check() };
+    let missing = shim::load().map(drop).and(has_nics).and_then(|()| nics.iter().try_for_each(|nic| bus.check(nic)));
+    missing.err().map(|error| match error {
+        DpdkError::Lacking { what, cure } => Obstacle { what: format!("DPDK: {what}"), cure },
+        other => Obstacle { what: format!("DPDK: {other}"), cure: "see docs/PLANS.md, NICs without the kernel".to_owned() },
+    })
+}
+
 fn open(request: &PortRequest<'_>) -> Result<Port, PortError> {
     let name = format!("{}:{}", INFO.word, request.address);
     open_device(&name, request).map_err(|error| PortError::Driver { port: name, what: error.to_string() })
@@ -48,7 +65,10 @@ fn open(request: &PortRequest<'_>) -> Result<Port, PortError> {
 
 fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError> {
     let address = DeviceAddress::parse(request.address)?;
-    let environment = eal::environment()?;
+    if let DeviceKind::Pci(nic) = &address.kind {
+        PciBus::of_this_machine().check(nic)?;
+    }
+    let environment = eal::environment(matches!(address.kind, DeviceKind::Pci(_)))?;
     let probed = ProbedDevice::probe(environment, &address.devargs)?;
     let description = probed.describe()?;
     let mut settings = settings(&address, &description, request)?;

@@ -4,11 +4,12 @@
 use super::error::DpdkError;
 use crate::BATCH;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::error::Error;
 use std::ffi::{OsString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 
 /// The name of its file.
-pub(super) const SHIM_FILE: &str = "libsixbench-dpdk.so";
+const SHIM_FILE: &str = "libsixbench-dpdk.so";
 /// The variable of the environment that names its path.
 const SHIM_VARIABLE: &str = "SIXBENCH_DPDK";
 /// The directory into which packages put it.
@@ -96,7 +97,16 @@ pub(super) struct ShimTable {
 /// # Errors
 /// It is nowhere, cannot be loaded, or is of another version.
 pub(super) fn load() -> Result<&'static ShimTable, DpdkError> {
-    load_from(&find(std::env::var_os(SHIM_VARIABLE), std::env::current_exe().ok())?)
+    load_from(&find(named(), std::env::current_exe().ok())?)
+}
+
+/// Returns whether the user names a place for the shim, which is a sign that DPDK is wanted.
+pub(super) fn is_named() -> bool {
+    named().is_some()
+}
+
+fn named() -> Option<OsString> {
+    std::env::var_os(SHIM_VARIABLE).filter(|path| !path.is_empty())
 }
 
 /// Returns the path of the shim: the one that is named, or else that beside the program, or else that of a package.
@@ -107,11 +117,25 @@ fn find(named: Option<OsString>, program: Option<PathBuf>) -> Result<PathBuf, Dp
         None => beside().into_iter().chain([Path::new(SHIM_DIRECTORY).join(SHIM_FILE)]).collect(),
     };
     let found = places.iter().find(|path| path.is_file()).cloned();
-    found.ok_or_else(|| DpdkError::NoShim(places.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect()))
+    found.ok_or_else(|| missing(&places))
+}
+
+fn missing(places: &[PathBuf]) -> DpdkError {
+    let paths: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
+    let what = format!("there is no {}", paths.join(" or "));
+    let cure = "`make build` builds it beside the binary if DPDK's development files are there (apt-get install libdpdk-dev pkg-config), and \
+                SIXBENCH_DPDK names another path";
+    DpdkError::Lacking { what, cure: cure.to_owned() }
 }
 
 fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
-    let fail = |error: libloading::Error| DpdkError::Libraries { path: path.to_owned(), why: error.to_string() };
+    let fail = |error: libloading::Error| {
+        DpdkError::Lacking {
+        what: format!("{SHIM_FILE} cannot be loaded ({})", answer(&error)),
+        cure: "install the libraries of the DPDK that it was built with (apt-get install dpdk-dev), or build it for those that are there (make build)"
+            .to_owned(),
+    }
+    };
     // SAFETY: loading runs the constructors of DPDK's libraries, which register drivers and touch nothing of ours. The file is beside our own
     // binary, in a directory of root's, or named by the user who runs us.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(fail)?;
@@ -121,12 +145,18 @@ fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
     // SAFETY: every version of the table begins with its number, aligned like the table itself.
     let found = unsafe { table.cast::<u32>().read() };
     if found != SHIM_ABI {
-        return Err(DpdkError::OtherVersion { path: path.to_owned(), found, expected: SHIM_ABI });
+        let what = format!("{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)", path.display());
+        return Err(DpdkError::Lacking { what, cure: "build it again (make build)".to_owned() });
     }
     // SAFETY: a table of this number has these fields. It is constant, and its library is never unloaded.
     let table = unsafe { &*table };
     assert!(table.batch as usize == BATCH, "the shim was built for batches of {} frames", table.batch);
     Ok(table)
+}
+
+/// Returns the loader's own words, which stand behind those of the crate.
+fn answer(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]
@@ -138,11 +168,13 @@ mod tests {
         let program = || Some(PathBuf::from("/opt/none/sixbench"));
         let told = find(None, program()).expect_err("no shim").to_string();
         assert!(
-            told.starts_with("libsixbench-dpdk.so is not in /opt/none or /usr/lib/sixbench: `make build` puts it"),
+            told.starts_with(
+                "there is no /opt/none/libsixbench-dpdk.so or /usr/lib/sixbench/libsixbench-dpdk.so: `make build`"
+            ),
             "{told}"
         );
         let told = find(Some("/elsewhere/x.so".into()), program()).expect_err("no shim").to_string();
-        assert!(told.starts_with("libsixbench-dpdk.so is not in /elsewhere: "), "{told}");
+        assert!(told.starts_with("there is no /elsewhere/x.so: "), "{told}");
         let here = std::env::current_exe().expect("a path");
         assert_eq!(find(Some(here.clone().into()), program()).expect("a file"), here);
     }
@@ -151,6 +183,9 @@ mod tests {
     fn what_cannot_be_loaded_is_named_with_the_answer_of_the_loader() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let told = load_from(&here).err().expect("no library").to_string();
-        assert!(told.contains("Cargo.toml cannot be loaded: ") && told.contains("apt-get install dpdk-dev"), "{told}");
+        assert!(
+            told.contains("cannot be loaded (") && told.contains("Cargo.toml") && told.contains("install dpdk-dev"),
+            "{told}"
+        );
     }
 }
