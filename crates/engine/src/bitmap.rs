@@ -32,6 +32,40 @@ impl Bitmap {
         })
     }
 
+    /// Clears a bit below the size.
+    pub(crate) fn clear(&mut self, bit: u64) {
+        self.words[(bit / 64) as usize] &= !(1 << (bit % 64));
+    }
+
+    /// Returns whether a bit below the size is set.
+    pub(crate) fn has(&self, bit: u64) -> bool {
+        self.words[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// Returns the number of bits that are set.
+    pub(crate) fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Returns the highest bit that is set.
+    pub(crate) fn highest(&self) -> Option<u64> {
+        let (index, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+        Some(index as u64 * 64 + u64::from(word.ilog2()))
+    }
+
+    /// Sets the bits that are set in `other`, which is empty or of the same size; returns those that were set in both, ascending.
+    pub(crate) fn unite(&mut self, other: &Self) -> Vec<u64> {
+        let mut both = Vec::new();
+        for ((own, other), index) in self.words.iter_mut().zip(&other.words).zip(0u64..) {
+            let common = *own & other;
+            if common != 0 {
+                both.extend((0..64).filter(|bit| common >> bit & 1 == 1).map(|bit| index * 64 + bit));
+            }
+            *own |= other;
+        }
+        both
+    }
+
     /// The clear bits below `end`, ascending.
     pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
         let end = end.min(self.bits);
@@ -63,6 +97,18 @@ mod tests {
         };
         let (sent, seen) = (of(&[0, 63, 64, 129]), of(&[0, 64, 100]));
         assert_eq!(sent.without(&seen).collect::<Vec<_>>(), [63, 129]);
+    }
+
+    #[test]
+    fn a_union_tells_what_was_in_both() {
+        let mut bits = Bitmap::new(130);
+        let mut other = Bitmap::new(130);
+        [0, 64, 129].into_iter().for_each(|bit| assert!(bits.set(bit)));
+        [1, 64, 129].into_iter().for_each(|bit| assert!(other.set(bit)));
+        assert_eq!(bits.unite(&other), [64, 129]);
+        assert_eq!((bits.count(), bits.highest(), bits.has(1)), (4, Some(129), true));
+        bits.clear(129);
+        assert_eq!((bits.count(), bits.highest(), Bitmap::new(130).highest()), (3, Some(64), None));
     }
 
     #[test]

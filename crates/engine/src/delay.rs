@@ -115,7 +115,7 @@ impl Delays {
         self.late.saturating_record(delay_ns.max(1));
     }
 
-    /// Adds the delays of another part of the same frames: only of those received in time and those late.
+    /// Adds the delays of another part of the same frames, of which the same is measured.
     pub(crate) fn add(&mut self, other: &Self) {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&other.in_time);
@@ -123,6 +123,13 @@ impl Delays {
         self.record(other.alike);
         self.extremes = (self.extremes.0.min(other.extremes.0), self.extremes.1.max(other.extremes.1));
         self.sums = (self.sums.0 + other.sums.0, self.sums.1 + other.sums.1);
+        if let (Some(own), Some(other)) = (&mut self.tagged, &other.tagged) {
+            let _ = own.delays.add(&other.delays);
+        }
+        if let (Some(own), Some(other)) = (&mut self.variation, &other.variation) {
+            let _ = own.rising.add(&other.rising);
+            let _ = own.falling.add(&other.falling);
+        }
     }
 
     /// Returns the summary of the delays of the frames received in time; `None` if there are none.

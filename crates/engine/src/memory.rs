@@ -20,6 +20,23 @@ impl Footprint for TrafficProfile {
     }
 }
 
+/// Traffic over ports with several queues, each of which keeps tables of its own.
+pub(crate) struct QueuedTraffic<'a> {
+    pub(crate) profile: &'a TrafficProfile,
+    /// Queues of the port that has most.
+    pub(crate) queues: usize,
+}
+
+/// Bits that a receiver keeps of each frame where there are others: that it was seen, and which of four faults it had.
+const BITS_AMONG_OTHERS: u64 = 5;
+
+impl Footprint for QueuedTraffic<'_> {
+    fn octets(&self, spec: &TrialSpec) -> u64 {
+        let of_one = self.profile.octets(spec);
+        if self.queues > 1 { of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS) } else { of_one }
+    }
+}
+
 /// The memory of a trial could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the trial takes {} MiB of memory, but the system does not provide that much", .octets >> 20)]
@@ -74,6 +91,13 @@ mod tests {
         assert_eq!(beside_fixed(&spec), 2 * (60_000_000 + 600 * 8));
         let response = TrialSpec::response(FrameRate(8_000_000), 60_000_000_000);
         assert_eq!(beside_fixed(&response), 3 * (60_000_000 + 600 * 8));
+    }
+
+    #[test]
+    fn each_queue_keeps_tables_of_its_own() {
+        let (spec, profile) = (TrialSpec::constant(FrameRate(8_000_000), 60_000_000_000), wire());
+        let octets = |queues| QueuedTraffic { profile: &profile, queues }.octets(&spec);
+        assert_eq!((octets(1), octets(4)), (2 * (60_000_000 + 600 * 8), 20 * 2 * (60_000_000 + 600 * 8)));
     }
 
     #[test]

@@ -67,6 +67,17 @@ impl PacedSending {
     }
 }
 
+/// Returns how a schedule was kept that several threads sent: it lasted as long as the share of the slowest.
+pub(crate) fn together(shares: &[Sending]) -> Sending {
+    let slowest = shares.iter().max_by_key(|share| share.took_ns.saturating_sub(share.nominal_ns));
+    Sending {
+        nominal_ns: slowest.map_or(0, |share| share.nominal_ns),
+        took_ns: slowest.map_or(0, |share| share.took_ns),
+        worst_lateness_ns: shares.iter().map(|share| share.worst_lateness_ns).max().unwrap_or(0),
+        late_frames: shares.iter().map(|share| share.late_frames).sum(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

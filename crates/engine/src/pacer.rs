@@ -29,7 +29,7 @@ pub(crate) struct ThreadShare {
 
 impl ThreadShare {
     /// The share of a thread that sends everything.
-    const WHOLE: Self = Self { index: 0, of: 1 };
+    pub(crate) const WHOLE: Self = Self { index: 0, of: 1 };
 
     /// Returns the number in the schedule of the thread's frame `own`, both from 0.
     #[inline]
@@ -37,8 +37,8 @@ impl ThreadShare {
         own * self.of + self.index
     }
 
-    /// Returns how many of `frames` frames are the thread's.
-    fn part_of(self, frames: u64) -> u64 {
+    /// Returns how many of the first `frames` frames are the thread's.
+    pub(crate) fn part_of(self, frames: u64) -> u64 {
         (frames + self.of - 1 - self.index) / self.of
     }
 }
@@ -125,6 +125,12 @@ impl Pacer {
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
         self.sent
+    }
+
+    /// Returns the number of the next frame in the schedule.
+    #[inline]
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next
     }
 
     /// Frames the schedule holds, or the thread's share of it.

@@ -1,39 +1,20 @@
 //! The receiver of one port: judges every frame, counts by sequence number, answers neighbours.
 
-use crate::bitmap::Bitmap;
-use crate::delay::Delays;
 use crate::neighbour::NeighbourAnswerer;
-use crate::reach::reach;
 use crate::stall::Gaps;
-use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use crate::tally::FrameTally;
+use crate::verify::FrameClass;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Receive};
-use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Receiving, Schedule, Silence};
 use sixbench_wire::tag::Tag;
+use std::net::IpAddr;
 
-/// Wrong frames kept for the report.
-const EXAMPLES: usize = 5;
-/// Octets kept of each: the largest frame, and some that should not be there.
-const EXAMPLE_OCTETS: usize = 9_300;
 /// Full batches taken in at one look: receiving is cheaper than sending, and must never be what falls behind.
 const BATCHES: usize = 4;
 /// Frames taken in at one look at most.
 pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
 /// Time to listen on after the last frame, for duplicates, in nanoseconds.
 pub(crate) const LINGER_NS: u64 = 5_000_000;
-
-/// The frames that a receiver is to expect.
-pub(crate) struct ExpectedFrames {
-    pub(crate) verifier: Verifier,
-    /// When each frame is due; empty where nothing is.
-    pub(crate) schedule: Schedule,
-    /// Time of sending by the schedule, nanoseconds.
-    pub(crate) duration_ns: u64,
-    /// A frame later than this is not received; 0: no limit.
-    pub(crate) timeout_ns: u64,
-    /// The histograms into which delays go.
-    pub(crate) delays: Delays,
-}
 
 /// One port being received from. Everything it needs is allocated when it is made.
 pub(crate) struct Receiver<'a> {
@@ -43,74 +24,16 @@ pub(crate) struct Receiver<'a> {
     gaps: Gaps,
 }
 
-/// The counts of the frames seen.
-pub(crate) struct FrameTally {
-    expected: ExpectedFrames,
-    seen: Bitmap,
-    counts: ReceiverCounts,
-    /// The highest sequence number so far of foreground and background: the two take different ways through a DUT.
-    highest: [Option<u64>; 2],
-    /// Frames of the schedule.
-    frames: u64,
-    /// Frames not received, by bin.
-    bins: Vec<u64>,
-    /// The highest number of a frame not received.
-    last_missing: Option<u64>,
-    /// The time at which a frame was received last, in nanoseconds; 0: not yet.
-    last_arrival_ns: u64,
-    /// The longest time without one, from arrival to arrival.
-    silence: (u64, u64),
-    /// The time at which the first frame is due, in nanoseconds.
-    start_ns: u64,
-    examples: Vec<Example>,
-    /// The examples' octets, one after the other, in memory taken before the trial.
-    kept: Vec<u8>,
-}
-
-#[derive(Default)]
-struct ReceiverCounts {
-    distinct: u64,
-    received: u64,
-    late: u64,
-    mistranslated: u64,
-    corrupt: u64,
-    duplicate: u64,
-    reordered: u64,
-    foreign: u64,
-    icmp: u64,
-    fragments: u64,
-    misdirected: u64,
-    defective: u64,
-}
-
-impl ReceiverCounts {
-    #[cold]
-    fn take_foreign(&mut self, frame: &[u8]) {
-        self.foreign += 1;
-        match foreign_frame(frame) {
-            ForeignFrame::Icmp => self.icmp += 1,
-            ForeignFrame::Fragment => self.fragments += 1,
-            ForeignFrame::Other => {}
-        }
-    }
-}
-
-struct Example {
-    tag: Tag,
-    mismatch: Mismatch,
-    octets: std::ops::Range<usize>,
-}
-
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
-    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, expected: ExpectedFrames, stall_ns: u64) -> Self {
-        Self { port, answerer, tally: FrameTally::new(expected), gaps: Gaps::new(stall_ns, 0) }
+    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, tally: FrameTally, stall_ns: u64) -> Self {
+        Self { port, answerer, tally, gaps: Gaps::new(stall_ns, 0) }
     }
 
     /// The first frame is due at `start_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.gaps.begin(start_ns);
-        self.tally.start_ns = start_ns;
+        self.tally.begin(start_ns);
     }
 
     /// Takes in what has arrived; `is_sending` while frames are still being sent.
@@ -135,7 +58,7 @@ impl<'a> Receiver<'a> {
         for _ in 0..BATCHES {
             let batch = self.port.receive(&mut |frame| {
                 if tally.take(frame, now_ns, on_first) == FrameClass::Foreign && !answerer.consider(frame) {
-                    tally.counts.take_foreign(frame);
+                    tally.take_foreign(frame);
                 }
             })?;
             if batch < BATCH {
@@ -152,201 +75,49 @@ impl<'a> Receiver<'a> {
     /// Returns the time at which a frame of this trial was received last, in nanoseconds; 0: none yet.
     #[inline]
     pub(crate) fn last_arrival_ns(&self) -> u64 {
-        self.tally.last_arrival_ns
+        self.tally.last_arrival_ns()
     }
 
-    /// Returns whether every frame of the schedule was seen.
+    /// Returns the number of different frames that were seen.
     #[inline]
-    pub(crate) fn has_all(&self) -> bool {
-        self.tally.counts.distinct == self.tally.frames
+    pub(crate) fn distinct(&self) -> u64 {
+        self.tally.distinct()
     }
 
-    /// Returns whether at least `frames` different frames were seen.
-    #[inline]
-    pub(crate) fn has(&self, frames: u64) -> bool {
-        self.tally.counts.distinct >= frames
+    /// Returns how many different frames this receiver and others of its direction saw together.
+    pub(crate) fn seen_together(&self, others: &[&Self]) -> u64 {
+        let mut seen = self.tally.seen().clone();
+        others.iter().for_each(|other| drop(seen.unite(other.tally.seen())));
+        seen.count()
     }
 
-    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
-    pub(crate) fn lost_neighbours(&self) -> &[std::net::IpAddr] {
-        self.answerer.asked_by_all()
-    }
-
-    /// The stalled time of the loop, nanoseconds, and the longest gap.
-    pub(crate) fn gaps(&self) -> Gaps {
-        self.gaps
-    }
-
-    /// Writes what was counted into `result`, whose `offered` is already known. `sent` are the numbers of the frames that were sent, where
-    /// they are not all from the first on.
-    pub(crate) fn finish(self, result: &mut DirectionResult, sent: Option<&Bitmap>) -> Result<(), PortError> {
+    /// Returns what was seen, and the frames for which the receive ring had no room.
+    pub(crate) fn finish(self) -> Result<Received, PortError> {
         let overruns = self.port.overruns()?;
-        result.receiving = Receiving { worst_gap_ns: self.gaps.worst_ns, overruns };
-        self.tally.finish(result, sent);
-        Ok(())
+        let lost_neighbours = self.answerer.asked_by_all().to_vec();
+        Ok(Received { tally: self.tally, gaps: self.gaps, overruns, lost_neighbours })
     }
 }
 
-impl FrameTally {
-    /// Counts nothing yet of the frames expected.
-    pub(crate) fn new(expected: ExpectedFrames) -> Self {
-        let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
-        let frames = expected.schedule.frames();
-        Self {
-            seen: Bitmap::new(reach(&expected.schedule)),
-            frames,
-            counts: ReceiverCounts::default(),
-            highest: [None; 2],
-            bins: vec![0; bins as usize],
-            last_missing: None,
-            last_arrival_ns: 0,
-            silence: (0, 0),
-            start_ns: 0,
-            examples: Vec::with_capacity(EXAMPLES),
-            kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
-            expected,
-        }
-    }
+/// What a receiver leaves behind.
+pub(crate) struct Received {
+    pub(crate) tally: FrameTally,
+    /// The stalls of its loop.
+    pub(crate) gaps: Gaps,
+    /// Frames for which the receive ring had no room.
+    pub(crate) overruns: u64,
+    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
+    pub(crate) lost_neighbours: Vec<IpAddr>,
+}
 
-    /// Counts a frame that arrived at `now_ns`; hands it to `on_first` where it is right and the first of its number.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
-        let class = self.expected.verifier.judge(frame);
-        match class {
-            FrameClass::Right(tag) => {
-                if self.is_new(tag) {
-                    on_first(tag);
-                    self.expected.verifier.learn(frame, tag);
-                    self.take_right(tag, now_ns);
-                }
-            }
-            FrameClass::Defective(tag, mismatch) => {
-                if self.is_new(tag) {
-                    on_first(tag);
-                    self.counts.defective += 1;
-                    self.expected.verifier.learn(frame, tag);
-                    self.take_right(tag, now_ns);
-                    self.keep(frame, tag, mismatch);
-                }
-            }
-            FrameClass::Mistranslated(tag, mismatch) => {
-                if self.is_new(tag) {
-                    self.counts.mistranslated += 1;
-                    self.miss(tag.sequence);
-                    self.keep(frame, tag, mismatch);
-                }
-            }
-            FrameClass::Corrupt(tag) => {
-                if self.is_new(tag) {
-                    self.counts.corrupt += 1;
-                    self.miss(tag.sequence);
-                }
-            }
-            FrameClass::Misdirected => self.counts.misdirected += 1,
-            // Its receiver looks whether a neighbour sent it, and counts it.
-            FrameClass::Foreign => {}
-        }
-        class
-    }
-
-    /// Marks the frame as seen; says whether it is the first of its number, and counts order and duplicates.
-    #[inline(always)]
-    fn is_new(&mut self, tag: Tag) -> bool {
-        if !self.seen.set(tag.sequence) {
-            self.counts.duplicate += 1;
-            return false;
-        }
-        self.counts.distinct += 1;
-        let highest = &mut self.highest[usize::from(self.expected.verifier.is_background(tag))];
-        if highest.is_some_and(|highest| tag.sequence < highest) {
-            self.counts.reordered += 1;
-        } else {
-            *highest = Some(tag.sequence);
-        }
-        true
-    }
-
-    #[inline(always)]
-    fn take_right(&mut self, tag: Tag, now_ns: u64) {
-        // The stamp of a batch may be a little older than the youngest frame in it.
-        let delay = now_ns.saturating_sub(tag.time_ns);
-        if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
-            self.counts.late += 1;
-            self.expected.delays.take_late(delay);
-            self.miss(tag.sequence);
-            return;
-        }
-        self.counts.received += 1;
-        self.expected.delays.take(tag.sequence, delay);
-        self.note_arrival(now_ns);
-    }
-
-    #[inline]
-    fn note_arrival(&mut self, now_ns: u64) {
-        if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
-            self.silence = (self.last_arrival_ns, now_ns);
-        }
-        self.last_arrival_ns = now_ns;
-    }
-
-    fn miss(&mut self, sequence: u64) {
-        let bin = self.bin_of(sequence);
-        self.bins[bin] += 1;
-        self.last_missing = self.last_missing.max(Some(sequence));
-    }
-
-    /// Returns the bin of a frame by its due time.
-    fn bin_of(&self, sequence: u64) -> usize {
-        let due_ns = self.expected.schedule.due_ns(sequence);
-        ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)
-    }
-
-    fn keep(&mut self, frame: &[u8], tag: Tag, mismatch: Mismatch) {
-        if self.examples.len() == EXAMPLES {
-            return;
-        }
-        let start = self.kept.len();
-        self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
-        self.examples.push(Example { tag, mismatch, octets: start..self.kept.len() });
-    }
-
-    /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent, where they are not all from the first on.
-    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
-        let counts = &self.counts;
-        result.received = counts.received;
-        result.late = counts.late;
-        result.mistranslated = counts.mistranslated;
-        result.corrupt = counts.corrupt;
-        result.duplicate = counts.duplicate;
-        result.reordered = counts.reordered;
-        result.foreign = counts.foreign;
-        result.icmp = counts.icmp;
-        result.fragments = counts.fragments;
-        result.misdirected = counts.misdirected;
-        result.defective = counts.defective;
-        let mut lost = Vec::new();
-        if result.not_received() > 0 {
-            let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
-            let missing: Box<dyn Iterator<Item = u64>> = match sent {
-                Some(sent) => Box::new(sent.without(&seen)),
-                None => Box::new(seen.clear_bits(result.offered)),
-            };
-            for (nth, sequence) in missing.enumerate() {
-                self.miss(sequence);
-                let explained = if nth < EXAMPLES { self.expected.verifier.explain_missing(sequence) } else { None };
-                lost.extend(explained);
-            }
-            result.lost_by_bin = std::mem::take(&mut self.bins);
-        }
-        let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
-        result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
-        let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
-        result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
-        let verifier = &self.expected.verifier;
-        let explained = self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch));
-        result.examples = explained.chain(lost).collect();
-        let mut delays = self.expected.delays;
-        (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
-        result.delays = delays.buckets();
+impl Received {
+    /// Adds what another receiver of the same direction saw.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.tally.add(other.tally);
+        self.gaps.add(&other.gaps);
+        self.overruns += other.overruns;
+        let new = other.lost_neighbours.into_iter().filter(|address| !self.lost_neighbours.contains(address));
+        let new: Vec<_> = new.collect();
+        self.lost_neighbours.extend(new);
     }
 }

@@ -7,8 +7,7 @@ use crate::sender::Writer;
 use crate::stream::Stream;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Transmit};
-use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Sending};
+use sixbench_method::trial::Sending;
 use sixbench_wire::template::StampedTime;
 use std::collections::VecDeque;
 
@@ -121,17 +120,28 @@ impl<'a> Responder<'a> {
         self.replies.counts.last_ns
     }
 
-    /// The receiver of the requests, the replies as they were sent, and their numbers.
-    pub(crate) fn finish(self) -> (Receiver<'a>, DirectionResult, Bitmap) {
+    /// Returns the receiver of the requests, and the replies as they were sent.
+    pub(crate) fn finish(self) -> (Receiver<'a>, SentReplies) {
         let ResponderCounts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
-        let mut result = DirectionResult::counted(Direction::Reverse, sent, 0);
-        result.intended = due;
-        result.refused = refused;
         // Replies have no schedule of their own: that they follow their requests is judged one by one.
         let took_ns = last_ns.saturating_sub(first_ns);
-        result.sending = Sending { nominal_ns: took_ns, took_ns, worst_lateness_ns: worst_ns, late_frames: late };
-        (self.receiver, result, self.replies.sent)
+        let sending = Sending { nominal_ns: took_ns, took_ns, worst_lateness_ns: worst_ns, late_frames: late };
+        (self.receiver, SentReplies { due, sent, refused, sending, numbers: self.replies.sent })
     }
+}
+
+/// The replies of a responder.
+pub(crate) struct SentReplies {
+    /// Requests that were received.
+    pub(crate) due: u64,
+    /// Replies that left.
+    pub(crate) sent: u64,
+    /// Replies that the DUT had no room for.
+    pub(crate) refused: u64,
+    /// How well they followed their requests.
+    pub(crate) sending: Sending,
+    /// The numbers of those that left.
+    pub(crate) numbers: Bitmap,
 }
 
 impl Replies<'_> {

@@ -2,11 +2,12 @@
 
 use crate::delay::Delays;
 use crate::profile::TrafficProfile;
-use crate::receiver::{ExpectedFrames, FrameTally};
 use crate::sender::Writer;
+use crate::sent::SentNumbers;
 use crate::side::Viewpoint;
 use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::stream::{Stream, StreamSource};
+use crate::tally::{ExpectedFrames, FrameTally, QueueCounts};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{Discard, FrameRing, FrameRingEnd};
@@ -204,7 +205,7 @@ impl MemoryLink {
             duration_ns: spec.duration_ns,
             timeout_ns: 0,
         };
-        let tally = FrameTally::new(expected);
+        let tally = FrameTally::new(expected, QueueCounts::SINGLE);
         Ok(Self { writer: Writer::new(&stream, at_once), stream, sender, receiver, tally, sent: 0 })
     }
 
@@ -240,7 +241,7 @@ impl MemoryLink {
     /// If one was not: the figure would be of another work than a trial's.
     fn finish(self) {
         let mut result = DirectionResult::counted(Direction::Forward, self.sent, 0);
-        self.tally.finish(&mut result, None);
+        self.tally.finish(&mut result, &SentNumbers::InTurn(vec![self.sent]));
         assert_eq!((result.received, result.not_received()), (self.sent, 0), "a frame of our own was not right");
     }
 }

@@ -1,20 +1,19 @@
-//! The paced sender of one direction. Sends what is due, and never waits to fill a batch.
+//! A paced sender: of one direction, or of a queue's share of it. Sends what is due, and never waits to fill a batch.
 
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
-use crate::pacer::Pacer;
+use crate::pacer::{Pacer, ThreadShare};
 use crate::reach::reach;
 use crate::stream::{FlowPattern, Stream};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
-use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Schedule};
+use sixbench_method::trial::Schedule;
 use sixbench_wire::template::{PlainPatch, StampedTime, Template};
 
-/// One direction being sent.
+/// One direction being sent, by one queue.
 pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     pub(crate) sending: PacedSending,
-    /// Number of frames of which receivers keep what is to be known.
+    /// Number of its frames of which receivers keep what is to be known.
     reach: u64,
     writer: Writer,
     is_flushed: bool,
@@ -22,11 +21,19 @@ pub(crate) struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    /// Will send `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
-    pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, schedule: &Schedule, stall_ns: u64) -> Self {
-        let sending = PacedSending::new(Pacer::new(schedule), stall_ns);
+    /// Will send a queue's share of `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
+    pub(crate) fn new(
+        port: &'a mut dyn Transmit,
+        stream: Stream,
+        (schedule, share): (&Schedule, ThreadShare),
+        stall_ns: u64,
+    ) -> Self {
+        let sending = PacedSending::new(Pacer::share(schedule, share), stall_ns);
         let writer = Writer::new(&stream, port.slots());
-        Self { port, stream, sending, reach: reach(schedule), writer, is_flushed: false, refused: 0 }
+        let reach = share.part_of(reach(schedule));
+        // A queue without frames has nothing to push on.
+        let is_flushed = sending.pacer.frames() == 0;
+        Self { port, stream, sending, reach, writer, is_flushed, refused: 0 }
     }
 
     /// The first frame is due at `start_ns`.
@@ -44,10 +51,11 @@ impl<'a> Sender<'a> {
         if due == 0 {
             return Ok(());
         }
-        let (mut sequence, time) = (self.sending.pacer.sent(), StampedTime::new(now_ns));
+        let (mut sequence, time) = (self.sending.pacer.next_number(), StampedTime::new(now_ns));
+        let distance = self.sending.pacer.share.of;
         let next = || {
-            sequence += 1;
-            (sequence - 1, time)
+            sequence += distance;
+            (sequence - distance, time)
         };
         let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
@@ -75,14 +83,9 @@ impl<'a> Sender<'a> {
         self.is_flushed
     }
 
-    /// Returns the counts of what was sent in `direction`; the counts of what was received are still to be filled in.
-    pub(crate) fn finish(self, direction: Direction) -> DirectionResult {
-        let pacer = &self.sending.pacer;
-        let mut result = DirectionResult::counted(direction, pacer.sent(), 0);
-        result.intended = pacer.frames();
-        result.refused = self.refused;
-        result.sending = self.sending.finish();
-        result
+    /// Returns the number of its frames that the DUT had no room for.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
     }
 }
 

@@ -2,23 +2,25 @@
 
 use crate::delay::Delays;
 use crate::driver::{self, Layout};
-use crate::fault;
-use crate::memory::{self, OutOfMemory};
+use crate::memory::{self, OutOfMemory, QueuedTraffic};
 use crate::neighbour::{self, NeighbourAnswerer};
+use crate::outcome::trial_result;
+use crate::pacer::ThreadShare;
 use crate::profile::TrafficProfile;
 use crate::reach::reach;
-use crate::receiver::{ExpectedFrames, Receiver};
+use crate::receiver::Receiver;
 use crate::responder::Responder;
 use crate::sender::Sender;
 use crate::stateful::Conversation;
 use crate::stream::{Stream, StreamSource};
-use crate::trial::{FrameRun, Task, Waiting};
+use crate::tally::{ExpectedFrames, FrameTally, QueueCounts};
+use crate::trial::{DirectionQueue, FrameRun, Task, Waiting};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_method::isolation::Admitted;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialKind, TrialResult, TrialSettings, TrialSpec};
+use sixbench_method::trial::{Measurer, Schedule, TrialKind, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -90,27 +92,51 @@ pub enum MeasureError {
 /// Batches thrown away before a trial at most: more than a receive ring holds.
 const MOST_DRAINED: usize = 1024;
 
-/// One port with its halves.
+/// One port with its queues.
 struct TesterPort {
     name: String,
     mac: MacAddress,
-    halves: Halves,
+    queues: Vec<Halves>,
 }
 
 impl TesterPort {
     fn new(port: Port) -> Self {
-        Self { name: port.name.clone(), mac: MacAddress(port.mac), halves: port.into_single_queue() }
+        Self { name: port.name, mac: MacAddress(port.mac), queues: port.queues }
     }
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
     fn drain(&mut self) -> Result<(), PortError> {
-        // A device that never stops sending does not keep the trial from starting.
-        for _ in 0..MOST_DRAINED {
-            if self.halves.receive.receive(&mut |_| ())? == 0 {
-                break;
+        for queue in &mut self.queues {
+            // A device that never stops sending does not keep the trial from starting.
+            for _ in 0..MOST_DRAINED {
+                if queue.receive.receive(&mut |_| ())? == 0 {
+                    break;
+                }
             }
+            queue.receive.overruns()?;
         }
-        self.halves.receive.overruns().map(drop)
+        Ok(())
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        self.queues.iter().try_for_each(|queue| queue.transmit.check_link())
+    }
+}
+
+/// The receiving halves of all queues of a port as one.
+struct AllQueues<'a>(&'a mut [Halves]);
+
+impl Receive for AllQueues<'_> {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.receive(each)?))
+    }
+
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        self.0.first_mut().map_or(Ok(()), |queue| queue.receive.answer(frame))
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.overruns()?))
     }
 }
 
@@ -202,11 +228,11 @@ impl FrameTester {
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
         let silent = |address| MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES };
-        match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock, &self.stop)? {
+        match neighbour::resolve(&mut AllQueues(&mut end.queues), end.mac, neighbours, &self.clock, &self.stop)? {
             neighbour::NeighbourResolution::All(mac) => Ok(mac),
             neighbour::NeighbourResolution::Interrupted => Err(MeasureError::Interrupted),
             neighbour::NeighbourResolution::Silent(address) => {
-                end.halves.transmit.check_link()?;
+                end.check_link()?;
                 Err(silent(address))
             }
         }
@@ -218,16 +244,18 @@ impl FrameTester {
         let peers = self.resolve()?;
         self.left.drain()?;
         self.right.drain()?;
-        let run = FrameRun::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, phase.loaded.len());
         let context = TrialContext {
             phase,
             profile: &self.profile,
             settings: &self.settings,
             macs: [(self.left.mac, peers.0), (self.right.mac, peers.1)],
             trial: self.trial,
+            queues: [self.left.queues.len(), self.right.queues.len()],
         };
-        let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
-        let result = context.collect(run.perform(tasks, &self.layout)?)?;
+        let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
+        let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);
+        let tasks = run.complete(tasks, &self.layout)?;
+        let result = trial_result(tasks, *phase.spec, self.settings.stall_ns)?;
         self.check_links(phase.spec)?;
         Ok(result)
     }
@@ -236,8 +264,8 @@ impl FrameTester {
     /// a link down, and not bring it back.
     fn check_links(&self, spec: &TrialSpec) -> Result<(), MeasureError> {
         if !matches!(spec.kind, TrialKind::Reset { .. }) {
-            self.left.halves.transmit.check_link()?;
-            self.right.halves.transmit.check_link()?;
+            self.left.check_link()?;
+            self.right.check_link()?;
         }
         Ok(())
     }
@@ -260,7 +288,8 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        memory::ensure(spec, &self.profile)?;
+        let queues = self.left.queues.len().max(self.right.queues.len());
+        memory::ensure(spec, &QueuedTraffic { profile: &self.profile, queues })?;
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
             Some(phase_one) => self.converse(spec, phase_one),
@@ -277,6 +306,8 @@ struct TrialContext<'a> {
     /// Own and peer's hardware address: left, right.
     macs: [(MacAddress, MacAddress); 2],
     trial: u8,
+    /// Queues of the ports: left, right.
+    queues: [usize; 2],
 }
 
 impl TrialContext<'_> {
@@ -289,37 +320,50 @@ impl TrialContext<'_> {
         self.phase.spec.kind == TrialKind::Response
     }
 
-    /// The tasks of an exchange. The responder receives and sends on one thread, so that no reply waits for another one to take it up.
-    fn exchange<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
+    /// The trial's tasks: senders before receivers.
+    fn tasks<'p>(&self, left: &'p mut [Halves], right: &'p mut [Halves]) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
-        let (receiver, replies) = (self.receiver(&mut *right.receive, Forward)?, self.sent(Reverse)?);
-        let frames = reach(&self.phase.spec.schedule());
-        let responder = Responder::new(receiver, &mut *right.transmit, replies, frames, self.settings.stall_ns);
-        Ok(vec![
-            Task::Send(Forward, Box::new(self.sender(&mut *left.transmit, Forward)?)),
-            Task::Respond(Box::new(responder), Waiting::Due),
-            Task::Receive(Reverse, Box::new(self.receiver(&mut *left.receive, Reverse)?), Waiting::Due),
-        ])
+        let mut tasks = Vec::with_capacity(2 * (left.len() + right.len()));
+        let (mut left, mut right) = (Ends::of(left), Ends::of(right));
+        tasks.extend(self.senders(std::mem::take(&mut left.transmit), Forward)?);
+        if self.is_exchange() {
+            tasks.extend(self.responders(std::mem::take(&mut right))?);
+        } else {
+            tasks.extend(self.senders(std::mem::take(&mut right.transmit), Reverse)?);
+        }
+        tasks.extend(self.receivers(right.receive, Forward)?);
+        tasks.extend(self.receivers(left.receive, Reverse)?);
+        Ok(tasks)
     }
 
-    /// The trial's tasks: senders before receivers.
-    fn tasks<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
-        use Direction::{Forward, Reverse};
-        if self.is_exchange() {
-            return self.exchange(left, right);
-        }
-        let mut tasks = Vec::with_capacity(4);
-        for (direction, port) in [(Forward, &mut left.transmit), (Reverse, &mut right.transmit)] {
-            if self.is_loaded(direction) {
-                tasks.push(Task::Send(direction, Box::new(self.sender(&mut **port, direction)?)));
-            }
-        }
-        for (direction, port) in [(Forward, &mut right.receive), (Reverse, &mut left.receive)] {
-            let receiver = Box::new(self.receiver(&mut **port, direction)?);
-            let waiting = if self.is_loaded(direction) { Waiting::Due } else { Waiting::Idle };
-            tasks.push(Task::Receive(direction, receiver, waiting));
-        }
-        Ok(tasks)
+    /// The responders of an exchange. Each receives and sends on one thread, so that no reply waits for another one to take it up.
+    fn responders<'p>(&self, Ends { transmit, receive }: Ends<'p>) -> Result<Vec<Task<'p>>, MeasureError> {
+        let frames = reach(&self.phase.spec.schedule());
+        let responder = |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
+            let (receiver, replies) = (self.receiver(receive, Direction::Forward)?, self.sent(Direction::Reverse)?);
+            let responder = Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
+            Ok(Task::Respond(queue, Box::new(responder), Waiting::Due))
+        };
+        transmit.into_iter().zip(receive).enumerate().map(responder).collect()
+    }
+
+    fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
+        let of = ports.len() as u64;
+        let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
+            let share = ThreadShare { index: queue as u64, of };
+            let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
+            Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
+        };
+        let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
+        loaded.into_iter().enumerate().map(sender).collect()
+    }
+
+    fn receivers<'p>(&self, ports: Vec<&'p mut dyn Receive>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
+        let waiting = if self.is_loaded(direction) { Waiting::Due } else { Waiting::Idle };
+        let receiver = |(queue, port): (usize, &'p mut dyn Receive)| {
+            Ok(Task::Receive(DirectionQueue { direction, queue }, Box::new(self.receiver(port, direction)?), waiting))
+        };
+        ports.into_iter().enumerate().map(receiver).collect()
     }
 
     fn source(&self, direction: Direction) -> StreamSource<'_> {
@@ -331,11 +375,6 @@ impl TrialContext<'_> {
     fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
         Ok(Stream::sent(self.source(direction), (own, peer))?)
-    }
-
-    fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
-        let stream = self.sent(direction)?;
-        Ok(Sender::new(port, stream, &self.phase.spec.schedule(), self.settings.stall_ns))
     }
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
@@ -354,7 +393,9 @@ impl TrialContext<'_> {
             Direction::Reverse => &self.profile.left,
         };
         let answerer = NeighbourAnswerer::new(own, neighbours);
-        Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns))
+        let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
+        let tally = FrameTally::new(expected, QueueCounts { sending, receiving });
+        Ok(Receiver::new(port, answerer, tally, self.settings.stall_ns))
     }
 
     /// The first frame to be tagged and the distance to the next, so that they are spread evenly.
@@ -363,32 +404,22 @@ impl TrialContext<'_> {
         let first = schedule.first_due_from(tagging.after_ns);
         Some((first, (schedule.frames() - first) / tagging.frames.max(1)))
     }
+}
 
-    /// Puts the tasks' counts together.
-    fn collect(&self, tasks: Vec<Task<'_>>) -> Result<TrialResult, MeasureError> {
-        let (mut directions, mut receivers, mut replies) = (Vec::with_capacity(2), Vec::with_capacity(2), None);
-        for task in tasks {
-            match task {
-                Task::Send(direction, sender) => directions.push(sender.finish(direction)),
-                Task::Receive(direction, receiver, _) => receivers.push((direction, receiver)),
-                Task::Respond(responder, _) => {
-                    let (receiver, result, sent) = responder.finish();
-                    receivers.push((Direction::Forward, Box::new(receiver)));
-                    directions.push(result);
-                    replies = Some(sent);
-                }
-            }
+/// The halves of the queues of a port, apart.
+#[derive(Default)]
+struct Ends<'p> {
+    transmit: Vec<&'p mut dyn Transmit>,
+    receive: Vec<&'p mut dyn Receive>,
+}
+
+impl<'p> Ends<'p> {
+    fn of(queues: &'p mut [Halves]) -> Self {
+        let mut ends = Self::default();
+        for Halves { transmit, receive } in queues {
+            ends.transmit.push(&mut **transmit);
+            ends.receive.push(&mut **receive);
         }
-        directions.sort_by_key(|result: &DirectionResult| result.direction);
-        let mut faults = Vec::new();
-        for (direction, receiver) in receivers {
-            if let Some(result) = directions.iter_mut().find(|r| r.direction == direction) {
-                let (gaps, lost) = (receiver.gaps(), receiver.lost_neighbours().to_vec());
-                let sent = replies.as_ref().filter(|_| direction == Direction::Reverse);
-                receiver.finish(result, sent)?;
-                faults.extend(fault::of_direction(result, self.phase.spec.rate, self.settings.stall_ns, gaps, &lost));
-            }
-        }
-        Ok(TrialResult::new(*self.phase.spec, directions, faults))
+        ends
     }
 }

@@ -28,20 +28,60 @@ pub(crate) struct FrameRun<'a> {
     is_exchange: bool,
     /// Time by which the reverse direction starts later, in nanoseconds.
     reverse_offset_ns: u64,
-    /// The time at which each direction's last frame was sent, in nanoseconds; 0 while it is sending.
-    sent_at_ns: [AtomicU64; 2],
-    /// Replies that were sent, once that is known.
-    replies: AtomicU64,
+    /// Both directions, forward first.
+    progress: [DirectionProgress; 2],
+    /// True if a direction is over as soon as as many frames were seen as were to come; false where two queues received the same frame.
+    trusts_counts: bool,
     /// Receivers that still wait for frames.
     pending: AtomicUsize,
 }
 
-/// One of the up to four parts of a trial.
+/// The progress of one direction, as its queues tell it to each other.
+struct DirectionProgress {
+    /// Queues that still send.
+    sending: AtomicUsize,
+    /// The time at which the last frame so far was sent, in nanoseconds.
+    last_sent_ns: AtomicU64,
+    /// The same once nothing more will be sent; 0 until then.
+    sent_at_ns: AtomicU64,
+    /// Frames that are to come. Of replies it counts up as responders end.
+    expected: AtomicU64,
+    receivers: Vec<ReceiverProgress>,
+}
+
+/// The progress of a receiver, in a cache line of its own.
+#[repr(align(64))]
+#[derive(Default)]
+struct ReceiverProgress {
+    /// Different frames seen.
+    distinct: AtomicU64,
+    /// The time at which a frame was received last, in nanoseconds; 0: none yet.
+    last_arrival_ns: AtomicU64,
+}
+
+/// One of the queues of a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DirectionQueue {
+    pub(crate) direction: Direction,
+    pub(crate) queue: usize,
+}
+
+impl DirectionQueue {
+    /// Returns that of two things which is of its direction.
+    pub(crate) fn of<'t, T>(self, forward: &'t mut T, reverse: &'t mut T) -> &'t mut T {
+        match self.direction {
+            Direction::Forward => forward,
+            Direction::Reverse => reverse,
+        }
+    }
+}
+
+/// One of the parts of a trial: a queue's share of sending or receiving a direction.
 pub(crate) enum Task<'a> {
-    Send(Direction, Box<Sender<'a>>),
-    Receive(Direction, Box<Receiver<'a>>, Waiting),
-    /// Receives forward frames and answers each by a reverse one.
-    Respond(Box<Responder<'a>>, Waiting),
+    Send(DirectionQueue, Box<Sender<'a>>),
+    Receive(DirectionQueue, Box<Receiver<'a>>, Waiting),
+    /// Receives forward frames on the queue with this index and answers each by a reverse one.
+    Respond(usize, Box<Responder<'a>>, Waiting),
 }
 
 /// The state of a receiver.
@@ -56,9 +96,15 @@ pub(crate) enum Waiting {
 }
 
 impl<'a> FrameRun<'a> {
-    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
+    /// A run of these tasks, of a trial that waits `residual_ns` for residual frames.
+    pub(crate) fn new(
+        (clock, stop): (&'a Clock, &'a AtomicBool),
+        spec: &TrialSpec,
+        residual_ns: u64,
+        tasks: &[Task<'_>],
+    ) -> Self {
         let is_exchange = spec.kind == TrialKind::Response;
-        Self {
+        let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
             // Half a frame's time, so that on one core the two directions do not come due at the same moment.
@@ -67,14 +113,47 @@ impl<'a> FrameRun<'a> {
             stop,
             failed: AtomicBool::new(false),
             residual_ns,
-            sent_at_ns: [AtomicU64::new(0), AtomicU64::new(0)],
-            replies: AtomicU64::new(u64::MAX),
-            pending: AtomicUsize::new(loaded),
+            progress: [DirectionProgress::new(), DirectionProgress::new()],
+            trusts_counts: true,
+            pending: AtomicUsize::new(0),
+        };
+        tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
+        run
+    }
+
+    /// Takes note of a task that there is; `frames` are those of the schedule.
+    fn expect(&mut self, task: &Task<'_>, frames: u64) {
+        let [forward, reverse] = &mut self.progress;
+        match task {
+            Task::Send(queue, _) => {
+                let progress = queue.of(forward, reverse);
+                *progress.sending.get_mut() += 1;
+                *progress.expected.get_mut() = frames;
+            }
+            Task::Receive(queue, ..) => queue.of(forward, reverse).receivers.push(ReceiverProgress::default()),
+            Task::Respond(..) => {
+                forward.receivers.push(ReceiverProgress::default());
+                *reverse.sending.get_mut() += 1;
+            }
         }
+        *self.pending.get_mut() += usize::from(task.waiting() == Some(Waiting::Due));
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    pub(crate) fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
+    pub(crate) fn complete(&mut self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
+        let mut tasks = self.perform(tasks, layout)?;
+        if !two_queues_saw_a_frame(&tasks) {
+            return Ok(tasks);
+        }
+        // As many frames came as were sent, but one twice: another may still be on its way.
+        self.trusts_counts = false;
+        let again = tasks.iter_mut().map(|task| usize::from(task.waits_again())).sum();
+        *self.pending.get_mut() = again;
+        self.perform(tasks, layout)
+    }
+
+    /// Runs the tasks to the end of the trial and gives them back.
+    fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         let start = TrialStart::new(self.clock, threads);
         std::thread::scope(|scope| {
@@ -97,7 +176,9 @@ impl<'a> FrameRun<'a> {
     }
 
     fn work(&self, mut tasks: Vec<Task<'a>>, start_ns: u64) -> Result<Vec<Task<'a>>, MeasureError> {
-        tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
+        if self.trusts_counts {
+            tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
+        }
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
@@ -115,7 +196,7 @@ impl<'a> FrameRun<'a> {
     }
 }
 
-/// Distributes the tasks (senders first) over threads. With two, each direction has its own.
+/// Distributes the tasks (senders first) over threads. With two, each direction has its own, or each queue where there are two.
 fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
     for (index, task) in tasks.into_iter().enumerate() {
@@ -124,22 +205,58 @@ fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     groups
 }
 
+/// Returns whether a frame was seen on two queues of a direction.
+fn two_queues_saw_a_frame(tasks: &[Task<'_>]) -> bool {
+    [Direction::Forward, Direction::Reverse].into_iter().any(|direction| {
+        let receivers: Vec<_> = tasks.iter().filter_map(|task| task.receiver(direction)).collect();
+        receivers.len() > 1 && receivers[0].seen_together(&receivers[1..]) < receivers.iter().map(|r| r.distinct()).sum()
+    })
+}
+
 impl<'a> Task<'a> {
     fn begin(&mut self, start_ns: u64, reverse_offset_ns: u64) {
         let start_of = |direction| start_ns + if direction == Direction::Reverse { reverse_offset_ns } else { 0 };
         match self {
-            Self::Send(direction, sender) => sender.begin(start_of(*direction)),
-            Self::Receive(direction, receiver, _) => receiver.begin(start_of(*direction)),
-            Self::Respond(responder, _) => responder.begin(start_ns),
+            Self::Send(queue, sender) => sender.begin(start_of(queue.direction)),
+            Self::Receive(queue, receiver, _) => receiver.begin(start_of(queue.direction)),
+            Self::Respond(_, responder, _) => responder.begin(start_ns),
+        }
+    }
+
+    /// Returns what it waits for; `None` of a sender.
+    fn waiting(&self) -> Option<Waiting> {
+        match self {
+            Self::Send(..) => None,
+            Self::Receive(_, _, waiting) | Self::Respond(_, _, waiting) => Some(*waiting),
+        }
+    }
+
+    /// Has a receiver that was done wait again; returns whether it is one.
+    fn waits_again(&mut self) -> bool {
+        match self {
+            Self::Receive(_, _, waiting @ Waiting::Over) => {
+                *waiting = Waiting::Due;
+                true
+            }
+            Self::Send(..) | Self::Receive(..) | Self::Respond(..) => false,
+        }
+    }
+
+    /// Returns what receives a direction here, if anything does.
+    fn receiver(&self, direction: Direction) -> Option<&Receiver<'a>> {
+        match self {
+            Self::Receive(queue, receiver, _) if queue.direction == direction => Some(receiver),
+            Self::Respond(_, responder, _) if direction == Direction::Forward => Some(&responder.receiver),
+            Self::Send(..) | Self::Receive(..) | Self::Respond(..) => None,
         }
     }
 
     #[inline]
     fn poll(&mut self, run: &FrameRun<'a>) -> Result<(), PortError> {
         match self {
-            Self::Send(direction, sender) => poll_sender(*direction, sender, run),
-            Self::Receive(direction, receiver, waiting) => poll_receiver(*direction, receiver, waiting, run),
-            Self::Respond(responder, waiting) => poll_responder(responder, waiting, run),
+            Self::Send(queue, sender) => poll_sender(queue.direction, sender, run),
+            Self::Receive(queue, receiver, waiting) => poll_receiver(*queue, receiver, waiting, run),
+            Self::Respond(queue, responder, waiting) => poll_responder(*queue, responder, waiting, run),
         }
     }
 }
@@ -151,21 +268,22 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>
     }
     sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
-        run.sent_at_ns[direction as usize].store(run.clock.now_ns().max(1), Ordering::Release);
+        run.of(direction).note_sender_done(run.clock.now_ns());
     }
     Ok(())
 }
 
 #[inline]
 fn poll_receiver(
-    direction: Direction,
+    DirectionQueue { direction, queue }: DirectionQueue,
     receiver: &mut Receiver<'_>,
     waiting: &mut Waiting,
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
     receiver.poll(run.clock, is_sending)?;
-    if *waiting == Waiting::Due && run.is_over(direction, receiver) {
+    run.of(direction).receivers[queue].note(receiver);
+    if *waiting == Waiting::Due && run.is_over(direction) {
         *waiting = Waiting::Over;
         run.pending.fetch_sub(1, Ordering::AcqRel);
     }
@@ -174,39 +292,91 @@ fn poll_receiver(
 
 /// Once the last request was received or given up, only replies that still wait are sent.
 #[inline]
-fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &FrameRun<'_>) -> Result<(), PortError> {
+fn poll_responder(
+    queue: usize,
+    responder: &mut Responder<'_>,
+    waiting: &mut Waiting,
+    run: &FrameRun<'_>,
+) -> Result<(), PortError> {
     responder.poll(run.clock, run.is_sending(Direction::Forward))?;
-    if *waiting != Waiting::Due || !run.is_over(Direction::Forward, &responder.receiver) {
+    run.of(Direction::Forward).receivers[queue].note(&responder.receiver);
+    if *waiting != Waiting::Due || !run.is_over(Direction::Forward) {
         return Ok(());
     }
     if !responder.has_answered_all(run.clock.now_ns())? {
         return Ok(());
     }
     *waiting = Waiting::Over;
-    run.replies.store(responder.sent(), Ordering::Release);
-    run.sent_at_ns[Direction::Reverse as usize].store(responder.last_sent_ns().max(1), Ordering::Release);
+    let replies = run.of(Direction::Reverse);
+    replies.expected.fetch_add(responder.sent(), Ordering::Release);
+    replies.note_sender_done(responder.last_sent_ns());
     run.pending.fetch_sub(1, Ordering::AcqRel);
     Ok(())
 }
 
+impl DirectionProgress {
+    fn new() -> Self {
+        Self {
+            sending: AtomicUsize::new(0),
+            last_sent_ns: AtomicU64::new(0),
+            sent_at_ns: AtomicU64::new(0),
+            expected: AtomicU64::new(0),
+            receivers: Vec::new(),
+        }
+    }
+
+    /// Takes note that a queue sends nothing more; its last frame left at `last_ns`.
+    fn note_sender_done(&self, last_ns: u64) {
+        self.last_sent_ns.fetch_max(last_ns.max(1), Ordering::AcqRel);
+        if self.sending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.sent_at_ns.store(self.last_sent_ns.load(Ordering::Acquire), Ordering::Release);
+        }
+    }
+
+    /// Returns how many different frames the queues have seen, and when the last came, in nanoseconds.
+    fn received(&self) -> (u64, u64) {
+        let (mut distinct, mut last_arrival_ns) = (0, 0);
+        for receiver in &self.receivers {
+            distinct += receiver.distinct.load(Ordering::Relaxed);
+            last_arrival_ns = receiver.last_arrival_ns.load(Ordering::Relaxed).max(last_arrival_ns);
+        }
+        (distinct, last_arrival_ns)
+    }
+}
+
+impl ReceiverProgress {
+    #[inline]
+    fn note(&self, receiver: &Receiver<'_>) {
+        self.distinct.store(receiver.distinct(), Ordering::Relaxed);
+        self.last_arrival_ns.store(receiver.last_arrival_ns(), Ordering::Relaxed);
+    }
+}
+
 impl FrameRun<'_> {
+    #[inline]
+    fn of(&self, direction: Direction) -> &DirectionProgress {
+        &self.progress[direction as usize]
+    }
+
     /// Returns whether frames of a direction are still being sent; replies take as long as requests do.
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {
         let paced = if self.is_exchange { Direction::Forward } else { direction };
-        self.sent_at_ns[paced as usize].load(Ordering::Acquire) == 0
+        self.of(paced).sent_at_ns.load(Ordering::Acquire) == 0
     }
 
-    /// Returns whether the receiver of a direction has nothing more to wait for.
+    /// Returns whether the receivers of a direction have nothing more to wait for.
     #[inline]
-    fn is_over(&self, direction: Direction, receiver: &Receiver<'_>) -> bool {
-        let sent_at_ns = self.sent_at_ns[direction as usize].load(Ordering::Acquire);
-        let (now_ns, last_arrival_ns) = (self.clock.now_ns(), receiver.last_arrival_ns());
-        let is_of_replies = self.is_exchange && direction == Direction::Reverse;
-        let has_all = if is_of_replies { receiver.has(self.replies.load(Ordering::Acquire)) } else { receiver.has_all() };
-        let has_all = has_all && now_ns > last_arrival_ns + LINGER_NS;
+    fn is_over(&self, direction: Direction) -> bool {
+        let progress = self.of(direction);
+        let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
+        if sent_at_ns == 0 {
+            return false;
+        }
+        let (now_ns, (distinct, last_arrival_ns)) = (self.clock.now_ns(), progress.received());
+        let has_all = self.trusts_counts && distinct >= progress.expected.load(Ordering::Acquire);
         let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
         let since_ns = if self.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
-        sent_at_ns > 0 && (has_all || now_ns > since_ns + self.residual_ns)
+        (has_all && now_ns > last_arrival_ns + LINGER_NS) || now_ns > since_ns + self.residual_ns
     }
 }

@@ -8,6 +8,7 @@ use common::*;
 use nat::{Nat, POOL};
 use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
+use sixbench_io::loopback::{QueueChoice, pair_with_queues};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialResult, TrialSpec, Verdict};
@@ -75,6 +76,27 @@ fn every_connection_is_opened_once_and_validated() {
     let connections = connections(&result);
     assert_eq!((connections.offered, connections.established, connections.mapping.seen), (600, 600, 600));
     assert_eq!((connections.mapping.ports_preserved, connections.mapping.endpoint_independent), (600, 30));
+}
+
+#[test]
+fn connections_are_opened_and_used_by_several_queues() {
+    let settings = nat44().gateway.expect("stateful").settings;
+    let phase_one = Some(PhaseOne { connections: CONNECTIONS, rate: FrameRate(5_000) });
+    let use_all = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
+    for queues in [2, 4] {
+        for spec in [settings.establishing(CONNECTIONS, FrameRate(5_000)), use_all] {
+            let mut arrived = 0;
+            let in_turn: QueueChoice = Box::new(move |_| {
+                arrived += 1;
+                arrived
+            });
+            let ports = pair_with_queues(Nat::default().device(), queues, in_turn);
+            let result = trial_between(ports, nat44(), spec);
+            assert_eq!(result.not_received(), 0, "{queues} queues: {result:?}");
+            let connections = connections(&result);
+            assert_eq!((connections.established, connections.mapping.seen), (600, 600), "{queues} queues");
+        }
+    }
 }
 
 #[test]

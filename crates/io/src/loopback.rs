@@ -10,6 +10,9 @@ const CAPACITY: usize = 65_536;
 
 type FrameQueue = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
+/// Chooses the queue of a port on which a frame arrives, as the hash of a NIC does: its index is this number modulo the number of queues.
+pub type QueueChoice = Box<dyn FnMut(&[u8]) -> usize + Send>;
+
 /// The device between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the
 /// list as (to the right end, frame).
 pub type LoopbackDevice = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
@@ -18,9 +21,11 @@ pub type LoopbackDevice = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) 
 #[derive(Clone)]
 struct Loopback {
     is_left: bool,
-    to_left: FrameQueue,
-    to_right: FrameQueue,
+    /// The queues of each end.
+    to_left: Vec<FrameQueue>,
+    to_right: Vec<FrameQueue>,
     device: Arc<Mutex<LoopbackDevice>>,
+    choice: Arc<Mutex<QueueChoice>>,
 }
 
 /// The two ends of a link that hands every frame over as it is.
@@ -30,8 +35,14 @@ pub fn pair() -> (Port, Port) {
 
 /// The two ends of a link with a device in the middle.
 pub fn pair_with(device: LoopbackDevice) -> (Port, Port) {
-    let (to_left, to_right) = (FrameQueue::default(), FrameQueue::default());
-    let left = Loopback { is_left: true, to_left, to_right, device: Arc::new(Mutex::new(device)) };
+    pair_with_queues(device, 1, Box::new(|_| 0))
+}
+
+/// The same, and each end has so many queues; `choice` says on which of them a frame arrives.
+pub fn pair_with_queues(device: LoopbackDevice, queues: usize, choice: QueueChoice) -> (Port, Port) {
+    let made = || (0..queues).map(|_| FrameQueue::default()).collect();
+    let (device, choice) = (Arc::new(Mutex::new(device)), Arc::new(Mutex::new(choice)));
+    let left = Loopback { is_left: true, to_left: made(), to_right: made(), device, choice };
     let right = Loopback { is_left: false, ..left.clone() };
     (left.into_port("loopback-left"), right.into_port("loopback-right"))
 }
@@ -43,8 +54,12 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Loopback {
     fn into_port(self, name: &str) -> Port {
         let mac = [2, 0, 0, 0, 0, if self.is_left { 1 } else { 2 }];
-        let transmit = Box::new(LoopbackTransmit { end: self.clone(), buffers: vec![0; BUFFER * BATCH] });
-        let queues = vec![Halves { transmit, receive: Box::new(LoopbackReceive { end: self }) }];
+        let arriving = if self.is_left { &self.to_left } else { &self.to_right };
+        let halves = |arriving: &FrameQueue| Halves {
+            transmit: Box::new(LoopbackTransmit { end: self.clone(), buffers: vec![0; BUFFER * BATCH] }),
+            receive: Box::new(LoopbackReceive { end: self.clone(), arriving: arriving.clone() }),
+        };
+        let queues = arriving.iter().map(halves).collect();
         Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), queues }
     }
 
@@ -53,7 +68,9 @@ impl Loopback {
         let mut out = Vec::new();
         (locked(&self.device))(frame, self.is_left, &mut out);
         out.into_iter().all(|(to_right, frame)| {
-            let mut queue = locked(if to_right { &self.to_right } else { &self.to_left });
+            let queues = if to_right { &self.to_right } else { &self.to_left };
+            let chosen = (locked(&self.choice))(&frame) % queues.len();
+            let mut queue = locked(&queues[chosen]);
             let has_room = queue.len() < CAPACITY;
             if has_room {
                 queue.push_back(frame);
@@ -86,13 +103,13 @@ impl Transmit for LoopbackTransmit {
 
 struct LoopbackReceive {
     end: Loopback,
+    arriving: FrameQueue,
 }
 
 impl Receive for LoopbackReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        let queue = if self.end.is_left { &self.end.to_left } else { &self.end.to_right };
         let frames: Vec<_> = {
-            let mut queue = locked(queue);
+            let mut queue = locked(&self.arriving);
             let count = queue.len().min(BATCH);
             queue.drain(..count).collect()
         };

@@ -4,6 +4,7 @@ use super::authority::Authority;
 use super::client::Counted;
 use super::tally::QueryTally;
 use crate::fault;
+use crate::paced_sending::together;
 use crate::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
@@ -36,7 +37,8 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     counted.iter().for_each(|part| tally.add(&part.tally));
     let overruns = counted.iter().map(|part| part.drops).sum::<u64>() + outcome.authority.map_or(0, |counts| counts.overruns);
     let gaps = gaps(counted, outcome.stall_ns);
-    let mut direction = direction(&tally, *queries, sending(counted));
+    let sending: Vec<Sending> = counted.iter().map(|part| part.sending).collect();
+    let mut direction = direction(&tally, *queries, together(&sending));
     direction.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
     let of_one_thread = FrameRate(spec.rate.0.div_ceil(counted.len().max(1) as u64));
     let mut faults = fault::of_direction(&direction, of_one_thread, outcome.stall_ns, gaps, &[]);
@@ -63,17 +65,6 @@ fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {
     let mut all = Gaps::new(stall_ns, 0);
     counted.iter().for_each(|part| all.add(&part.gaps));
     all
-}
-
-/// The trial's sending lasted as long as that of its slowest thread.
-fn sending(counted: &[Counted]) -> Sending {
-    let slowest = counted.iter().max_by_key(|part| part.sending.took_ns.saturating_sub(part.sending.nominal_ns));
-    Sending {
-        nominal_ns: slowest.map_or(0, |part| part.sending.nominal_ns),
-        took_ns: slowest.map_or(0, |part| part.sending.took_ns),
-        worst_lateness_ns: counted.iter().map(|part| part.sending.worst_lateness_ns).max().unwrap_or(0),
-        late_frames: counted.iter().map(|part| part.sending.late_frames).sum(),
-    }
 }
 
 fn direction(tally: &QueryTally, queries: u64, sending: Sending) -> DirectionResult {

@@ -82,7 +82,22 @@ pub(crate) fn trial_between(ports: (Port, Port), profile: TrafficProfile, spec: 
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
+/// The same by threads on these cores.
+pub(crate) fn trial_on(layout: Layout, ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
+    try_on(layout, ports, profile, spec, 0).expect("a trial")
+}
+
 fn try_between(
+    ports: (Port, Port),
+    profile: TrafficProfile,
+    spec: TrialSpec,
+    frame_timeout_ns: u64,
+) -> Result<TrialResult, MeasureError> {
+    try_on(Layout::default(), ports, profile, spec, frame_timeout_ns)
+}
+
+fn try_on(
+    layout: Layout,
     ports: (Port, Port),
     profile: TrafficProfile,
     spec: TrialSpec,
@@ -100,7 +115,7 @@ fn try_between(
     let stop = Arc::new(AtomicBool::new(false));
     // The ports lead to a device in this process: nothing leaves it.
     let profile = Isolation::Declared.admit(profile).expect("declared");
-    let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
+    let mut tester = FrameTester::new(ports, profile, settings, layout, stop);
     tester.measure(&spec)
 }
 

@@ -1,0 +1,42 @@
+//! The numbers of the frames of a direction that left the tester.
+
+use crate::bitmap::Bitmap;
+
+/// The numbers of the frames that were sent.
+pub(crate) enum SentNumbers {
+    /// Of those that each queue sends in turn, so many from the first on: queue q of n sends q, q + n, q + 2 n and so on.
+    InTurn(Vec<u64>),
+    /// These.
+    Each(Bitmap),
+}
+
+impl SentNumbers {
+    /// Returns the numbers of the frames that were sent and not seen, ascending.
+    pub(crate) fn missing<'a>(&'a self, seen: &'a Bitmap) -> Box<dyn Iterator<Item = u64> + 'a> {
+        match self {
+            Self::Each(sent) => Box::new(sent.without(seen)),
+            Self::InTurn(counts) => {
+                let queues = counts.len().max(1) as u64;
+                let was_sent = move |number: &u64| number / queues < counts[(number % queues) as usize];
+                let longest = counts.iter().max().copied().unwrap_or(0);
+                Box::new(seen.clear_bits(longest * queues).filter(was_sent))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_queue_did_not_come_to_is_not_missing() {
+        let mut seen = Bitmap::new(100);
+        [0, 2, 3].into_iter().for_each(|number| assert!(seen.set(number)));
+        let missing = |counts: &[u64]| SentNumbers::InTurn(counts.to_vec()).missing(&seen).collect::<Vec<_>>();
+        assert_eq!(missing(&[6]), [1, 4, 5]);
+        // Queue 0 sent 0, 2, 4, 6 and queue 1 only 1.
+        assert_eq!(missing(&[4, 1]), [1, 4, 6]);
+        assert_eq!(missing(&[0, 0]), [0; 0]);
+    }
+}
