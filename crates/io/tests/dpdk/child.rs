@@ -1,7 +1,7 @@
 //! Tests in processes of their own.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Names the test that this process was started for.
 const CHILD: &str = "SB_DPDK_TEST";
@@ -21,6 +21,16 @@ fn program(test: &str, variables: &[(&str, &str)]) -> Command {
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test).env("SIXBENCH_DPDK", shim());
     command.envs(variables.iter().copied());
     command
+}
+
+/// Starts `work` in a process of its own, which the test of this name calls; returns that process, with its standard input and output. In
+/// that process itself, `work` is done, and nothing is returned.
+pub(crate) fn start(test: &str, work: impl FnOnce()) -> Option<Child> {
+    if std::env::var(CHILD).as_deref() == Ok(test) {
+        work();
+        return None;
+    }
+    Some(program(test, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("this program"))
 }
 
 /// Runs `work` in a process of its own, which the test of this name calls; fails as it does.

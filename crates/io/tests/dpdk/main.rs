@@ -7,6 +7,7 @@ mod child;
 mod errors;
 mod interface;
 mod links;
+mod processes;
 
 use sixbench_io::{Backend, Port, PortError, PortSpec};
 
