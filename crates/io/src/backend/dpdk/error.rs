@@ -22,6 +22,15 @@ pub(super) enum DpdkError {
     /// This process uses the device already.
     #[error("the device {0} is open already: left and right must be two devices")]
     InUse(String),
+    /// The link has not come up.
+    #[error(
+        "the link did not come up within {seconds} s: is the device's interface at its other end up, and the cable in? A virtual device that \
+         connects to a server, such as net_memif with role=client, tries only once: start the server first"
+    )]
+    NoLink {
+        /// The time that was waited.
+        seconds: u64,
+    },
     /// There is too little memory for the buffers of a port.
     #[error(
         "there is too little memory for its buffers: reserve more hugepages on the NUMA node of the NIC, or use fewer queues"

@@ -46,7 +46,7 @@ impl PortShared {
         while !self.is_up()? && Instant::now() < end {
             std::thread::sleep(LINK_PAUSE);
         }
-        self.check_link()
+        if self.is_up()? { Ok(()) } else { Err(self.fail(&DpdkError::NoLink { seconds: LINK_LIMIT.as_secs() })) }
     }
 
     /// Returns the frames missed since the last call.
