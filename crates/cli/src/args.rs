@@ -88,6 +88,9 @@ pub(crate) enum LabCommand {
         /// Source code of Jool to use instead of Debian's package; MAP-T needs Jool 4.2
         #[arg(long, value_name = "DIR|ARCHIVE")]
         jool: Option<PathBuf>,
+        /// Build VPP from this source instead of the lab, for the devices vpp-* (12 to 25 minutes on two cores)
+        #[arg(long, value_name = "DIR|ARCHIVE", conflicts_with = "jool")]
+        vpp: Option<PathBuf>,
     },
     /// Show what was built
     List {
@@ -373,6 +376,9 @@ pub(crate) struct Selftest {
     /// Only the accuracy of delays, on a reference device of known delay
     #[arg(long, conflicts_with_all = ["generate", "receive"])]
     pub(crate) accuracy: bool,
+    /// Only a link with 1, 2, 4 and so on up to this number of queues, each on a core of its own
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["generate", "receive", "accuracy"])]
+    pub(crate) queues: Option<NonZeroU32>,
     #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
     pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS

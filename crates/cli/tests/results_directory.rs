@@ -50,6 +50,7 @@ fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
     refused(&["authority", "--listen", "192.0.2.1"], "an address and a port such as [::1]:5300");
     refused(&["list"], "<duts|measures|plans>");
     refused(&["lab", "build", "--jool", "/no/such/source"], "nothing was installed");
+    refused(&["lab", "build", "--vpp", "/no/such/source"], "nothing was installed");
 }
 
 #[test]

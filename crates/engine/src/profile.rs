@@ -198,6 +198,9 @@ pub struct TrafficProfile {
     /// True if the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are
     /// reported.
     pub zero_checksum_is_known: bool,
+    /// True if the DUT is known to send UDP over IPv4 without a checksum, which RFC 768 allows: such frames count as received, and are
+    /// reported.
+    pub absent_checksum_is_known: bool,
     /// Seed of everything pseudorandom.
     pub seed: u64,
     /// Neighbours on the left link.
@@ -231,6 +234,7 @@ impl TrafficProfile {
             ipdv: false,
             keeps_identification: true,
             zero_checksum_is_known: false,
+            absent_checksum_is_known: false,
             seed: 42,
             left: vec![],
             right: vec![],

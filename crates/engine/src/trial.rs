@@ -2,10 +2,10 @@
 //! On one core everything runs to completion in one loop, so that the DUT can have the other.
 
 use crate::driver::{CallsOff, EndsOthers, Layout, TrialStart, joined, pin_and_prioritise};
+use crate::error::MeasureError;
 use crate::receiver::{LINGER_NS, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
-use crate::tester::MeasureError;
 use sixbench_io::PortError;
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::Direction;
@@ -196,6 +196,26 @@ impl<'a> FrameRun<'a> {
     }
 }
 
+/// Returns in words which queues each core serves when both directions are sent, as [`spread`] has it: `queues` are those of the left and of
+/// the right port.
+pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
+    let [left, right] = queues;
+    let of =
+        |what: &'static str, port: &'static str, queues: usize| (0..queues).map(move |queue| format!("{what} {port} {queue}"));
+    let tasks: Vec<String> = of("sends on", "left", left)
+        .chain(of("sends on", "right", right))
+        .chain(of("receives on", "right", right))
+        .chain(of("receives on", "left", left))
+        .collect();
+    let threads = cores.len().clamp(1, tasks.len().max(1));
+    let of_thread = |thread: usize| {
+        let tasks: Vec<_> = tasks.iter().skip(thread).step_by(threads).map(String::as_str).collect();
+        let core = cores.get(thread).map_or_else(|| "any core".to_owned(), |core| format!("core {core}"));
+        format!("{core} {}", tasks.join(", "))
+    };
+    (0..threads).map(of_thread).collect::<Vec<_>>().join("; ")
+}
+
 /// Distributes the tasks (senders first) over threads. With two, each direction has its own, or each queue where there are two.
 fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
@@ -378,5 +398,25 @@ impl FrameRun<'_> {
         let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
         let since_ns = if self.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
         (has_all && now_ns > last_arrival_ns + LINGER_NS) || now_ns > since_ns + self.residual_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_serves_the_same_queue_of_both_directions() {
+        let two = "core 4 sends on left 0, sends on right 0, receives on right 0, receives on left 0; \
+                   core 6 sends on left 1, sends on right 1, receives on right 1, receives on left 1";
+        assert_eq!(placement([2, 2], &[4, 6]), two);
+        assert_eq!(
+            placement([1, 1], &[0, 1]),
+            "core 0 sends on left 0, receives on right 0; core 1 sends on right 0, receives on left 0"
+        );
+        assert_eq!(
+            placement([1, 1], &[]),
+            "any core sends on left 0, sends on right 0, receives on right 0, receives on left 0"
+        );
     }
 }

@@ -116,6 +116,7 @@ pub(crate) struct Verifier {
     expected: Stream,
     frames: u64,
     zero_checksum_is_known: bool,
+    absent_checksum_is_known: bool,
     /// True if addresses are changed after zero may have been written for all ones: the checksum that is then due is not
     /// known, and may be anything.
     is_changed_after: bool,
@@ -131,7 +132,12 @@ impl Verifier {
         let is_changed_after = expected.has_translated_sources();
         let learns = expected.opens_connections();
         let octets = expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(kind, is_background)).collect();
-        Self { expected, frames, zero_checksum_is_known, is_changed_after, learns, octets }
+        Self { expected, frames, zero_checksum_is_known, absent_checksum_is_known: false, is_changed_after, learns, octets }
+    }
+
+    /// The same verifier, to which it is known or not that the DUT sends UDP over IPv4 without a checksum.
+    pub(crate) fn knowing_absent_checksums(self, absent_checksum_is_known: bool) -> Self {
+        Self { absent_checksum_is_known, ..self }
     }
 
     /// Reads every field of every frame from now on, be it as expected or not.
@@ -182,7 +188,8 @@ impl Verifier {
             None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag),
             None => {}
         }
-        self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable))
+        let may_be_absent = self.absent_checksum_is_known && seen.ip.source.is_ipv4();
+        self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable), may_be_absent)
     }
 
     /// Takes note of the source of a right frame where it opens a connection: of the first with its number only, not of a duplicate.
@@ -205,11 +212,12 @@ impl Verifier {
     }
 
     /// A computed checksum of zero is to be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator that updates checksums
-    /// incrementally may forget it.
+    /// incrementally may forget it. Over IPv4 a zero that is sent says that there is none (RFC 768).
     #[inline]
-    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16) -> FrameClass {
+    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16, may_be_absent: bool) -> FrameClass {
         match seen {
             seen if seen == expected => FrameClass::Right(tag),
+            0 if may_be_absent => FrameClass::Defective(tag, Mismatch::UdpChecksum),
             0 if self.zero_checksum_is_known && (expected == 0xffff || self.is_changed_after) => {
                 FrameClass::Defective(tag, Mismatch::UdpChecksum)
             }
@@ -447,6 +455,34 @@ mod tests {
         let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
         frame[60..62].fill(0);
         assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), FrameClass::Mistranslated(..)));
+    }
+
+    #[test]
+    fn a_checksum_that_is_absent_is_known_over_ipv4_only() {
+        let judged = |[left, right]: [&str; 2], zero_at: usize, is_known: bool| {
+            let address = |text: &str| text.parse().expect("address");
+            let profile = TrafficProfile::identity(address(left), address(right), FrameSize(84));
+            let spec = TrialSpec::constant(FrameRate(1), 1_000_000_000);
+            let stream = || {
+                let source = StreamSource {
+                    profile: &profile,
+                    spec: &spec,
+                    direction: Direction::Forward,
+                    trial: 0,
+                    conversation: None,
+                };
+                Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
+            };
+            let sent = stream();
+            let kind = sent.kind(0).0;
+            let mut frame = kind.template.patched(&sent.variable(kind, 0, StampedTime::new(5))).to_vec();
+            frame[zero_at..zero_at + 2].fill(0);
+            Verifier::new(stream(), 1, false).knowing_absent_checksums(is_known).judge(&frame)
+        };
+        let (four, six) = (["198.18.0.2", "198.19.0.2"], ["2001:2::2", "2001:2:0:8000::2"]);
+        assert!(matches!(judged(four, 40, true), FrameClass::Defective(_, Mismatch::UdpChecksum)));
+        assert!(matches!(judged(four, 40, false), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)));
+        assert!(matches!(judged(six, 60, true), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)), "IPv6 requires it");
     }
 
     /// What is told of frame 0 after this change.

@@ -11,6 +11,8 @@ use sixbench_io::{Halves, Port, PortError, Receive};
 use sixbench_method::terms::{Direction, Directions, FrameRate, Share};
 use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
 use sixbench_wire::tag::Tag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const QUEUES: [usize; 3] = [1, 2, 4];
@@ -250,19 +252,42 @@ fn holding(by: u64) -> LoopbackDevice {
     })
 }
 
+/// A device that lets frames of other queues overtake the chosen ones, but none of the same queue; counts in how many cases one did.
+fn overtaken_by_others(queues: u64, overtaken: Arc<AtomicU64>) -> LoopbackDevice {
+    let mut held: Option<(u64, Vec<u8>)> = None;
+    Box::new(move |frame, from_left, out| {
+        let number = tag(frame).filter(|_| from_left).map(|tag| tag.sequence);
+        let is_of_its_queue = |of: u64| number.is_some_and(|number| number % queues == of % queues);
+        let before = held.take_if(|(of, _)| is_of_its_queue(*of));
+        out.extend(before.map(|(_, frame)| (true, frame)));
+        if let Some(number) = number.filter(|number| is_chosen(*number)) {
+            held = Some((number, frame.to_vec()));
+            return;
+        }
+        out.push((from_left, frame.to_vec()));
+        if number.is_some_and(|_| held.is_some()) {
+            overtaken.fetch_add(1, Ordering::Relaxed);
+            out.extend(held.take().map(|(_, frame)| (true, frame)));
+        }
+    })
+}
+
 #[test]
 fn order_is_that_of_the_frames_of_a_queue() {
     let profile = TrafficProfile { directions: Directions::Forward, ..ipv4() };
+    let reordered = |device, queues| {
+        let result = trial_between(pair_with_queues(device, queues, by_number()), profile.clone(), spec());
+        assert_eq!(result.directions[0].received, FRAMES);
+        result.directions[0].reordered
+    };
     for queues in QUEUES {
-        let reordered = |by| {
-            let result = trial_between(pair_with_queues(holding(by), queues, by_number()), profile.clone(), spec());
-            assert_eq!(result.directions[0].received, FRAMES);
-            result.directions[0].reordered
-        };
         // Four frames later is of the same queue, whether there are one, two or four.
-        assert_eq!(reordered(4), CHOSEN, "{queues} queues");
-        // The next frame is of another queue, unless there is one only.
-        assert_eq!(reordered(1), if queues == 1 { CHOSEN } else { 0 }, "{queues} queues");
+        assert_eq!(reordered(holding(4), queues), CHOSEN, "{queues} queues");
+    }
+    for queues in [2, 4] {
+        let overtaken = Arc::new(AtomicU64::new(0));
+        assert_eq!(reordered(overtaken_by_others(queues, overtaken.clone()), queues as usize), 0, "{queues} queues");
+        assert!(overtaken.load(Ordering::Relaxed) > 0, "{queues} queues");
     }
 }
 

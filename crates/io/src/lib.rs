@@ -17,6 +17,7 @@ pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use sys::interface::Interface;
 
 use std::io;
+use std::num::NonZeroU32;
 
 /// Most frames taken or given in one call: the time stamp a batch shares stays true.
 pub const BATCH: usize = 64;
@@ -53,6 +54,8 @@ pub struct BackendInfo {
     pub title: &'static str,
     /// One sentence that says what it is and where it works.
     pub definition: &'static str,
+    /// True if it serves several queues of a port, and polls the driver where that is wanted.
+    pub serves_queues: bool,
     /// True if it opens interfaces of the kernel; otherwise its ports are named by its word, a colon, and an address that it alone understands.
     pub opens_interfaces: bool,
     /// Returns what this machine lacks for it, apart from the rights of the user.
@@ -81,8 +84,44 @@ pub struct Obstacle {
 pub struct PortRequest<'a> {
     /// The name of an interface in the calling thread's network namespace, or the address.
     pub address: &'a str,
+    /// The settings that it is to have.
+    pub settings: PortOptions,
+}
+
+/// The settings of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortOptions {
     /// Octets of the longest frame to be sent, without FCS. An interface has room for as many as its MTU says.
     pub longest_frame: u32,
+    /// The number of queues; `None`: as many as the port has, where the backend serves several, else one.
+    pub queues: Option<NonZeroU32>,
+    /// True if the threads that receive are to poll the driver themselves, instead of waiting for its interrupts.
+    pub busy_poll: bool,
+}
+
+impl PortOptions {
+    /// The defaults, for frames of up to `longest_frame` octets without FCS.
+    pub fn of(longest_frame: u32) -> Self {
+        Self { longest_frame, queues: None, busy_poll: false }
+    }
+
+    /// Returns whether a backend that serves one queue by its interrupts will do.
+    fn is_plain(self) -> bool {
+        self.queues.is_none_or(|queues| queues.get() == 1) && !self.busy_poll
+    }
+}
+
+impl PortRequest<'_> {
+    /// Refuses what a backend that serves one queue by its interrupts has not got; `port` names the port, and `title` the backend.
+    fn check_plain(&self, port: &str, title: &str) -> Result<(), PortError> {
+        let PortOptions { queues, busy_poll, .. } = self.settings;
+        let refused = |what: String| Err(PortError::Interface { interface: port.to_owned(), what });
+        match queues.map(NonZeroU32::get) {
+            Some(queues @ 2..) => refused(format!("{title} serves one queue, not {queues}; leave out `queues`, or use AF_XDP")),
+            _ if busy_poll => refused(format!("{title} has no `busy-poll`; leave it out, or use AF_XDP")),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The two halves of a port, or of one of its queues, each fit for a thread of its own.

@@ -1,7 +1,7 @@
 //! The backends over a real veth pair in a namespace of our own. Needs root.
 
 use sixbench_io::packet::{self, RING_FRAMES};
-use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortSpec, Sent, thread};
+use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortOptions, PortSpec, Sent, thread};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,10 +16,15 @@ fn ip(arguments: &str) {
 
 impl Pair {
     fn new(name: &str) -> Self {
+        Self::with_queues(name, 1)
+    }
+
+    fn with_queues(name: &str, queues: u32) -> Self {
         let pair = Self(format!("sb-{}-{name}", std::process::id()));
         let ns = &pair.0;
         ip(&format!("netns add {ns}"));
-        ip(&format!("-n {ns} link add e0 type veth peer name e1"));
+        let many = format!("numtxqueues {queues} numrxqueues {queues}");
+        ip(&format!("-n {ns} link add e0 {many} type veth peer name e1 {many}"));
         for end in ["e0", "e1"] {
             // No addresses of the kernel's own, so that it stays silent on the link.
             ip(&format!("-n {ns} link set {end} addrgenmode none"));
@@ -42,7 +47,7 @@ impl Drop for Pair {
 
 fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
     let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
-    PortSpec::parse(end).open(backend, LENGTH as u32).map(Port::into_single_queue)
+    PortSpec::parse(end).open(backend, PortOptions::of(LENGTH as u32)).map(Port::into_single_queue)
 }
 
 const FRAMES: u32 = 20_000;
@@ -260,4 +265,47 @@ fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
         assert_eq!(source.raw_os_error(), Some(code), "{error}");
         assert!(!error.to_string().contains("root"), "{error}");
     }
+}
+
+/// Opens an end of a pair with several queues by AF_XDP.
+fn open_queues(pair: &Pair, end: &str, settings: PortOptions) -> Result<Port, PortError> {
+    let (_, backend) = Backend::words().find(|(word, _)| *word == "xdp").expect("AF_XDP");
+    let end = end.to_owned();
+    thread::in_namespace(&pair.0, move || PortSpec::parse(&end).open(backend, settings)).expect("namespace")
+}
+
+#[test]
+fn every_queue_of_an_interface_is_served_and_polled_if_wanted() {
+    for busy_poll in [false, true] {
+        let pair = Pair::with_queues("io-queues", 2);
+        let settings = PortOptions { busy_poll, ..PortOptions::of(LENGTH as u32) };
+        let mut from = open_queues(&pair, "e0", settings).expect("all queues");
+        let mut to = open_queues(&pair, "e1", settings).expect("all queues");
+        assert_eq!((from.queues.len(), to.queues.len()), (2, 2));
+        assert_eq!((from.how.contains(", 2 queues"), from.how.contains("busy poll")), (true, busy_poll), "{}", from.how);
+        // What queue q of a veth sends arrives on queue q of its peer.
+        for (from, to) in from.queues.iter_mut().zip(&mut to.queues) {
+            assert!(carry(from, to).into_iter().eq(0..FRAMES));
+        }
+    }
+}
+
+#[test]
+fn a_number_of_queues_that_an_interface_has_not_is_refused_with_the_command_that_makes_it_so() {
+    let pair = Pair::with_queues("io-count", 2);
+    let wanted = |queues| PortOptions { queues: std::num::NonZeroU32::new(queues), ..PortOptions::of(LENGTH as u32) };
+    let error = open_queues(&pair, "e0", wanted(3)).err().expect("two queues").to_string();
+    let cure = "`ethtool -L e0 combined 3` (or, if it takes none: rx 3 tx 3) makes it so";
+    assert_eq!(error, format!("cannot use interface e0: it receives on 2 queues, and 3 are wanted; {cure}"));
+    assert_eq!(open_queues(&pair, "e0", wanted(2)).expect("two queues").queues.len(), 2);
+    // A backend without queues says so, and `auto` does not fall back on it.
+    let ask = |backend: &'static str| {
+        let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
+        thread::in_namespace(&pair.0, move || {
+            PortSpec::parse("e0").open(backend, wanted(3)).err().expect("an error").to_string()
+        })
+    };
+    assert!(ask("auto").expect("namespace").ends_with(cure));
+    let error = ask("packet").expect("namespace");
+    assert_eq!(error, "cannot use interface e0: AF_PACKET serves one queue, not 3; leave out `queues`, or use AF_XDP");
 }

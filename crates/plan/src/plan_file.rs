@@ -5,7 +5,7 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{DutHost, any, backend, core, count, host, identifier, interface, method, port, profile, start};
+use super::words::{DutHost, any, backend, core, count, host, identifier, interface, method, port, profile, queues, start};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -14,6 +14,7 @@ use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
 use sixbench_testbed::{Library, RemoteMachine};
+use std::num::NonZeroU32;
 use std::path::Path;
 use toml::de::DeTable;
 
@@ -38,6 +39,10 @@ pub struct Links {
     pub machine: Option<RemoteMachine>,
     /// The backend that sends and receives on interfaces.
     pub io: Backend,
+    /// Queues of each port; `None` leaves it to the backend, and gives links that are built for the run one.
+    pub queues: Option<NonZeroU32>,
+    /// True if the tester's threads poll the drivers of the interfaces, in place of their interrupts.
+    pub busy_poll: bool,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
     /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
@@ -212,6 +217,8 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
         machine: read_machine(&section, ports.is_some()),
         ports,
         io: section.text("io", backend).unwrap_or_default(),
+        queues: section.number("queues", queues),
+        busy_poll: section.truth("busy-poll").unwrap_or_default(),
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
     };

@@ -42,6 +42,8 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("[testbed]", "ssh-config", Text),
     ("[testbed]", "io", Text),
     ("[testbed]", "link-rate", Quantity),
+    ("[testbed]", "queues", Number),
+    ("[testbed]", "busy-poll", Truth),
     ("[testbed]", "tester-cores", Number),
     ("[testbed]", "dut-cores", Number),
     ("throughput", "name", Text),

@@ -9,6 +9,7 @@ use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
+use std::num::NonZeroU32;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -132,6 +133,12 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
 }
 
+/// Queues of a port, at least one.
+pub(super) fn queues(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
+}
+
+/// The number of a core.
 pub(super) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
 }

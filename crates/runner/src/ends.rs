@@ -8,6 +8,8 @@ use sixbench_io::PortSpec;
 use sixbench_testbed::topology::LINKS;
 use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
 use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The tester's ends. Interfaces are always in network namespaces of the tester's own, so that nothing gets from one to the other but through
 /// the device.
@@ -17,6 +19,8 @@ pub(super) enum TesterLinks {
     Taken(Interfaces),
     /// Ports without an interface, which need no namespace.
     Addresses([PortSpec; 2]),
+    /// The same, at a device that was started for them: it may need a moment until it accepts.
+    Started([PortSpec; 2]),
 }
 
 impl TesterLinks {
@@ -25,6 +29,28 @@ impl TesterLinks {
         let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
         interfaces.into_iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
         Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces)?))
+    }
+
+    /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.
+    pub(super) fn defer_interrupts(&self) -> Result<(), RunError> {
+        match self {
+            Self::Built(topology) => Ok(topology.defer_interrupts()?),
+            Self::Taken(interfaces) => Ok(interfaces.defer_interrupts()?),
+            Self::Addresses(_) | Self::Started(_) => Ok(()),
+        }
+    }
+
+    /// The links of a device that serves two sockets in shared memory.
+    pub(super) fn of_sockets(sockets: [PathBuf; 2]) -> Self {
+        Self::Started(sockets.map(|socket| PortSpec::parse(&format!("memif:{}", socket.display()))))
+    }
+
+    /// Returns the time for which the device may refuse a port that is opened.
+    pub(super) fn opening_timeout(&self) -> Duration {
+        match self {
+            Self::Built(_) | Self::Taken(_) | Self::Addresses(_) => Duration::ZERO,
+            Self::Started(_) => Duration::from_secs(5),
+        }
     }
 
     /// Returns the left and the right port, and the namespace that each is in.
@@ -36,7 +62,7 @@ impl TesterLinks {
                 let ([left, right], names) = (interfaces.namespaces(), interfaces.names());
                 [(Some(left.name()), interface(names[0])), (Some(right.name()), interface(names[1]))]
             }
-            Self::Addresses(ports) => ports.clone().map(|port| (None, port)),
+            Self::Addresses(ports) | Self::Started(ports) => ports.clone().map(|port| (None, port)),
         }
     }
 }
@@ -56,6 +82,6 @@ pub(super) fn settle(
             neighbours::wait_for(request.recipe, &hosts, site)?;
             Ok(hosts)
         }
-        TesterLinks::Addresses(_) => Err(RunError::NeedsInterfaces),
+        TesterLinks::Addresses(_) | TesterLinks::Started(_) => Err(RunError::NeedsInterfaces),
     }
 }

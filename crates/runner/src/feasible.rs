@@ -9,7 +9,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
-use sixbench_plan::{Links, Loaded};
+use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab};
 use std::collections::BTreeSet;
@@ -72,9 +72,9 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
-    check_interleaving(loaded)?;
+    check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
-    check_ports(&loaded.links)?;
+    check_ports(loaded, library)?;
     if let Some([left, right]) = loaded.links.interfaces() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
@@ -84,7 +84,9 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
-fn check_ports(links: &Links) -> Result<(), RunError> {
+fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+    let links = &loaded.links;
+    let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);
     match &links.ports {
         Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
         Some([left, right]) if links.interfaces().is_none() => {
@@ -92,6 +94,7 @@ fn check_ports(links: &Links) -> Result<(), RunError> {
                 format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
             Err(PlanError(text).into())
         }
+        None if loaded.plan.tests.iter().all(in_memory) => Ok(()),
         _ if doctor::is_root() => Ok(()),
         _ => Err(RunError::NeedsRoot),
     }
@@ -125,6 +128,9 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     if recipe.host == DeviceHost::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
+    if recipe.host == DeviceHost::Memif && test.measure.needs_hosts() {
+        return Err(RunError::NeedsInterfaces);
+    }
     lab::check_for(recipe)?;
     if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
         return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
@@ -138,10 +144,19 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
         .map_or(Ok(()), |need| Err(RunError::NotInstalled { program: need.program.clone(), cure: need.cure().to_string() }))
 }
 
-/// Refuses to interleave several devices on the same interfaces: only one of them can be cabled at a time.
-fn check_interleaving(loaded: &Loaded) -> Result<(), RunError> {
+/// Refuses to interleave several devices on the same interfaces, as only one of them can be cabled at a time, and a device that polls with
+/// others, as it would take their cores.
+fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let devices: BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
-    if loaded.plan.interleave && loaded.links.ports.is_some() && devices.len() > 1 {
+    if !loaded.plan.interleave || devices.len() < 2 {
+        return Ok(());
+    }
+    let polls = |name: &&&str| library.get(name).is_some_and(|recipe| recipe.devices().iter().any(|part| part.polling));
+    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machine.is_none()) {
+        let text = format!("{name} polls, so it would take the cores of the other devices: set interleave = false");
+        return Err(PlanError(text).into());
+    }
+    if loaded.links.ports.is_some() {
         let text = "two devices cannot be up at once on the same two interfaces: set interleave = false";
         return Err(PlanError(text.to_owned()).into());
     }

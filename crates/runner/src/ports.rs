@@ -1,6 +1,6 @@
 //! Opens the tester's ports.
 
-use sixbench_io::{Backend, Port, PortError, PortSpec, thread};
+use sixbench_io::{Backend, Port, PortError, PortOptions, PortSpec, thread};
 use std::io;
 
 /// The reason why a port could not be opened.
@@ -16,16 +16,16 @@ pub enum OpenError {
     Port(#[from] PortError),
 }
 
-/// Opens a port, in `namespace` if one is given, for frames of up to `longest_frame` octets without FCS.
+/// Opens a port with these settings, in `namespace` if one is given.
 ///
 /// # Errors
 /// No such namespace, interface or address, or none that the backend can use.
 pub(crate) fn open(
     (namespace, port): (Option<&str>, &PortSpec),
     backend: Backend,
-    longest_frame: u32,
+    settings: PortOptions,
 ) -> Result<Port, OpenError> {
-    let open = || port.open(backend, longest_frame);
+    let open = || port.open(backend, settings);
     let opened = match namespace {
         Some(namespace) => thread::in_namespace(namespace, open)
             .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,

@@ -14,7 +14,7 @@ use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Nei
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{self, KnownDefect, Recipe, RecipeLink, RecipeTraffic};
+use sixbench_testbed::recipe::{self, DeviceHost, KnownDefect, Recipe, RecipeLink, RecipeTraffic};
 use sixbench_wire::WireError;
 use std::net::IpAddr;
 use translator::Translator;
@@ -51,6 +51,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         ipdv: test.measure.info().quantities.contains(&Quantity::IpdvMedian),
         keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
+        absent_checksum_is_known: recipe.known_defects.contains(&KnownDefect::NoUdpChecksum),
         seed,
         left: neighbours(&recipe.left),
         right: neighbours(&recipe.right),
@@ -90,13 +91,14 @@ fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    if test.measure.demand() == Some(Demand::Reset) && !recipe.can_be_reset() {
-        return Err(format!(
-            "test {}: the recipe {} does not say how to reset the device: it has neither [[reset]] nor [daemon]",
-            test.name, recipe.name
-        ));
+    if test.measure.demand() != Some(Demand::Reset) || recipe.can_be_reset() {
+        return Ok(());
     }
-    Ok(())
+    let why = match recipe.host {
+        DeviceHost::Memif => "it has no [[reset]], and links in shared memory would end with the process of its [daemon]",
+        _ => "it has neither [[reset]] nor [daemon]",
+    };
+    Err(format!("test {}: the recipe {} does not say how to reset the device: {why}", test.name, recipe.name))
 }
 
 /// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are
@@ -118,7 +120,8 @@ fn forward(traffic: &RecipeTraffic) -> Path {
 
 /// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &RecipeTraffic) -> Path {
-    Path { sent: encapsulation(traffic.right).swapped(), expected: encapsulation(traffic.left).swapped(), hops: traffic.hops }
+    let (sent, expected) = (encapsulation(traffic.right).swapped(), encapsulation(traffic.left).swapped());
+    Path { sent, expected, hops: traffic.hops_in_reverse() }
 }
 
 fn encapsulation(ends: recipe::Ends) -> Encapsulation {

@@ -5,8 +5,9 @@ use crate::profile;
 use sixbench_io::thread::allowed_cores;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology, lab};
+use sixbench_testbed::{Cores, Devices, DutOptions, Library, LinkSettings, Shell, Topology, lab};
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
 ///
@@ -35,7 +36,13 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
-        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len())?;
+        if recipe.host == DeviceHost::Memif {
+            let options = DutOptions { subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_in_memory(recipe, "", &cores, &rehearsal, &options)?);
+            continue;
+        }
+        let links = LinkSettings { mtu: 1500, queues: loaded.links.queues.map_or(1, NonZeroU32::get) };
+        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), links, recipe.parts.len())?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
         let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;
         drop((dut, topology));

@@ -17,7 +17,7 @@ use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
-use sixbench_io::{Backend, PortSpec};
+use sixbench_io::{Backend, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Ports, Profile, ValueOrder, ValueRange};
 use sixbench_method::search::{self, SearchSettings, Start};
@@ -26,6 +26,7 @@ use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_search;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, TestbedError, sweep};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wire::{FRAMES, add_veth, trial_settings, wire};
@@ -95,27 +96,65 @@ fn all_addresses() -> AddressVariation {
 pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
-    let pair = veth(&shell)?;
+    let pair = veth(&shell, 1)?;
+    let settings = PortOptions::of(frame_size.0.into());
+    // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
+    let cores: Vec<u32> = allowed_cores()?.into_iter().take(4).collect();
     let mut figures = Vec::new();
-    for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port((Some(pair.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
-        let (left, right) = (open("left")?, open("right")?);
-        let how = left.how.clone();
-        let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
-        // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
-        let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
-        let tester =
-            FrameTester::new((left, right), Isolation::Unknown.admit(profile)?, trial_settings(), layout, stop.clone());
-        let (rate, error) = highest(tester)?;
-        let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(SelftestResult { offered_load_error: error, ..SelftestResult::new(what, rate.0, "frames/s") });
+    for directions in [Directions::Forward, Directions::Both] {
+        figures.push(over_pair(&pair, (backend, settings), directions, &cores, stop)?);
     }
     Ok(figures)
 }
 
-fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
+/// Measures the same in one direction with 1, 2, 4 and so on up to `most` queues, each on a core of its own as far as there are cores. Needs
+/// root.
+///
+/// # Errors
+/// As of [`over_veth`].
+pub fn over_queues(
+    backend: Backend,
+    frame_size: FrameSize,
+    most: NonZeroU32,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<SelftestResult>, RunError> {
+    let shell = Shell::new().stopped_by(stop.clone());
+    sweep(&shell)?;
+    let mut figures = Vec::new();
+    let counts = (0..u32::BITS).map(|doublings| 1 << doublings).filter_map(NonZeroU32::new);
+    for queues in counts.take_while(|queues| *queues <= most) {
+        let cores: Vec<u32> = allowed_cores()?.into_iter().take(queues.get() as usize).collect();
+        let pair = veth(&shell, queues.get())?;
+        let settings = PortOptions { queues: Some(queues), ..PortOptions::of(frame_size.0.into()) };
+        let figure = over_pair(&pair, (backend, settings), Directions::Forward, &cores, stop)?;
+        figures.push(SelftestResult { what: format!("{}; {} of the tester's cores", figure.what, cores.len()), ..figure });
+    }
+    Ok(figures)
+}
+
+/// Measures the highest rate at which every frame comes from one end of a pair to the other, or both ways.
+fn over_pair(
+    pair: &Namespace,
+    (backend, settings): (Backend, PortOptions),
+    directions: Directions,
+    cores: &[u32],
+    stop: &Arc<AtomicBool>,
+) -> Result<SelftestResult, RunError> {
+    let open = |end: &str| open_port((Some(pair.name()), &PortSpec::parse(end)), backend, settings);
+    let (left, right) = (open("left")?, open("right")?);
+    let name = if directions == Directions::Both { "both directions" } else { "one direction" };
+    let what = format!("veth, no DUT, {name}, {}", left.how);
+    let frame_size = FrameSize(settings.longest_frame as u16);
+    let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
+    let layout = Layout { cores: cores.to_vec() };
+    let tester = FrameTester::new((left, right), Isolation::Unknown.admit(profile)?, trial_settings(), layout, stop.clone());
+    let (rate, error) = highest(tester)?;
+    Ok(SelftestResult { offered_load_error: error, ..SelftestResult::new(what, rate.0, "frames/s") })
+}
+
+fn veth(shell: &Shell, queues: u32) -> Result<Namespace, TestbedError> {
     let namespace = Namespace::new(shell, &name("", "selftest"))?;
-    add_veth(&namespace, ["left", "right"])?;
+    add_veth(&namespace, ["left", "right"], queues)?;
     Ok(namespace)
 }
 

@@ -8,6 +8,7 @@ use super::state::TrackedConnections;
 use super::tester::Tester;
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
+use sixbench_io::PortSpec;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
@@ -17,7 +18,9 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Devices, DutOptions, Recipe, RemoteMachine, TestbedError, Topology};
+use sixbench_testbed::recipe::DeviceHost;
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, TestbedError, Topology};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,36 +53,31 @@ impl Session {
         let recipe = request.recipe;
         let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        let largest = request.longest_datagram();
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
-        let (links, dut) = match &site.links.ports {
-            Some(ports) => {
-                let links = TesterLinks::of_ports(site, request, ports)?;
-                let machine = site.links.machine.as_ref();
-                let dut = machine.map(|machine| away(site, machine, request, &options)).transpose()?;
-                if let TesterLinks::Taken(interfaces) = &links {
-                    interfaces.wait_for_carriers()?;
-                }
-                (links, dut)
-            }
-            None => {
-                let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
-                let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), mtu, devices)?;
-                let dut = Devices::bring_up(recipe, &topology, &options)?;
-                (TesterLinks::Built(topology), Some(dut))
-            }
+        let (links, mut dut) = match &site.links.ports {
+            Some(ports) => cabled(site, request, ports, &options)?,
+            None => started(site, request, &cores, &options)?,
         };
+        if site.links.busy_poll {
+            links.defer_interrupts()?;
+        }
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
+            TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
         let state = TrackedConnections::of(request, dut.as_ref(), &site.shell)?;
-        let (tester, how) = Tester::place(site, request, &links, job, threads)?;
+        let placed = Tester::place(site, request, &links, job, threads);
+        // A device whose port cannot be opened may have ended: that error names the cause.
+        let (tester, how) = placed.or_else(|error| {
+            dut.as_mut().map_or(Ok(()), Devices::check_alive)?;
+            Err(error)
+        })?;
         layout.push(how);
         let mut session = Self {
             tester,
@@ -215,7 +213,7 @@ impl Session {
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
         match &self._links {
             TesterLinks::Built(topology) => Some(topology.duts()[0].shell()),
-            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => None,
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) | TesterLinks::Started(_) => None,
         }
     }
 
@@ -238,6 +236,42 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     let done = run();
     let _ = keep_to(&everywhere);
     done
+}
+
+/// Takes ports that are cabled to a device, and sets the device up where it is on another machine.
+fn cabled(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    ports: &[PortSpec; 2],
+    options: &DutOptions,
+) -> Result<(TesterLinks, Option<Devices>), RunError> {
+    let links = TesterLinks::of_ports(site, request, ports)?;
+    let machine = site.links.machine.as_ref();
+    let dut = machine.map(|machine| away(site, machine, request, options)).transpose()?;
+    if let TesterLinks::Taken(interfaces) = &links {
+        interfaces.wait_for_carriers()?;
+    }
+    Ok((links, dut))
+}
+
+/// Sets a device up on this machine, with the links to it.
+fn started(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    cores: &Cores,
+    options: &DutOptions,
+) -> Result<(TesterLinks, Option<Devices>), RunError> {
+    let recipe = request.recipe;
+    if recipe.host == DeviceHost::Memif {
+        let dut = Devices::bring_up_in_memory(recipe, &request.name, cores, &site.shell, options)?;
+        let sockets = dut.sockets().expect("a device in memory has sockets");
+        return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
+    }
+    let (mtu, devices) = (ORDINARY_MTU.max(request.longest_datagram()), recipe.parts.len());
+    let settings = LinkSettings { mtu, queues: site.links.queues.map_or(1, NonZeroU32::get) };
+    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), settings, devices)?;
+    let dut = Devices::bring_up(recipe, &topology, options)?;
+    Ok((TesterLinks::Built(topology), Some(dut)))
 }
 
 fn away(

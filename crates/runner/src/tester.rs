@@ -3,14 +3,15 @@
 use super::dns::{self, DnsPlaces};
 use super::ends::{TesterLinks, settle};
 use super::error::{RunError, TrialError};
-use super::ports;
+use super::ports::{self, OpenError};
 use super::request::{SessionRequest, Site};
+use super::stop;
 use crate::profile::Job;
 use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
 use sixbench_io::pcap::tee;
-use sixbench_io::{Port, PortSpec};
+use sixbench_io::{Port, PortError, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -18,6 +19,7 @@ use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
@@ -39,7 +41,8 @@ impl Tester {
                 let (ports, how) = open_ports(site, request, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
-                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
+                let queues = tester.queues_in_words().map_or(String::new(), |words| format!("; {words}"));
+                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
                 let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
@@ -142,12 +145,22 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
 
 fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
     let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
-    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, longest_frame);
+    let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
+    let end = Instant::now() + links.opening_timeout();
+    let open = |(namespace, port): (_, PortSpec)| loop {
+        match ports::open((namespace, &port), site.links.io, options) {
+            Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => stop::rest(&site.stop, PAUSE)?,
+            outcome => return outcome.map_err(RunError::from),
+        }
+    };
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
     Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
+
+/// The time after which a port that was refused is opened again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 const ETHERNET_HEADER_OCTETS: u32 = 14;
 

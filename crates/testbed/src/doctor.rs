@@ -4,8 +4,8 @@ pub use crate::exec::is_root;
 use crate::exec::{Shell, has_program};
 use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
-use crate::net::Cores;
 use crate::net::namespace::{self, Namespace};
+use crate::net::{Cores, stale_directories};
 use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
@@ -150,7 +150,7 @@ fn kernel_lab() -> Finding {
 }
 
 fn leftovers() -> Finding {
-    let stale = namespace::stale();
+    let stale = [namespace::stale(), stale_directories()].concat();
     if stale.is_empty() {
         return Finding::good("earlier runs left nothing behind");
     }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{library, tried_here};
 use sixbench_testbed::recipe::{Recipe, Technology};
-use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, Library, RealAuthority, Shell, Topology, Zone};
+use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, Library, LinkSettings, RealAuthority, Shell, Topology, Zone};
 use std::net::{IpAddr, SocketAddr};
 
 const ZONE: &str = "$ORIGIN dns64perf.test.
@@ -31,7 +31,8 @@ impl Rig {
     fn build(recipe: &Recipe, run: &str, dut_cores: &[u32]) -> Self {
         let shell = Shell::new();
         let cores = Cores { tester: vec![0], dut: dut_cores.to_vec() };
-        let topology = Topology::build_chain(&shell, run, cores, 1500, 1).expect("a testbed (these tests need root)");
+        let topology = Topology::build_chain(&shell, run, cores, LinkSettings::of_mtu(1500), 1)
+            .expect("a testbed (these tests need root)");
         let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
         Self { hosts, topology }
     }
@@ -162,7 +163,9 @@ fn what_is_no_authority_is_refused() {
     let library = library();
     let recipe = library.get("unbound-dns64").expect("a recipe");
     let rehearsal = Shell::rehearsal();
-    let topology = Topology::build_chain(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, 1500, 1).expect("rehearsed");
+    let topology =
+        Topology::build_chain(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, LinkSettings::of_mtu(1500), 1)
+            .expect("rehearsed");
     let hosts = Hosts::settle(&topology, recipe, "", (&[], &[]), &rehearsal).expect("rehearsed");
     let at = "198.18.0.2:53".parse().expect("an address");
     let error = RealAuthority::bring_up(recipe, &hosts, at, &Zone::default()).expect_err("refused").to_string();
@@ -174,7 +177,7 @@ fn a_rehearsal_needs_no_zone() {
     let library = library();
     let rehearsal = Shell::rehearsal();
     let cores = Cores { tester: vec![0], dut: vec![1] };
-    let topology = Topology::build_chain(&rehearsal, "dnsreh", cores, 1500, 1).expect("rehearsed");
+    let topology = Topology::build_chain(&rehearsal, "dnsreh", cores, LinkSettings::of_mtu(1500), 1).expect("rehearsed");
     for name in ["knot-authority", "knotres-dns64"] {
         Devices::bring_up(library.get(name).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
     }

@@ -5,7 +5,7 @@ mod common;
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
 use sixbench_testbed::recipe::RecipeCommand;
-use sixbench_testbed::{Cores, Devices, DutOptions, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn cores() -> Cores {
 }
 
 fn build(shell: &Shell, run: &str) -> Topology {
-    Topology::build_chain(shell, run, cores(), 1500, 1).expect("a testbed (these tests need root)")
+    Topology::build_chain(shell, run, cores(), LinkSettings::of_mtu(1500), 1).expect("a testbed (these tests need root)")
 }
 
 fn exists(name: &str) -> bool {
@@ -58,7 +58,8 @@ fn every_recipe_comes_up_and_leaves_nothing() {
     for recipe in tried_here(&library) {
         let shell = Shell::new();
         let run = format!("r-{}", &recipe.name[..5]);
-        let topology = Topology::build_chain(&shell, &run, cores(), 1500, recipe.parts.len()).expect("a testbed");
+        let topology =
+            Topology::build_chain(&shell, &run, cores(), LinkSettings::of_mtu(1500), recipe.parts.len()).expect("a testbed");
         let mut devices = Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
         devices.check_alive().expect("alive");
         assert!(!devices.facts().version.is_empty(), "{}", recipe.name);

@@ -6,7 +6,7 @@ mod common;
 
 use common::{library, tried_here};
 use sixbench_testbed::recipe::{DeviceHost, RecipeCommand};
-use sixbench_testbed::{Cores, Devices, DutOptions, Recipe, Shell, Subscriber, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Shell, Subscriber, Topology};
 use std::sync::Arc;
 
 /// All that could be left behind, in a file of this name; a teardown leaves modules loaded, and with them the interfaces that come with
@@ -54,7 +54,8 @@ fn states(recipe: &Recipe) -> [String; 3] {
     recipe.setup = [look("before"), up.clone(), look("during"), down.clone(), up, down, look("after")].concat();
     (recipe.ready, recipe.version) = (None, step("sh {dir}/states"));
     let cores = Cores { tester: vec![0], dut: vec![1] };
-    let topology = Topology::build_chain(&Shell::new(), "torn", cores, 1500, 1).expect("a testbed (these tests need root)");
+    let topology = Topology::build_chain(&Shell::new(), "torn", cores, LinkSettings::of_mtu(1500), 1)
+        .expect("a testbed (these tests need root)");
     let options = DutOptions { subscribers: [(recipe.name.clone(), subscribers())].into(), ..DutOptions::default() };
     let dut = Devices::bring_up(&recipe, &topology, &options).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
     let states: Vec<String> = dut.facts().version.split_terminator("@@;").map(|state| state.replace(';', "\n")).collect();

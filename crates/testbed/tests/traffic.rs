@@ -8,7 +8,7 @@ mod common;
 
 use common::{is_for_hosts, library, tried_here};
 use sixbench_testbed::recipe::{DeviceSide, Recipe, RecipeTraffic};
-use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, LinkSettings, Shell, Topology};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ impl Rig {
     fn build(recipe: &Recipe, run: &str) -> Self {
         let shell = Shell::new();
         let cores = Cores { tester: vec![0], dut: vec![1] };
-        let topology = Topology::build_chain(&shell, run, cores, 1500, recipe.parts.len());
+        let topology = Topology::build_chain(&shell, run, cores, LinkSettings::of_mtu(1500), recipe.parts.len());
         let topology = topology.expect("a testbed (these tests need root)");
         let devices = Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
         let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");

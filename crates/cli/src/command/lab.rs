@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Builds, shows or removes the lab.
 pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
     match arguments {
-        Arguments::Build { dir, jool } => build(BuildOrder { cache: cache(dir), jool }),
+        Arguments::Build { dir, jool, vpp } => build(BuildOrder { cache: cache(dir), jool }, vpp.as_deref()),
         Arguments::List { dir } => list(&cache(dir)),
         Arguments::Clean { dir } => clean(&cache(dir)),
     }
@@ -24,29 +24,34 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
 const CAUTION: &str = "note: the lab's machines have root access to this machine's files. Their root file system is mounted \
                        read-only, but root inside can remount it writable. Run only recipes and modules in them that you trust";
 
-fn build(order: BuildOrder) -> Result<Exit, Failed> {
+fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
     // The steps run in directories of their own.
     let order = BuildOrder { cache: std::path::absolute(&order.cache)?, ..order };
     // Building begins with the installation of packages: what cannot work must not come so far.
-    if let Some(jool) = order.jool.as_deref().filter(|jool| !jool.exists()) {
-        return Err(Failed::usage(format!(
-            "--jool {}: there is no such directory or archive; nothing was installed",
-            jool.display()
-        )));
+    for (option, path) in [("--jool", order.jool.as_deref()), ("--vpp", vpp)] {
+        if let Some(path) = path.filter(|path| !path.exists()).map(Path::display) {
+            let text = format!("{option} {path}: there is no such directory or archive; nothing was installed");
+            return Err(Failed::usage(text));
+        }
     }
-    tell!("{CAUTION}");
     let start = Instant::now();
-    let lab = lab::build(&order, &mut show_step).map_err(|error| Failed::new(Exit::Testbed, error))?;
-    let entry = lab::list(&order.cache).into_iter().find(|entry| entry.path == lab.directory());
-    let size = entry.map_or(0, |entry| entry.size);
-    tell!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
+    let built = match vpp {
+        Some(source) => lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory),
+        None => {
+            tell!("{CAUTION}");
+            lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
+        }
+    };
+    let built = built.map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let size = lab::list(&order.cache).into_iter().find(|entry| entry.path == built).map_or(0, |entry| entry.size);
+    tell!("{}, {}, {:.1} s", built.display(), megabytes(size), start.elapsed().as_secs_f64());
     Ok(Exit::Done)
 }
 
 /// Shows one line for each step, which is complete when the step has ended.
 fn show_step(progress: BuildProgress<'_>) {
     match progress {
-        BuildProgress::Present => tell!("the kernel lab is ready"),
+        BuildProgress::Present => tell!("it was built before"),
         BuildProgress::Waits => waits(),
         BuildProgress::Kept(step) => tell!("{step:<32} already done"),
         BuildProgress::Begins(step) => to_stderr(format_args!("{step:<32} ")),
@@ -70,11 +75,10 @@ fn list(cache: &Path) -> Result<Exit, Failed> {
 
 fn describe(entry: &CachedLab) -> String {
     let (path, size) = (entry.path.display(), megabytes(entry.size));
-    match &entry.manifest {
-        Some(manifest) => {
-            let (kernel, jool, modules) = (&manifest.kernel, &manifest.jool, manifest.modules.join(", "));
+    match &entry.contents {
+        Some(contents) => {
             let outdated = if entry.is_current { "" } else { " (built for other versions than those installed: not used)" };
-            format!("Linux {kernel}, Jool {jool} ({modules}), {size}: {path}{outdated}")
+            format!("{contents}, {size}: {path}{outdated}")
         }
         None => format!("unfinished, {size}: {path} (sixbench lab build continues it)"),
     }
@@ -97,20 +101,15 @@ fn megabytes(octets: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_testbed::lab::Manifest;
 
     #[test]
     fn a_lab_is_described_in_a_line() {
-        let manifest = Manifest {
-            kernel: "6.1.176".to_owned(),
-            jool: "4.1.9-1".to_owned(),
-            modules: vec!["jool_common".to_owned(), "jool".to_owned()],
-        };
-        let whole = CachedLab { path: "/c/linux-1".into(), manifest: Some(manifest), size: 2_500_000, is_current: true };
+        let contents = Some("Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool)".to_owned());
+        let whole = CachedLab { path: "/c/linux-1".into(), contents, size: 2_500_000, is_current: true };
         assert_eq!(describe(&whole), "Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool), 2.5 MB: /c/linux-1");
         let outdated = CachedLab { is_current: false, ..whole.clone() };
         assert!(describe(&outdated).ends_with("not used)"), "{}", describe(&outdated));
-        let half = CachedLab { manifest: None, ..whole };
+        let half = CachedLab { contents: None, ..whole };
         assert!(describe(&half).starts_with("unfinished, 2.5 MB: "), "{}", describe(&half));
     }
 }

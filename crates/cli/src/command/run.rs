@@ -202,7 +202,7 @@ fn go<'a>(
     let swept = sweep(&shell)?;
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {
-        let text = format!("removed namespace {name}, left by a killed run");
+        let text = format!("removed {name}, left by a killed run");
         view.show(&Event::Warning { text });
     }
     let ended = perform(request(site), store, &mut |event| view.show(event))?;

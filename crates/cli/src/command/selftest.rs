@@ -14,7 +14,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     if arguments.accuracy {
         return accuracy(arguments);
     }
-    let is_all = !arguments.generate && !arguments.receive;
+    let is_all = !arguments.generate && !arguments.receive && arguments.queues.is_none();
     if is_all {
         check_root(", or use --generate or --receive")?;
     }
@@ -24,6 +24,10 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     if arguments.receive || is_all {
         figures.extend(selftest::reception()?);
+    }
+    if let Some(queues) = arguments.queues {
+        check_root("")?;
+        figures.extend(selftest::over_queues(arguments.io, arguments.size, queues, &stop::install()?)?);
     }
     if is_all {
         let stop = stop::install()?;

@@ -131,14 +131,8 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
 }
 
 fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let ports = match arguments.interfaces.as_deref().map(PortSpec::parse_pair) {
-        None => None,
-        Some(Some([left, right])) if left != right => Some([left, right]),
-        Some(_) => {
-            let text = "--interfaces takes two names: LEFT,RIGHT (behind further commas only options of an address, as in memif:PATH,id=1)";
-            return Err(Failed::usage(text));
-        }
-    };
+    let pair = |list| PortSpec::parse_pair(list).ok_or_else(|| Failed::usage("--interfaces takes two names: LEFT,RIGHT"));
+    let ports = arguments.interfaces.as_deref().map(pair).transpose()?;
     Ok(Links { ports, io: arguments.io, ..Links::default() })
 }
 
@@ -198,6 +192,7 @@ fn describe_direction(result: &DirectionResult) -> String {
         ("of these refused by the full link", result.refused),
         ("late", result.late),
         ("mistranslated", result.mistranslated),
+        ("received with a known defect", result.defective),
         ("corrupt", result.corrupt),
         ("duplicate", result.duplicate),
         ("reordered", result.reordered),
@@ -250,6 +245,7 @@ mod tests {
             devices: vec![],
             memory: vec![],
             process_ms: Some(0),
+            polling: false,
             drops: vec![],
             connections: vec![],
             waited_us: vec![],
@@ -260,7 +256,7 @@ mod tests {
     #[test]
     fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
         let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
-        let begin = "  disturbed: all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine";
+        let begin = "  disturbed: all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine";
         assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
         let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
         assert!(taken.starts_with("  disturbed: other work on the machine used the DUT's processors"), "{taken}");

@@ -3,8 +3,10 @@
 use super::StatefulGateway;
 use super::conversation::{Conversation, ConversationStep};
 use super::mapping::mapping;
+use crate::error::MeasureError;
 use crate::profile::TrafficProfile;
-use crate::tester::{FrameTester, MeasureError, TrialPhase};
+use crate::tasks::TrialPhase;
+use crate::tester::FrameTester;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 use std::sync::atomic::Ordering;

@@ -7,7 +7,7 @@ pub mod packet;
 mod turn;
 mod xdp;
 
-use crate::{BackendInfo, Port, PortError, PortRequest};
+use crate::{BackendInfo, Port, PortError, PortOptions, PortRequest};
 use std::fmt;
 
 /// All backends. Of those that open interfaces a faster one stands behind a slower one, on veth (measured) as on NICs.
@@ -33,7 +33,7 @@ impl Backend {
     /// Opens an interface with the first backend that can, of several the fastest first; the error is that of the last.
     fn open(self, request: &PortRequest<'_>) -> Result<Port, PortError> {
         let is_wanted = |info: &&BackendInfo| match self {
-            Self::Auto => info.opens_interfaces,
+            Self::Auto => info.opens_interfaces && (info.serves_queues || request.settings.is_plain()),
             Self::Named(wanted) => *info == wanted,
         };
         let mut failed = PortError::Interface { interface: request.address.to_owned(), what: "no backend opens it".to_owned() };
@@ -62,7 +62,7 @@ impl PortSpec {
         Self::among(BACKENDS, name)
     }
 
-    /// Returns the two ports of a list that is separated by a comma; `None` if they are not two. Commas in an address are told apart: behind
+    /// Returns the two ports of a list that is separated by a comma; `None` if they are not two, or one twice. Commas in an address are told apart: behind
     /// them stand options, as in `memif:PATH,id=1`.
     pub fn parse_pair(list: &str) -> Option<[Self; 2]> {
         let mut names: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ impl PortSpec {
             }
         }
         let ports: [String; 2] = names.try_into().ok()?;
-        Some(ports.map(|name| Self::parse(&name)))
+        Some(ports.map(|name| Self::parse(&name))).filter(|[left, right]| left != right)
     }
 
     fn among(backends: &'static [BackendInfo], name: &str) -> Self {
@@ -93,14 +93,14 @@ impl PortSpec {
         }
     }
 
-    /// Opens it for frames of up to `longest_frame` octets without FCS; `backend` opens it if it is an interface.
+    /// Opens it with these settings; `backend` opens it if it is an interface.
     ///
     /// # Errors
-    /// The interface or address cannot be used, or not by this backend.
-    pub fn open(&self, backend: Backend, longest_frame: u32) -> Result<Port, PortError> {
+    /// The interface or address cannot be used, or not by this backend, or not in this way.
+    pub fn open(&self, backend: Backend, settings: PortOptions) -> Result<Port, PortError> {
         match self {
-            Self::Interface(address) => backend.open(&PortRequest { address, longest_frame }),
-            Self::Address(info, address) => (info.open)(&PortRequest { address, longest_frame }),
+            Self::Interface(address) => backend.open(&PortRequest { address, settings }),
+            Self::Address(info, address) => (info.open)(&PortRequest { address, settings }),
         }
     }
 }
@@ -125,8 +125,12 @@ mod tests {
         title: "memory",
         definition: "an end of a link in memory",
         opens_interfaces: false,
+        serves_queues: false,
         obstacle: || None,
-        open: |request| Ok(Port { name: format!("{}/{}", request.address, request.longest_frame), ..loopback::pair().0 }),
+        open: |request| {
+            let name = format!("{}/{}", request.address, request.settings.longest_frame);
+            Ok(Port { name, ..loopback::pair().0 })
+        },
     }];
 
     #[test]
@@ -163,17 +167,23 @@ mod tests {
         assert_eq!(parsed(&nics.join(",")), pair(nics[0], nics[1]));
         let virtuals = ["dpdk:net_memif0,role=client,socket=/tmp/a:b.sock", "dpdk:net_memif1,socket=/x"];
         assert_eq!(parsed(&virtuals.join(",")), pair(virtuals[0], virtuals[1]));
-        for list in ["e0", "e0,e1,e2", "memif:/a,id=1", "dpdk:net_null0,size=64,no-rx=1", "dpdk:net_a0,dpdk:net_b0,net_c0"] {
+        for list in
+            ["e0", "e0,e1,e2", "memif:/a,id=1", "dpdk:net_null0,size=64,no-rx=1", "dpdk:net_a0,dpdk:net_b0,net_c0", "e0,e0"]
+        {
             assert_eq!(parsed(list), None, "{list}");
         }
     }
 
     #[test]
     fn an_address_is_opened_by_its_backend_whatever_is_wanted_for_interfaces() {
-        let port = PortSpec::among(&OF_ADDRESSES, "memory:a").open(Backend::Auto, 1514).expect("a port");
+        let port = PortSpec::among(&OF_ADDRESSES, "memory:a").open(Backend::Auto, PortOptions::of(1514)).expect("a port");
         assert_eq!(port.name, "a/1514");
         for (_, backend) in Backend::words() {
-            let error = PortSpec::Interface("sb-none".to_owned()).open(backend, 64).err().expect("no port").to_string();
+            let error = PortSpec::Interface("sb-none".to_owned())
+                .open(backend, PortOptions::of(64))
+                .err()
+                .expect("no port")
+                .to_string();
             assert_eq!(error, "cannot use interface sb-none: no such interface in this namespace (see `ip link`)");
         }
     }

@@ -31,8 +31,12 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     title: "AF_PACKET",
     definition: "sends by sendmmsg past the queueing discipline and receives from a ring; runs on every interface",
     opens_interfaces: true,
+    serves_queues: false,
     obstacle: || lacking(libc::AF_PACKET, "AF_PACKET sockets", "modprobe af_packet"),
-    open: |request| open(&Interface::open(request.address)?),
+    open: |request| {
+        request.check_plain(request.address, INFO.title)?;
+        open(&Interface::open(request.address)?)
+    },
 };
 
 /// Opens both halves on an interface of the calling thread's network namespace. Needs CAP_NET_RAW.

@@ -84,14 +84,9 @@ const ETHTOOL_GLINK: u32 = 10;
 /// Returns whether the interface has a carrier now; true for an interface that cannot tell.
 pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     let mut answer = EthtoolValue { command: ETHTOOL_GLINK, data: 0 };
-    let mut request = request(name);
-    request.ifr_ifru.ifru_data = (&raw mut answer).cast();
-    // SAFETY: ifru_data points to a struct of the size the command fills, alive during the call.
-    match check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) }) {
-        Ok(_) => Ok(answer.data != 0),
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(true),
-        Err(error) => Err(error),
-    }
+    // SAFETY: the struct is the one that this command fills.
+    let answered = unsafe { ethtool(fd, name, &mut answer) }?;
+    Ok(!answered || answer.data != 0)
 }
 
 /// An error where the interface has no carrier.
@@ -115,13 +110,63 @@ const ETHTOOL_GDRVINFO: u32 = 3;
 
 fn driver(fd: &OwnedFd, name: &str) -> io::Result<String> {
     let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], rest: [0; 160] };
-    let mut request = request(name);
-    request.ifr_ifru.ifru_data = (&raw mut info).cast();
-    // SAFETY: ifru_data points to a struct of the size the command fills, alive during the call.
-    check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
+    // SAFETY: the struct is the one that this command fills.
+    unsafe { ethtool(fd, name, &mut info) }?;
     let length = info.driver.iter().position(|&c| c == 0).unwrap_or(info.driver.len());
     let _ = info.rest;
     Ok(String::from_utf8_lossy(&info.driver[..length]).into_owned())
+}
+
+/// Asks the driver of an interface; returns false if it does not know the command.
+///
+/// # Safety
+/// `answer` must begin with a command, and be the struct which that command fills.
+unsafe fn ethtool<T>(fd: &OwnedFd, name: &str, answer: &mut T) -> io::Result<bool> {
+    let mut request = request(name);
+    request.ifr_ifru.ifru_data = std::ptr::from_mut(answer).cast();
+    // SAFETY: ifru_data points to a struct of the size the command fills, by contract, alive during the call.
+    match check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// `struct ethtool_channels` of linux/ethtool.h, whose greatest numbers come first.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    receive: u32,
+    send: u32,
+    other: u32,
+    combined: u32,
+}
+
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
+
+/// Queues of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InterfaceQueues {
+    pub(crate) receive: u32,
+    pub(crate) send: u32,
+}
+
+impl Interface {
+    /// Returns the numbers of queues in use; one each where the driver does not say.
+    pub(crate) fn queues(&self) -> Result<InterfaceQueues, PortError> {
+        let ask = || {
+            let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+            let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
+            // SAFETY: the struct is the one that this command fills.
+            unsafe { ethtool(&fd, &self.name, &mut channels) }?;
+            let _ = (channels.most, channels.other);
+            Ok(channels)
+        };
+        let Channels { receive, send, combined, .. } = ask().map_err(PortError::kernel(&self.name, "ask for its queues"))?;
+        Ok(InterfaceQueues { receive: (receive + combined).max(1), send: (send + combined).max(1) })
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::child::alone;
 use super::links::carry;
-use super::{LENGTH, opened};
-use sixbench_io::{Port, thread};
+use super::{LENGTH, open_queues, opened};
+use sixbench_io::{Port, PortError, thread};
 use std::process::Command;
 
 /// A namespace with one veth pair, `e0` and `e1`; gone when dropped.
@@ -32,6 +32,11 @@ impl Pair {
         let name = name.to_owned();
         thread::in_namespace(&self.0, move || opened(&name)).expect("namespace")
     }
+
+    fn open_queues(&self, name: &str, queues: u32) -> Result<Port, PortError> {
+        let name = name.to_owned();
+        thread::in_namespace(&self.0, move || open_queues(&name, queues)).expect("namespace")
+    }
 }
 
 impl Drop for Pair {
@@ -50,5 +55,17 @@ fn frames_cross_a_veth_pair_between_dpdk_and_the_kernels_own_sockets() {
         left.receive.receive(&mut |_| ()).expect("a link");
         carry((&mut *left.transmit, &mut *right.receive), 5_000, LENGTH);
         carry((&mut *right.transmit, &mut *left.receive), 5_000, LENGTH);
+    });
+}
+
+#[test]
+fn more_queues_than_the_device_has_are_refused_with_their_number() {
+    alone("interface::more_queues_than_the_device_has_are_refused_with_their_number", || {
+        let pair = Pair::new("dpdk-queues");
+        let device = "dpdk:net_af_packet0,iface=e0";
+        let told = pair.open_queues(device, 2).err().expect("no port").to_string();
+        assert_eq!(told, format!("{device}: DPDK cannot use 2 queues of this device: it has 1; set `queues` to no more"));
+        // The device was given back, and can be opened with as many queues as it is told to have.
+        assert_eq!(pair.open_queues(&format!("{device},qpairs=2"), 2).expect("a port").queues.len(), 2);
     });
 }

@@ -1,7 +1,7 @@
 //! Devices without a network: nothing, a ring, and shared memory to our own memif.
 
 use super::child::alone;
-use super::{LENGTH, open, open_for, opened};
+use super::{LENGTH, open, open_for, open_queues, opened};
 use sixbench_io::{BATCH, Halves, Port, Sent};
 use std::time::{Duration, Instant};
 
@@ -189,5 +189,35 @@ fn threads_that_come_and_go_use_a_port_one_after_the_other() {
                 scope.spawn(|| carry((&mut *halves.transmit, &mut *halves.receive), 300, LENGTH));
             });
         }
+    });
+}
+
+#[test]
+fn each_queue_of_a_port_carries_its_own_frames() {
+    alone("links::each_queue_of_a_port_carries_its_own_frames", || {
+        let directory = std::env::temp_dir().join(format!("sb-{}-dpdk-queues", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let socket = directory.join("x.sock").to_str().expect("a plain path").to_owned();
+        let open = |nth, role| {
+            let name = format!("dpdk:net_memif{nth},role={role},socket={socket},socket-abstract=no,rsize=10");
+            let port = open_queues(&name, 3).expect("a port");
+            assert!(port.how.contains("net_memif (3 queues, rings of"), "{}", port.how);
+            port.queues
+        };
+        let (mut left, mut right) = (open(0, "server"), open(1, "client"));
+        assert_eq!((left.len(), right.len()), (3, 3));
+        // The link comes up once both ends are there; each queue then has frames of its own, which no other one receives.
+        for halves in left.iter_mut().chain(&mut right) {
+            halves.receive.receive(&mut |_| ()).expect("a link");
+        }
+        for (left, right) in left.iter_mut().zip(&mut right) {
+            carry((&mut *left.transmit, &mut *right.receive), 5_000, LENGTH);
+            carry((&mut *right.transmit, &mut *left.receive), 5_000, LENGTH);
+        }
+        for halves in left.iter_mut().chain(&mut right) {
+            assert_eq!(halves.receive.receive(&mut |_| panic!("another frame")).expect("receive"), 0);
+        }
+        drop((left, right));
+        std::fs::remove_dir_all(&directory).expect("nothing is left in use");
     });
 }

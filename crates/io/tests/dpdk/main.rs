@@ -9,7 +9,8 @@ mod interface;
 mod links;
 mod processes;
 
-use sixbench_io::{Backend, Port, PortError, PortSpec};
+use sixbench_io::{Backend, Port, PortError, PortOptions, PortSpec};
+use std::num::NonZeroU32;
 
 /// Octets of most frames here.
 const LENGTH: usize = 60;
@@ -20,7 +21,12 @@ fn open(name: &str) -> Result<Port, PortError> {
 
 /// Opens a port by its name in plan files, for frames of up to `longest` octets.
 fn open_for(name: &str, longest: u32) -> Result<Port, PortError> {
-    PortSpec::parse(name).open(Backend::Auto, longest)
+    PortSpec::parse(name).open(Backend::Auto, PortOptions::of(longest))
+}
+
+/// Opens a port with so many queues.
+fn open_queues(name: &str, queues: u32) -> Result<Port, PortError> {
+    PortSpec::parse(name).open(Backend::Auto, PortOptions { queues: NonZeroU32::new(queues), ..PortOptions::of(LENGTH as u32) })
 }
 
 fn opened(name: &str) -> Port {

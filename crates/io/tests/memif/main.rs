@@ -9,7 +9,7 @@ mod lying_client;
 mod peer;
 mod testpmd;
 
-use sixbench_io::{Backend, Halves, Port, PortError, PortSpec};
+use sixbench_io::{Backend, Halves, Port, PortError, PortOptions, PortSpec};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ impl Drop for Directory {
 
 /// Opens a port by its name in plan files, for frames of up to `longest` octets.
 fn open_port(name: &str, longest: u32) -> Result<Port, PortError> {
-    PortSpec::parse(name).open(Backend::Auto, longest)
+    PortSpec::parse(name).open(Backend::Auto, PortOptions::of(longest))
 }
 
 fn open(name: &str, longest: u32) -> Result<Halves, PortError> {

@@ -40,6 +40,8 @@ pub enum Cause {
     Tester,
     /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
     Waiting,
+    /// The device looks for frames without pause, so that its cores are full at any load and show nothing.
+    Polling,
     /// Cores have time to spare, and no interface counted drops.
     Unexplained,
 }
@@ -59,7 +61,7 @@ impl fmt::Display for Cause {
             Self::PhaseOne => "not all connections of phase 1 were opened or kept, so nothing was measured",
             Self::Names => "the names were not cached as planned, or there were too few of them, so nothing was measured",
             Self::Event => {
-                "all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine, or a pause of the DUT"
+                "all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine, or a pause of the DUT"
             }
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
             Self::Disturbed => "other work on the machine used the DUT's processors, so the DUT's own limit is not known",
@@ -67,6 +69,9 @@ impl fmt::Display for Cause {
             Self::Waiting => {
                 "the cores have idle time and no interface counts drops: the server is waiting; check its limits on threads, \
                  sockets and outstanding queries"
+            }
+            Self::Polling => {
+                "the device polls: its cores are full at any load, so they do not show whether its processor time is the limit"
             }
             Self::Unexplained => {
                 "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or the \

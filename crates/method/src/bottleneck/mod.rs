@@ -40,15 +40,17 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     let at_most = WatchedCores { name: HIGHEST, cores: dut_cores(busiest(records, goal).as_slice()) };
     let losing = WatchedCores { name: LOSING, cores };
     let cores = &losing.cores;
+    let is_polling = lost.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
     let mut found = taken(&lost)
         .or_else(|| steal(cores, &before, nothing_lost(&lost)))
         .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
-        .or_else(|| saturation(&losing, &at_most))
-        .or_else(|| one_process_on_the_move(&lost, cores))
+        .or_else(|| (!is_polling).then(|| saturation(&losing, &at_most)).flatten())
+        .or_else(|| (!is_polling).then(|| one_process_on_the_move(&lost, cores)).flatten())
         .or_else(|| {
             losses::event(&lost).map(|found| Bottleneck { evidence: with_shares(found.evidence, &losing, &at_most), ..found })
         })
+        .or_else(|| is_polling.then(|| polling(&losing)))
         // What was full before anything was lost has no time to spare, even if losing trials leave some.
         .or_else(|| saturation(&at_most, &losing))
         .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
@@ -214,6 +216,11 @@ fn one_process_on_the_move(trials: &[&TrialRecord], cores: &[Core]) -> Option<Bo
         sums.len()
     );
     Some(Bottleneck { cause: Cause::OneProcess, evidence })
+}
+
+/// The shares of a device that polls say nothing; they are told, so that nobody has to wonder.
+fn polling(losing: &WatchedCores) -> Bottleneck {
+    Bottleneck { cause: Cause::Polling, evidence: losing.share().unwrap_or_else(|| "no core was watched".to_owned()) }
 }
 
 fn idle(losing: &WatchedCores, at_most: &WatchedCores, drops: Option<&losses::Dropped>) -> Bottleneck {

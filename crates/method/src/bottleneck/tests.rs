@@ -38,7 +38,17 @@ fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     let busy = CoreWatch { core: 0, role: CoreRole::Tester, samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
     let (memory, drops, connections) = (vec![], vec![], vec![]);
-    Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections, waited_us: vec![] }
+    Watch {
+        interval_ns: SECOND / 10,
+        cores,
+        devices: vec![],
+        memory,
+        process_ms: None,
+        polling: false,
+        drops,
+        connections,
+        waited_us: vec![],
+    }
 }
 
 /// Four cores, numbered from 1, that do this.
@@ -239,6 +249,15 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
     assert_eq!(found.cause, Cause::PhaseOne);
     assert!(found.evidence.starts_with("the only trial at 900000 frames/s was invalid: 7 of 100 frames of phase 1"));
     assert!(found.evidence.ends_with("; table full (drop): 7"), "{}", found.evidence);
+}
+
+#[test]
+fn a_device_that_polls_is_not_said_to_lack_processor_time() {
+    let full = || watch(vec![core(1, |_| sample(1000, 0, 0))]);
+    let polling = Watch { polling: true, ..full() };
+    assert_eq!(explain_all(&[trial(800_000, 500, Some(full()))]).unwrap().cause, Cause::AllCores);
+    let evidence = "in the losing trials core 1 at 100 %";
+    assert_cause(&[trial(800_000, 500, Some(polling))], Cause::Polling, evidence);
 }
 
 #[test]

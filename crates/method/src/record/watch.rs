@@ -20,6 +20,9 @@ pub struct Watch {
     /// Processor time of the DUT's processes over the trial, milliseconds. `None` where it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_ms: Option<u64>,
+    /// True if the DUT's processes look for frames without pause: then their cores are busy whatever the load is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polling: bool,
     /// The places where frames were dropped, as the DUT's kernel counts it; only counters that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<Drops>,
@@ -162,6 +165,7 @@ mod tests {
             devices: vec![],
             memory,
             process_ms: None,
+            polling: false,
             drops,
             connections,
             waited_us,

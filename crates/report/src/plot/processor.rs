@@ -54,18 +54,23 @@ fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w Cor
     watch.devices.iter().flat_map(of).collect()
 }
 
-/// Memory in the trial that is shown, and where the frames of the lowest losing trial went.
+/// Whether the device polls, memory in the trial that is shown, and where the frames of the lowest losing trial went.
 fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((load(&r.result.spec), r.watch.clone()?)));
     let passing = watch(point.busiest_trial(digest.goal()));
     let memory = passing.map(|(_, watch)| memories(&watch)).unwrap_or_default();
     let memory = memory.into_iter().map(|words| format!("{}: {words}.", style::point_title(point)));
+    let polls = point.records.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
+    let polls = polls.then(|| {
+        let title = style::point_title(point);
+        format!("{title}: the device polls for frames without pause, so its cores are full at any load and show no limit.")
+    });
     let losing = watch(point.losing_trial(digest.goal())).filter(|(_, watch)| !watch.drops.is_empty());
     let drops = losing.map(|(rate, watch)| {
         let places: Vec<String> = watch.drops.iter().map(dropped).collect();
         format!("{}: dropped by the DUT's kernel at {rate}: {}.", style::point_title(point), places.join(", "))
     });
-    memory.chain(drops).collect()
+    polls.into_iter().chain(memory).chain(drops).collect()
 }
 
 fn memories(watch: &Watch) -> Vec<String> {

@@ -9,7 +9,7 @@ use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
-use sixbench_io::{Backend, PortSpec};
+use sixbench_io::{Backend, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSettings, TrialSpec, Verdict};
@@ -59,8 +59,8 @@ pub fn accuracy(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>)
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let namespace = Namespace::new(&shell, &name("", "accuracy"))?;
-    add_veth(&namespace, ["left", "line-left"])?;
-    add_veth(&namespace, ["right", "line-right"])?;
+    add_veth(&namespace, ["left", "line-left"], 1)?;
+    add_veth(&namespace, ["right", "line-right"], 1)?;
     DELAYS_NS.iter().map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop)).collect()
 }
 
@@ -70,7 +70,8 @@ fn of_delay(
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<DelayRow, RunError> {
-    let open = |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
+    let open =
+        |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, PortOptions::of(frame_size.0.into()));
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);

@@ -7,13 +7,16 @@ use sixbench_method::trial::TrialSettings;
 use sixbench_plan::standard_trial;
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::namespace::Namespace;
+use sixbench_testbed::topology::veth_queues;
 
 pub(super) const FRAMES: u64 = 50_000_000;
 
-pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
+/// Joins two interfaces of a namespace, each with so many queues.
+pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2], queues: u32) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
-    inside.line(&format!("ip link add {} type veth peer name {}", ends[0], ends[1]))?;
+    let many = veth_queues(queues);
+    inside.line(&format!("ip link add {}{many} type veth peer name {}{many}", ends[0], ends[1]))?;
     for end in ends {
         inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
         inside.line(&format!("ip link set {end} arp off up"))?;

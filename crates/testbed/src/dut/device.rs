@@ -3,16 +3,17 @@
 use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
-use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars};
+use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
 use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
-use crate::lab::{VIRTUAL_CORES, VirtualMachine};
+use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
+use crate::net::directory_name;
 use crate::net::namespace::Namespace;
-use crate::net::topology::{Cores, LINKS};
-use crate::recipe::{DeviceHost, Recipe, System};
+use crate::net::topology::{Cores, LINKS, hand_over};
+use crate::recipe::{DeviceHost, LabProgram, Recipe, System};
 use sixbench_method::record::DutFacts;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
 #[derive(Debug)]
@@ -45,14 +46,42 @@ impl Dut {
             .then(|| VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
             .transpose()?;
         let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
-        add_addresses(recipe, &shell)?;
+        match recipe.owns_links {
+            true => hand_over(&shell)?,
+            false => add_addresses(recipe, &shell)?,
+        }
         let context = ExecContext { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
-        let vars = with_options(recipe, options, context.vars());
+        let vars = with_options(recipe, options, context.vars())?;
         let host = state.map(|state| Sysctls::write(&vars.sysctls(state), &context.shell.outside())).transpose()?;
         let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
         let holder = start_netns_holder(&outside, running.directory())?;
         Ok(Self { machine, running, _host: host, holder })
+    }
+
+    /// Brings up a process of this machine that serves two links in shared memory. It is in no namespace, so that this needs no root. `run`
+    /// tells several devices of one process apart.
+    ///
+    /// # Errors
+    /// A command that fails, a process that ends, or sockets that are not there in time. All that was done until then is undone.
+    pub(crate) fn bring_up_in_memory(
+        recipe: &Recipe,
+        run: &str,
+        cores: &Cores,
+        shell: &Shell,
+        options: &DutOptions,
+    ) -> Result<Self, TestbedError> {
+        let name = directory_name(run);
+        let context = ExecContext { shell: shell.outside(), name, cores: cores.dut.clone(), undo: None };
+        check_programs(recipe, &context.shell)?;
+        context.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let directory = Directory::make(&context)?;
+        let sockets = sockets(directory.path());
+        let links = Some(sockets.each_ref().map(|socket| socket.display().to_string()));
+        let vars = with_options(recipe, options, TemplateVars { links, ..context.vars() })?;
+        let mut running = RunningRecipe::bring_up(recipe, context, directory, vars, &Zone::default())?;
+        running.wait_for_sockets(&sockets)?;
+        Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
     /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
@@ -70,7 +99,7 @@ impl Dut {
     ) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         let (context, vars) = remote::prepare(recipe, machine, (run, options), shell)?;
-        let vars = with_options(recipe, options, vars);
+        let vars = with_options(recipe, options, vars)?;
         remote::write_sysctls(recipe, &context, &vars)?;
         let directory = Directory::make(&context)?;
         let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
@@ -81,10 +110,23 @@ impl Dut {
         self.running.facts()
     }
 
-    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace.
+    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace in which the kernel gives it frames.
     pub(crate) fn layout(&self) -> Option<String> {
-        let machine = self.machine.as_ref()?;
-        Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
+        let Recipe { name, host, owns_links, .. } = self.running.recipe();
+        if let Some(machine) = &self.machine {
+            return Some(format!("the device {name} is {}", machine.description()));
+        }
+        (*owns_links && *host == DeviceHost::Netns).then(|| {
+            format!(
+                "the device {name} takes frames from its interfaces itself; before RPS, so that the kernel's part of it runs where \
+                 the frame was sent, on the tester's core"
+            )
+        })
+    }
+
+    /// Returns the paths of the sockets that the device serves, left and right; `None` of a device with interfaces.
+    pub(crate) fn sockets(&self) -> Option<[PathBuf; 2]> {
+        (self.running.recipe().host == DeviceHost::Memif).then(|| sockets(self.running.directory()))
     }
 
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
@@ -103,6 +145,7 @@ impl Dut {
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
         Watched {
+            polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
             devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
             holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
@@ -156,16 +199,25 @@ impl Dut {
 }
 
 /// Returns `vars`, which holds the properties of the place, with the options of the plan added.
-fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> TemplateVars {
+///
+/// # Errors
+/// What the recipe needs was not built.
+fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Result<TemplateVars, TestbedError> {
     let zone = options.zone.clone().unwrap_or_default();
     let table_size = options.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
-    TemplateVars {
+    let vpp = match recipe.built.contains(&LabProgram::Vpp) {
+        true => BuiltVpp::find(&cache())?.directory.display().to_string(),
+        false => String::new(),
+    };
+    Ok(TemplateVars {
         table_size,
+        recipe_links: Some([recipe.left.clone(), recipe.right.clone()]),
+        vpp,
         server: ServerVars::of(recipe, &zone),
         rule: TemplateVars::rule_of(recipe),
         subscribers: options.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
         ..vars
-    }
+    })
 }
 
 /// Checks that the recipe is for the system of this machine, which is that of its namespaces.
@@ -176,6 +228,11 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     let (name, system) = (&recipe.name, recipe.system.title());
     let text = format!("{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")");
     Err(TestbedError::Other(text))
+}
+
+/// Returns the paths of the sockets of a device at links in shared memory, left and right.
+fn sockets(directory: &Path) -> [PathBuf; 2] {
+    LINKS.map(|link| directory.join(format!("{link}.sock")))
 }
 
 fn start_netns_holder(context: &ExecContext, directory: &Path) -> Result<Option<Daemon>, TestbedError> {

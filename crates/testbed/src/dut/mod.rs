@@ -4,6 +4,7 @@
 mod authority;
 mod connections;
 mod device;
+mod lines;
 mod remote;
 mod row;
 mod running;

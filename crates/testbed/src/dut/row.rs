@@ -6,9 +6,10 @@ use crate::dut::device::Dut;
 use crate::dut::template_vars::DutOptions;
 use crate::exec::{Shell, TestbedError};
 use crate::monitor::{WatchSource, Watched, WatchedDevice};
-use crate::net::Topology;
+use crate::net::{Cores, Topology};
 use crate::recipe::Recipe;
 use sixbench_method::record::DutFacts;
+use std::path::PathBuf;
 
 /// The devices of a topology, from left to right. Dropping it ends them.
 #[derive(Debug)]
@@ -35,6 +36,21 @@ impl Devices {
         Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
     }
 
+    /// Brings one device up at two links in shared memory; see [`Dut::bring_up_in_memory`].
+    pub fn bring_up_in_memory(
+        recipe: &Recipe,
+        run: &str,
+        cores: &Cores,
+        shell: &Shell,
+        options: &DutOptions,
+    ) -> Result<Self, TestbedError> {
+        Dut::bring_up_in_memory(recipe, run, cores, shell, options).map(|dut| Self::one(recipe, dut))
+    }
+
+    fn one(recipe: &Recipe, dut: Dut) -> Self {
+        Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] }
+    }
+
     /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.
     pub fn bring_up_on(
         machine: &RemoteMachine,
@@ -43,8 +59,12 @@ impl Devices {
         shell: &Shell,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        let dut = Dut::bring_up_on(machine, recipe, run, shell, options)?;
-        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
+        Dut::bring_up_on(machine, recipe, run, shell, options).map(|dut| Self::one(recipe, dut))
+    }
+
+    /// Returns the paths of the sockets that the device serves, left and right; `None` of devices with interfaces.
+    pub fn sockets(&self) -> Option<[PathBuf; 2]> {
+        self.duts.iter().find_map(Dut::sockets)
     }
 
     /// Returns the facts that the report states about the devices.

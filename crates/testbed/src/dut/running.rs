@@ -33,7 +33,7 @@ impl ExecContext {
 
     pub(crate) fn vars(&self) -> TemplateVars {
         let directory = self.directory().display().to_string();
-        TemplateVars { directory, threads: self.cores.len().max(1), ..TemplateVars::default() }
+        TemplateVars { directory, cores: self.core_list(), threads: self.cores.len().max(1), ..TemplateVars::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -197,10 +197,16 @@ impl RunningRecipe {
         self.keep_to_cores()
     }
 
-    /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here.
+    /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here. One that
+    /// polls is told its cores, and gives each of its threads one.
     fn keep_to_cores(&self) -> Result<(), TestbedError> {
         let Some(daemon) = self.process() else { return Ok(()) };
-        let is_astray = |process: &u32| allowed_cores(*process).iter().any(|cores| *cores != self.context.cores);
+        let own = &self.context.cores;
+        let is_kept = |cores: &Vec<u32>| match self.recipe.polling {
+            true => cores.iter().all(|core| own.contains(core)),
+            false => cores == own,
+        };
+        let is_astray = |process: &u32| !allowed_cores(*process).iter().all(is_kept);
         for process in family(daemon).into_iter().filter(is_astray) {
             self.context.shell.line(&format!("taskset -a -c -p {} {process}", self.context.core_list()))?;
         }
@@ -228,6 +234,29 @@ impl RunningRecipe {
                 Err(_) => wait.rest(|| format!("{} to be ready", self.recipe.title))?,
             }
         }
+    }
+
+    /// Waits until the process serves these sockets.
+    ///
+    /// # Errors
+    /// The process has ended, a stop was requested, or the first socket that is not there in time.
+    pub(crate) fn wait_for_sockets(&mut self, sockets: &[PathBuf]) -> Result<(), TestbedError> {
+        if self.context.shell.is_rehearsal() {
+            return Ok(());
+        }
+        let shell = self.context.shell.clone();
+        let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
+        while let Some(missing) = sockets.iter().find(|socket| !socket.exists()) {
+            self.check_alive()?;
+            if wait.is_over() {
+                let (title, waited) = (&self.recipe.title, self.timeout.as_secs());
+                let last = shell.last_lines(&self.log(), 5).join("; ");
+                let text = format!("{title} does not serve {} after {waited} s: {last}", missing.display());
+                return Err(TestbedError::Other(text));
+            }
+            wait.rest(|| format!("{} to be ready", self.recipe.title))?;
+        }
+        Ok(())
     }
 
     /// The version as the implementation prints it: the first line that is not empty.

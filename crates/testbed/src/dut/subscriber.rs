@@ -1,5 +1,6 @@
 //! What a device's configuration says of one subscriber.
 
+use super::lines;
 use std::net::IpAddr;
 
 /// A subscriber by the rule of a recipe. What the rule means is not known here.
@@ -38,18 +39,7 @@ impl Subscriber {
 
 /// A text in which each line that speaks of a subscriber stands once for each.
 pub(crate) fn fill(text: &str, subscribers: &[Subscriber]) -> String {
-    if !text.contains(MARK) {
-        return text.to_owned();
-    }
-    let mut filled = String::with_capacity(text.len() * (subscribers.len() + 1));
-    for line in text.split_inclusive('\n') {
-        if line.contains(MARK) {
-            subscribers.iter().for_each(|subscriber| filled.push_str(&subscriber.fill(line)));
-        } else {
-            filled.push_str(line);
-        }
-    }
-    filled
+    lines::repeated(text, MARK, subscribers, Subscriber::fill)
 }
 
 #[cfg(test)]

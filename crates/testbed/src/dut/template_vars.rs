@@ -1,8 +1,9 @@
 //! The values of the placeholders in braces of a recipe, and what a plan may ask of a device beyond its recipe.
 
+use crate::dut::lines;
 use crate::dut::subscriber::{self, Subscriber};
 use crate::net::topology::LINKS;
-use crate::recipe::{self, Recipe, StateSection};
+use crate::recipe::{self, Recipe, RecipeLink, StateSection};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -51,10 +52,16 @@ impl Zone {
 pub(crate) struct TemplateVars {
     pub(crate) directory: String,
     pub(crate) table_size: Option<u64>,
+    /// The cores of the device, as `taskset -c` reads a list; empty where it has a machine of its own.
+    pub(crate) cores: String,
     /// The number of threads, which is that of the cores.
     pub(crate) threads: usize,
-    /// The device's interfaces, where they are not called as in a namespace of ours.
+    /// The device's interfaces, where they are not called as in a namespace of ours, or its sockets in shared memory.
     pub(crate) links: Option<[String; 2]>,
+    /// The links of the recipe, left and right; `None` where no device is set up by them.
+    pub(crate) recipe_links: Option<[RecipeLink; 2]>,
+    /// The directory of the VPP that was built, where the recipe needs one.
+    pub(crate) vpp: String,
     /// Present for DNS servers only.
     pub(crate) server: Option<ServerVars>,
     /// The words of the recipe's rule, and its subscribers.
@@ -90,7 +97,8 @@ impl TemplateVars {
         let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
         let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
         let text = text.replace("{left}", &left).replace("{right}", &right);
-        let text = text.replace("{threads}", &self.threads.to_string());
+        let text = text.replace("{threads}", &self.threads.to_string()).replace("{cores}", &self.cores);
+        let text = text.replace("{vpp}", &self.vpp);
         let text = self.rule.iter().fold(text, |text, (word, value)| text.replace(&format!("{{{word}}}"), value));
         self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
     }
@@ -105,9 +113,10 @@ impl TemplateVars {
         state.host.iter().map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value))).collect()
     }
 
-    /// Fills in a configuration file, whose lines about a subscriber are repeated for each.
+    /// Fills in a configuration file, whose lines about a subscriber, an address or a route are repeated for each.
     pub(crate) fn fill_file(&self, text: &str) -> String {
-        subscriber::fill(&self.fill(text), &self.subscribers)
+        let text = subscriber::fill(&self.fill(text), &self.subscribers);
+        self.recipe_links.as_ref().map_or(text.clone(), |links| lines::of_links(&text, links))
     }
 
     pub(crate) fn zone_path(&self) -> String {

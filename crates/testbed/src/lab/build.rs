@@ -2,16 +2,20 @@
 //! keeps its log, and the next one goes on behind the steps that were done.
 
 mod jool;
+mod source;
 mod steps;
+mod vpp;
 mod work;
 
+use super::BuiltVpp;
 use super::cache::{KernelLab, UNFINISHED, lock, make_directories};
 use super::inputs::Inputs;
 use crate::exec::{Shell, TestbedError, is_root, quoted};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use steps::LabSources;
 pub use work::BuildProgress;
-use work::BuildWork;
+use work::{BuildStep, BuildWork};
 
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
@@ -33,25 +37,49 @@ pub struct BuildOrder {
 /// # Errors
 /// A package that cannot be had, a step that failed (with its last lines and where its log is).
 pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<KernelLab, TestbedError> {
-    install(order, tell)?;
+    let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
+    install(&order.cache, ("the kernel lab", part), tell)?;
     let inputs = Inputs::of_this_machine()?;
     let own_jool = order.jool.as_deref().map(jool::OwnJool::open).transpose()?;
     let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::OwnJool::name).as_deref()));
-    if let Some(lab) = KernelLab::open(&directory) {
-        tell(BuildProgress::Present);
-        return Ok(lab);
-    }
-    let _lock = lock(&order.cache, &mut || tell(BuildProgress::Waits))?;
+    let begin = |directory: &Path| BuildWork::begin(directory, LabSources { inputs, own_jool });
+    complete((&order.cache, &directory), KernelLab::open, begin, steps::STEPS, tell)
+}
+
+/// Builds VPP from its source, unless this very source was built already.
+///
+/// # Errors
+/// No source of VPP, a package that cannot be had, a step that failed (with its last lines and where its log is).
+pub fn build_vpp(cache: &Path, source: &Path, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<BuiltVpp, TestbedError> {
+    let source = vpp::VppSource::open(source)?;
+    install(cache, ("VPP", "vpp"), tell)?;
+    let directory = cache.join(source.name());
+    let begin = |directory: &Path| BuildWork::begin(directory, source);
+    complete((cache, &directory), BuiltVpp::open, begin, vpp::STEPS, tell)
+}
+
+/// Performs the steps of a build beside the `directory` that it will have, which then gets its name. Nothing is done where it is there already.
+fn complete<C, T>(
+    (cache, directory): (&Path, &Path),
+    open: fn(&Path) -> Option<T>,
+    begin: impl FnOnce(&Path) -> Result<BuildWork<C>, TestbedError>,
+    steps: &[BuildStep<C>],
+    tell: &mut dyn FnMut(BuildProgress<'_>),
+) -> Result<T, TestbedError> {
+    let mut _lock = None;
     // Who was waited for may have built just this.
-    if let Some(lab) = KernelLab::open(&directory) {
-        tell(BuildProgress::Present);
-        return Ok(lab);
+    for is_locked in [false, true] {
+        if is_locked {
+            _lock = Some(lock(cache, &mut || tell(BuildProgress::Waits))?);
+        }
+        if let Some(built) = open(directory) {
+            tell(BuildProgress::Present);
+            return Ok(built);
+        }
     }
-    let mut work = BuildWork::begin(&unfinished(&directory), inputs, own_jool)?;
-    work.perform(steps::STEPS, tell)?;
-    std::fs::rename(unfinished(&directory), &directory).map_err(TestbedError::file("rename", &directory))?;
-    KernelLab::open(&directory)
-        .ok_or_else(|| TestbedError::Other(format!("{} was built, but it is not a complete lab", directory.display())))
+    begin(&unfinished(directory))?.perform(steps, tell)?;
+    std::fs::rename(unfinished(directory), directory).map_err(TestbedError::file("rename", directory))?;
+    open(directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but it is not complete", directory.display())))
 }
 
 fn unfinished(directory: &Path) -> PathBuf {
@@ -60,9 +88,8 @@ fn unfinished(directory: &Path) -> PathBuf {
     name.into()
 }
 
-/// Installs what is missing, as the installer of the repository does.
-fn install(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
-    let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
+/// Installs what is missing for something that is built, by its part of the repository's installer, as that does.
+fn install(cache: &Path, (what, part): (&str, &str), tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
     let shell = Shell::new().with_timeout(TIMEOUT);
     let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
     let missing = missing.trim();
@@ -72,12 +99,12 @@ fn install(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Resul
     if !is_root() {
         let cure = format!("apt-get install --no-install-recommends {missing}");
         return Err(TestbedError::Other(format!(
-            "the kernel lab needs packages that are missing: run this command with sudo, or {cure}"
+            "{what} needs packages that are missing: run this command with sudo, or {cure}"
         )));
     }
-    let (start, log) = (Instant::now(), order.cache.join("install.log"));
+    let (start, log) = (Instant::now(), cache.join("install.log"));
     tell(BuildProgress::Begins(&format!("install {missing}")));
-    make_directories(&order.cache)?;
+    make_directories(cache)?;
     // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
     let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {

@@ -11,6 +11,12 @@ const CACHE: &str = "/var/cache/sixbench/lab";
 
 pub(super) const MANIFEST: &str = "lab.toml";
 
+/// The beginning of the name of each directory in the cache that is a build of VPP.
+pub(super) const VPP_PREFIX: &str = "vpp-";
+
+/// The file of a complete build of VPP that holds its version, as recipes print it.
+pub(super) const VPP_VERSION: &str = "version";
+
 /// The end of the name of a lab that is being built.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
@@ -49,8 +55,8 @@ pub struct KernelLab {
 pub struct CachedLab {
     /// The directory.
     pub path: PathBuf,
-    /// `None` where the build did not come to its end.
-    pub manifest: Option<Manifest>,
+    /// A description of what was built; `None` where the build did not come to its end.
+    pub contents: Option<String>,
     /// The size of its files, octets.
     pub size: u64,
     /// True if it is built from the packages that this machine has now.
@@ -87,7 +93,7 @@ impl KernelLab {
     }
 
     fn built(&self) -> Option<SystemTime> {
-        std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
+        built_at(&self.directory.join(MANIFEST))
     }
 
     /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
@@ -127,6 +133,11 @@ impl KernelLab {
     }
 }
 
+/// Returns when a file was written last, which of one that ends a build is when it was built.
+pub(super) fn built_at(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+}
+
 /// The numbers of a version, without those of Debian's packaging: of `4.1.9-1` 4, 1 and 9.
 fn numbers(version: &str) -> Vec<u32> {
     let upstream = version.split_once('-').map_or(version, |(upstream, _)| upstream);
@@ -141,12 +152,28 @@ pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
 pub fn list(cache: &Path) -> Vec<CachedLab> {
     let inputs = Inputs::of_this_machine().ok();
     let describe = |path: PathBuf| CachedLab {
-        manifest: KernelLab::open(&path).map(|lab| lab.manifest),
+        contents: contents_of(&path),
         size: size_of(&path),
-        is_current: inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
+        is_current: is_vpp(&path) || inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
         path,
     };
     entries(cache).into_iter().map(describe).collect()
+}
+
+fn contents_of(directory: &Path) -> Option<String> {
+    let is_whole = !directory.to_string_lossy().ends_with(UNFINISHED);
+    if is_vpp(directory) {
+        return std::fs::read_to_string(directory.join(VPP_VERSION))
+            .ok()
+            .filter(|_| is_whole)
+            .map(|text| text.trim().to_owned());
+    }
+    let Manifest { kernel, jool, modules } = KernelLab::open(directory)?.manifest;
+    Some(format!("Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+}
+
+fn is_vpp(path: &Path) -> bool {
+    has_prefix(path, VPP_PREFIX)
 }
 
 /// Removes everything in the cache that is of ours, but for the file that is locked meanwhile; returns what it was. `waits` is called once
@@ -187,8 +214,8 @@ pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
     std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
-/// Directories whose names are those of labs, by name.
-fn entries(cache: &Path) -> Vec<PathBuf> {
+/// Directories whose names are those of labs or of programs built beside them, by name.
+pub(super) fn entries(cache: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(cache).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut labs: Vec<PathBuf> = all.filter(|path| path.is_dir() && is_ours(path)).collect();
     labs.sort();
@@ -196,7 +223,11 @@ fn entries(cache: &Path) -> Vec<PathBuf> {
 }
 
 fn is_ours(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(inputs::PREFIX))
+    has_prefix(path, inputs::PREFIX) || is_vpp(path)
+}
+
+fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
 }
 
 fn size_of(path: &Path) -> u64 {
@@ -248,8 +279,10 @@ mod tests {
         let half = cache.add("linux-2.unfinished", Some(GOOD));
         assert!(KernelLab::open(&whole).expect("a lab").has("jool_siit"));
         assert_eq!(KernelLab::open(&half), None);
-        let manifests: Vec<bool> = list(&cache.0).iter().map(|entry| entry.manifest.is_some()).collect();
-        assert_eq!(manifests, [true, false]);
+        let vpp = cache.add("vpp-1", None);
+        std::fs::write(vpp.join(VPP_VERSION), "VPP v1\n").expect("a file");
+        let contents: Vec<Option<String>> = list(&cache.0).into_iter().map(|entry| entry.contents).collect();
+        assert_eq!(contents, [Some("Linux 6.1.176, Jool 4.1.9 (jool_siit)".to_owned()), None, Some("VPP v1".to_owned())]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The virtual machine of a device: the ends of its links in a namespace become the machine's.
 
-use super::{GuestLink, KernelLab, MachineSpec, VirtualMachine, cache};
+use super::{BuiltVpp, GuestLink, KernelLab, MachineSpec, VirtualMachine, cache};
 use crate::exec::{Shell, TestbedError};
 use crate::net::namespace::Namespace;
-use crate::net::topology::{LINKS, link_local};
-use crate::recipe::{DeviceHost, Recipe};
+use crate::net::topology::{LINKS, hand_over, link_local};
+use crate::recipe::{DeviceHost, LabProgram, Recipe};
 use std::path::Path;
 
 /// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
@@ -41,24 +41,21 @@ impl VirtualMachine {
     }
 }
 
-/// Checks that the lab is there for the device of a recipe, and for each of those in a row that it stands for. Passes if none needs one.
+/// Checks that the lab is there for the device of a recipe, and for each of those in a row that it stands for, and what is built into its cache.
+/// Passes if none needs any of it.
 ///
 /// # Errors
-/// The lab is missing, or a module in it; with the command that builds it.
+/// The lab is missing, or a module in it, or a program; with the command that builds it.
 pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
-    let mut in_lab = recipe.devices().iter().filter(|device| device.host == DeviceHost::Lab);
-    in_lab.try_for_each(|device| KernelLab::find(&cache(), &device.modules).map(drop))
+    recipe.devices().iter().try_for_each(check_one)
 }
 
-/// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every
-/// one.
-fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
-    shell.transcript().comment("the links belong to a virtual machine, so this machine's kernel must not use them");
-    shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
-    for link in LINKS {
-        shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
-        shell.line(&format!("ip address flush dev {link}"))?;
-        shell.line(&format!("ip link set {link} promisc on"))?;
+fn check_one(device: &Recipe) -> Result<(), TestbedError> {
+    if device.host == DeviceHost::Lab {
+        KernelLab::find(&cache(), &device.modules)?;
+    }
+    if device.built.contains(&LabProgram::Vpp) {
+        BuiltVpp::find(&cache())?;
     }
     Ok(())
 }

@@ -9,10 +9,12 @@ mod device;
 mod guest;
 mod inputs;
 mod machine;
+mod vpp;
 
-pub use build::{BuildOrder, BuildProgress, build};
+pub use build::{BuildOrder, BuildProgress, build, build_vpp};
 pub use cache::{CachedLab, KernelLab, Manifest, cache, clean, list};
 pub use device::check_for;
 pub use guest::{GuestLink, MachineSpec};
 pub(crate) use machine::VIRTUAL_CORES;
 pub use machine::VirtualMachine;
+pub use vpp::BuiltVpp;

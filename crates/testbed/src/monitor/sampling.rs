@@ -99,8 +99,9 @@ impl Monitor {
             cores: processor::watched(&processors, &self.cores),
             devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
-            // A device that runs elsewhere holds no namespace here: then what ran on its cores is not known.
-            process_ms: (!self.watched.holders.is_empty()).then_some(used),
+            // A device that runs elsewhere has neither a namespace nor a process here: then what ran on its cores is not known.
+            process_ms: self.watched.is_here().then_some(used),
+            polling: self.watched.polling,
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
             waited_us,

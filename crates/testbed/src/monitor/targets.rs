@@ -5,6 +5,8 @@ use crate::exec::Remote;
 /// The processes and devices to watch beside the processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
+    /// True if these processes look for frames without pause, so that their cores are always busy.
+    pub polling: bool,
     /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
     pub processes: Vec<u32>,
     /// A process in each DUT's network namespace, by which its counters can be read.
@@ -25,11 +27,17 @@ pub struct NetnsHolder {
 }
 
 impl Watched {
+    /// Returns whether the devices run on this machine.
+    pub(super) fn is_here(&self) -> bool {
+        !self.holders.is_empty() || !self.processes.is_empty()
+    }
+
     /// Returns all that is watched of several devices in a row, with the name of each device.
     pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
         let is_one = devices.len() == 1;
         let mut all = Self::default();
         for (name, watched) in devices {
+            all.polling |= watched.polling;
             all.processes.extend(watched.processes);
             all.devices.extend(watched.devices);
             all.tracked = all.tracked.or(watched.tracked);

@@ -3,7 +3,7 @@
 
 use super::interfaces::Interfaces;
 use super::namespace::{Namespace, name};
-use super::topology::{LINKS, Topology, join, mask, receive_queue};
+use super::topology::{LINKS, LinkSettings, Topology, join, mask, receive_queue};
 use crate::exec::{Shell, TestbedError};
 use crate::recipe::{Recipe, RecipeLink};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -56,7 +56,7 @@ impl Hosts {
         let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
         for end in &hosts.ends {
             // What this end receives is the tester's work, not the device's.
-            end.shell.set(&receive_queue(&end.link), &mask(&hosts.cores))?;
+            end.shell.set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
         }
         hosts.add_addresses(recipe, others).map(|()| hosts)
     }
@@ -93,9 +93,9 @@ impl Hosts {
         let [near, far] = &self.ends;
         let shell = near.shell.outside();
         shell.transcript().comment("the tester's ends joined directly, for its self-test");
-        join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], 1500)?;
+        join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], LinkSettings::of_mtu(1500))?;
         for (end, address) in self.ends.iter().zip(LOOP_ENDS) {
-            end.shell.set(&receive_queue(LOOP), &mask(&self.cores))?;
+            end.shell.set(&receive_queue(LOOP, 0), &mask(&self.cores))?;
             let host = HostInterface { shell: &end.shell, link: LOOP };
             host.open()?;
             host.add(address.into(), 64)?;

@@ -20,6 +20,19 @@ const NOTE_SUFFIX: &str = "-interfaces";
 /// The settings of an interface that the kernel forgets when it moves.
 const SETTINGS: [&str; 2] = ["ipv4/conf", "ipv6/conf"];
 
+/// The files of an interface that say when its interrupts give way to polling, and what each is to hold for that: interrupts that are deferred
+/// twice, and a look by the kernel itself every 200 us (Linux, Documentation/networking/napi.rst).
+const POLLING: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "200000")];
+
+/// Has an interface of the shell's namespace defer its interrupts to threads that poll.
+pub(crate) fn defer_interrupts(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
+    POLLING.iter().try_for_each(|(file, value)| shell.set(&polling_file(interface, file), value))
+}
+
+fn polling_file(interface: &str, file: &str) -> String {
+    format!("/sys/class/net/{interface}/{file}")
+}
+
 /// Two interfaces of this machine, each in a namespace of its own. Dropping this gives them back.
 #[derive(Debug)]
 pub struct Interfaces {
@@ -35,7 +48,7 @@ struct Lent {
     name: String,
     is_up: bool,
     has_arp: bool,
-    /// Below /proc/sys/net, with the interface's name in the path, where they are not what new interfaces get.
+    /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`]; each with what it held.
     settings: Vec<(String, String)>,
 }
 
@@ -67,6 +80,15 @@ impl Interfaces {
     /// The namespaces they are in.
     pub fn namespaces(&self) -> [&Namespace; 2] {
         [&self.left, &self.right]
+    }
+
+    /// Has both defer their interrupts to threads that poll, until they are given back.
+    ///
+    /// # Errors
+    /// The kernel does not take the settings.
+    pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
+        let mut ends = self.names().into_iter().zip(self.namespaces());
+        ends.try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
     }
 
     /// Waits until both have a carrier: the device at the other ends must be there.
@@ -106,7 +128,12 @@ impl Lent {
         let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
         let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
         let has = |flag| flags.split(',').any(|own| own == flag);
-        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).collect();
+        let polling = POLLING.iter().filter_map(|(file, _)| {
+            let path = polling_file(interface, file);
+            let held = fs::read_to_string(&path).ok()?;
+            Some((path, held.trim().to_owned()))
+        });
+        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).collect();
         Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
     }
 
@@ -129,7 +156,8 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
             let own = read(interface, &file)?;
             let is_own = read("default", &file).is_some_and(|default| default != own) && !own.is_empty();
             // The interface's own MTU moves with it.
-            (is_own && file != "mtu").then(|| (format!("{folder}/{interface}/{}", file.to_string_lossy()), own))
+            let path = root.join(interface).join(&file);
+            (is_own && file != "mtu").then(|| (path.to_string_lossy().into_owned(), own))
         })
         .collect();
     settings.sort();
@@ -222,7 +250,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     let outside = home.name.as_ref().map_or_else(|| shell.clone(), |home| shell.within(home));
     for (path, value) in settings {
         // Some follow from others, and are not to be written.
-        if let Err(error) = outside.set(&format!("/proc/sys/net/{path}"), value) {
+        if let Err(error) = outside.set(path, value) {
             warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
         }
     }
@@ -301,7 +329,7 @@ mod tests {
     fn a_note_tells_its_process_and_is_read_back() {
         assert_eq!(owner(&note_of(7, "sb-7-left")), Some(7));
         assert_eq!(owner(Path::new("/run/sb-7-switches")), None);
-        let setting = ("ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
+        let setting = ("/proc/sys/net/ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
         let lent = [
             Lent { name: "e0".to_owned(), is_up: true, has_arp: true, settings: vec![setting] },
             Lent { name: "e1".to_owned(), is_up: false, has_arp: true, settings: vec![] },

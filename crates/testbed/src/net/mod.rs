@@ -11,5 +11,6 @@ pub mod topology;
 pub use hosts::Hosts;
 pub use interfaces::Interfaces;
 pub use sweep::sweep;
+pub(crate) use sweep::{directory_name, stale_directories};
 pub(crate) use sysctls::Sysctls;
-pub use topology::{Cores, Topology};
+pub use topology::{Cores, LinkSettings, Topology};

@@ -89,7 +89,12 @@ fn pids(shell: &Shell, name: &str) -> Vec<String> {
 pub fn stale() -> Vec<String> {
     let Ok(entries) = std::fs::read_dir("/run/netns") else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter(|name| owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())).collect()
+    names.filter(|name| is_left_behind(name)).collect()
+}
+
+/// Returns whether the process that gave something this name is gone.
+pub(super) fn is_left_behind(name: &str) -> bool {
+    owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
 fn owner(name: &str) -> Option<u32> {

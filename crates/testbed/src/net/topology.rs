@@ -4,6 +4,7 @@
 //! Where the DUT's work runs decides what is measured: by default a veth's receiver runs in the sender's processor time, so that an overloaded
 //! DUT cannot be told from a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
 
+use super::interfaces::defer_interrupts;
 use super::namespace::{Namespace, name};
 use crate::exec::{Shell, TestbedError};
 use std::net::Ipv6Addr;
@@ -59,6 +60,43 @@ impl Cores {
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
+
+    /// Returns a description for the report of a DUT that is a process at links in shared memory, one sentence each.
+    pub fn layout_in_memory(&self) -> Vec<String> {
+        let links = "tester and DUT are processes of one kernel, joined by two links in shared memory (memif): no frame passes \
+                     the kernel";
+        let dut = format!("the DUT's process is pinned to core {}", core_words(&self.dut));
+        [links.to_owned(), self.tester_words(), dut].into_iter().chain(self.sharing_words()).collect()
+    }
+
+    fn tester_words(&self) -> String {
+        format!("the tester's threads run on core {}", core_words(&self.tester))
+    }
+
+    fn sharing_words(&self) -> Option<String> {
+        let words = "tester and DUT share a core: the figures show what both can do together";
+        self.are_shared().then(|| words.to_owned())
+    }
+}
+
+fn core_words(cores: &[u32]) -> String {
+    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The links of a testbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSettings {
+    /// The MTU, octets of layer 3.
+    pub mtu: u32,
+    /// Queues of each end, in either direction.
+    pub queues: u32,
+}
+
+impl LinkSettings {
+    /// Links of one queue with this MTU, octets of layer 3.
+    pub fn of_mtu(mtu: u32) -> Self {
+        Self { mtu, queues: 1 }
+    }
 }
 
 /// The built testbed. Dropping it removes everything.
@@ -72,22 +110,36 @@ pub struct Topology {
 
 impl Topology {
     /// Builds it for so many devices in a row, the right link of one being the left link of the next (RFC 8219 section 4.2: dual DUT).
-    /// `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
-    pub fn build_chain(shell: &Shell, run: &str, cores: Cores, mtu: u32, devices: usize) -> Result<Self, TestbedError> {
+    /// `run` tells several testbeds of one process apart.
+    pub fn build_chain(
+        shell: &Shell,
+        run: &str,
+        cores: Cores,
+        links: LinkSettings,
+        devices: usize,
+    ) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
         let tester = Namespace::new(shell, &name(run, "tester"))?;
         let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
         let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
         let topology = Self { duts, tester, cores };
         topology.quiet()?;
-        topology.join(shell, mtu)?;
+        topology.join(shell, links)?;
         for (index, dut) in topology.duts.iter().enumerate() {
             let cores = topology.cores.of_device(index, topology.duts.len());
             for (link, mac) in LINKS.into_iter().zip(dut_macs(index)) {
-                open_dut_end(dut, &cores.dut, link, &mac)?;
+                open_dut_end(dut, &cores.dut, (link, links.queues), &mac)?;
             }
         }
         Ok(topology)
+    }
+
+    /// Has the tester's ends defer their interrupts to threads that poll.
+    ///
+    /// # Errors
+    /// The kernel does not take the settings.
+    pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
+        LINKS.into_iter().try_for_each(|link| defer_interrupts(&self.tester.shell(), link))
     }
 
     /// The namespaces of all DUTs, from left to right.
@@ -107,7 +159,6 @@ impl Topology {
 
     /// Returns a description of the layout for the report, one sentence each.
     pub fn layout(&self) -> Vec<String> {
-        let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let mut layout = vec![
             match self.duts.len() {
                 1 => {
@@ -117,11 +168,11 @@ impl Topology {
                     "tester and {devices} DUTs are network namespaces of one kernel, joined in a row by veth pairs; offloads are off"
                 ),
             },
-            format!("the tester's threads run on core {}", list(&self.cores.tester)),
+            self.cores.tester_words(),
             format!(
                 "the DUT's interfaces hand received frames to core {} (RPS), to which its processes are pinned, too; the last \
                  step, into the tester's ring, runs there as well",
-                list(&self.cores.dut)
+                core_words(&self.cores.dut)
             ),
         ];
         if self.duts.len() > 1 {
@@ -130,9 +181,7 @@ impl Topology {
                 false => "the devices in the row share these cores".to_owned(),
             });
         }
-        if self.cores.are_shared() {
-            layout.push("tester and DUT share a core: the figures show what both can do together".to_owned());
-        }
+        layout.extend(self.cores.sharing_words());
         layout
     }
 
@@ -147,14 +196,14 @@ impl Topology {
     }
 
     /// Joins the tester, the devices and the tester again in a row, each with the next.
-    fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
+    fn join(&self, shell: &Shell, links: LinkSettings) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
-        join(shell, [left, left], [self.tester.name(), first.name()], mtu)?;
+        join(shell, [left, left], [self.tester.name(), first.name()], links)?;
         for pair in self.duts.windows(2) {
-            join(shell, [right, left], [pair[0].name(), pair[1].name()], mtu)?;
+            join(shell, [right, left], [pair[0].name(), pair[1].name()], links)?;
         }
-        join(shell, [right, right], [self.tester.name(), last.name()], mtu)?;
+        join(shell, [right, right], [self.tester.name(), last.name()], links)?;
         for link in LINKS {
             self.tester.shell().line(&format!("ip link set {link} arp off"))?;
             self.tester.shell().line(&format!("ip link set {link} up"))?;
@@ -164,13 +213,26 @@ impl Topology {
 }
 
 /// A DUT's end: its work goes to that DUT's cores.
-fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result<(), TestbedError> {
+fn open_dut_end(dut: &Namespace, cores: &[u32], (link, queues): (&str, u32), mac: &str) -> Result<(), TestbedError> {
     let dut = dut.shell();
     dut.line(&format!("ip link set {link} address {mac}"))?;
-    dut.set(&receive_queue(link), &mask(cores))?;
+    (0..queues).try_for_each(|queue| dut.set(&receive_queue(link, queue), &mask(cores)))?;
     dut.line(&format!("ip link set {link} up"))?;
     // Without one, the kernel sends no solicitation for frames it forwards, and drops a neighbour 8 s after its last message.
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
+}
+
+/// Hands the links over to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and
+/// must take every one.
+pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
+    shell.transcript().comment("the links belong to the device, so this machine's kernel must not use them");
+    shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
+    for link in LINKS {
+        shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
+        shell.line(&format!("ip address flush dev {link}"))?;
+        shell.line(&format!("ip link set {link} promisc on"))?;
+    }
+    Ok(())
 }
 
 /// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
@@ -188,10 +250,16 @@ fn dut_macs(index: usize) -> [String; 2] {
 }
 
 /// A link between two namespaces, with its name in either, without offloads: every frame is one that a wire could carry.
-pub(crate) fn join(shell: &Shell, links: [&str; 2], namespaces: [&str; 2], mtu: u32) -> Result<(), TestbedError> {
-    let ([link, other_link], [one, other]) = (links, namespaces);
-    shell.line(&format!("ip link add {link} netns {one} type veth peer name {other_link} netns {other}"))?;
-    for (namespace, link) in namespaces.into_iter().zip(links) {
+pub(crate) fn join(
+    shell: &Shell,
+    names: [&str; 2],
+    namespaces: [&str; 2],
+    LinkSettings { mtu, queues }: LinkSettings,
+) -> Result<(), TestbedError> {
+    let ([link, other_link], [one, other]) = (names, namespaces);
+    let many = veth_queues(queues);
+    shell.line(&format!("ip link add {link} netns {one}{many} type veth peer name {other_link} netns {other}{many}"))?;
+    for (namespace, link) in namespaces.into_iter().zip(names) {
         let inside = shell.within(namespace);
         inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
         inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
@@ -199,9 +267,14 @@ pub(crate) fn join(shell: &Shell, links: [&str; 2], namespaces: [&str; 2], mtu: 
     Ok(())
 }
 
-/// Returns the file that tells the kernel which cores process the frames that an interface receives.
-pub(crate) fn receive_queue(link: &str) -> String {
-    format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
+/// Returns the words by which `ip link add` gives an end of a veth pair so many queues; none for one queue, which it has anyway.
+pub fn veth_queues(queues: u32) -> String {
+    if queues > 1 { format!(" numtxqueues {queues} numrxqueues {queues}") } else { String::new() }
+}
+
+/// Returns the file that tells the kernel which cores process the frames that an interface receives on a queue.
+pub(crate) fn receive_queue(link: &str, queue: u32) -> String {
+    format!("/sys/class/net/{link}/queues/rx-{queue}/rps_cpus")
 }
 
 pub(crate) fn mask(cores: &[u32]) -> String {

@@ -1,7 +1,7 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{Pool, Recipe, RecipeTraffic, Technology, check_name};
+use super::{DeviceHost, Pool, Recipe, RecipeTraffic, Technology, check_reference};
 use serde::{Deserialize, Serialize};
 use sixbench_method::lists::each_once;
 
@@ -26,7 +26,7 @@ impl ChainFile {
     /// # Errors
     /// In words: a name that is no recipe, or neighbours that do not fit.
     pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
-        check_name(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
+        check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         let part = |name: &String| {
             let found = find(name).cloned();
             found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", names.join(", ")))
@@ -35,6 +35,12 @@ impl ChainFile {
         let [first, .., last] = &parts[..] else {
             return Err(format!("chain: expected the names of two recipes or more, not {}", parts.len()));
         };
+        if let Some(part) = parts.iter().find(|part| part.host == DeviceHost::Memif) {
+            return Err(format!(
+                "chain: {} runs at links in shared memory, which lead to the tester: it cannot be one of several in a row",
+                part.name
+            ));
+        }
         for pair in parts.windows(2) {
             check_neighbours(&pair[0], &pair[1])?;
         }
@@ -59,6 +65,7 @@ impl ChainFile {
                 left: first.foreground.left,
                 right: last.foreground.right,
                 hops: parts.iter().map(|part| part.foreground.hops).sum(),
+                reverse_hops: Some(parts.iter().map(|part| part.foreground.hops_in_reverse()).sum()),
             },
             state,
             parts: parts.clone(),

@@ -4,14 +4,19 @@ use super::traffic::check_link;
 use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
 
 /// The placeholders that may stand in braces in a step.
-const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
+const PLACEHOLDERS: [&str; 7] = ["cores", "dir", "left", "right", "table-size", "threads", "vpp"];
 
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 impl Recipe {
     pub(super) fn problems(&self) -> Vec<String> {
-        let mut problems: Vec<String> =
-            check_name(&self.name).map_err(|wrong| format!("name: {wrong}")).err().into_iter().collect();
+        // On another host than its file says it is kept under the name that plans have for it.
+        let place = format!("@{}", self.host.name());
+        let mut problems: Vec<String> = check_name(self.name.strip_suffix(&place).unwrap_or(&self.name))
+            .map_err(|wrong| format!("name: {wrong}"))
+            .err()
+            .into_iter()
+            .collect();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
                 problems.extend(traffic.problems(name, (&self.left, &self.right)));
@@ -125,6 +130,45 @@ mod tests {
             let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
             assert!(error.contains("name: a recipe's name consists of"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_recipe_on_another_host_is_read_back_as_it_was_written_for_a_run_that_is_resumed() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        for recipe in library.elsewhere.values() {
+            let files = recipe.to_files().expect("files");
+            let read = library.clone().with_texts(files).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
+            assert_eq!(read.get(&recipe.name), Some(recipe));
+        }
+    }
+
+    #[test]
+    fn recipes_that_are_made_of_others_are_read_whatever_their_order_and_tell_what_is_wrong() {
+        let (base, made) = (built_in("testpmd-io.toml"), built_in("testpmd-macswap.toml"));
+        let files = [("made", &made), ("base", &base)].map(|(name, text)| (name.to_owned(), text.clone()));
+        let library = Library::default().with_texts(files.to_vec()).expect("good recipes");
+        let recipe = library.get("testpmd-macswap").expect("a recipe");
+        let mode = recipe.files.iter().find(|file| file.path == "mode").map(|file| file.content.as_str());
+        assert_eq!((mode, recipe.daemon.is_some(), recipe.polling), (Some("macswap"), true, true));
+        let refused = |text: String| Library::default().with_texts(vec![("r.toml".to_owned(), text)]).unwrap_err().to_string();
+        assert!(refused(made.clone()).contains("base: there is no recipe `testpmd-io` of one device"));
+        let of_itself = made.replace("base = \"testpmd-io\"", "base = \"testpmd-macswap\"");
+        assert!(refused(of_itself).contains("it is made of itself"));
+        let library = Library::default().with_texts(vec![("base".to_owned(), base)]).expect("a good recipe");
+        let slip = library.with_texts(vec![("made".to_owned(), made.replace("title =", "titel ="))]).unwrap_err().to_string();
+        assert!(slip.contains("unknown field `titel`"), "{slip}");
+    }
+
+    #[test]
+    fn a_recipe_has_the_files_of_its_host_alone() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        let links = |name: &str| {
+            let files = &library.get(name).unwrap_or_else(|| panic!("{name}")).files;
+            files.iter().filter(|file| file.path == "links.cli").map(|file| file.content.clone()).collect::<Vec<_>>()
+        };
+        let (memory, veth) = (links("vpp-map-e"), links("vpp-map-e@netns"));
+        assert!(memory.len() == 1 && memory[0].contains("create memif socket"), "{memory:?}");
+        assert!(veth.len() == 1 && veth[0].contains("create interface af_xdp"), "{veth:?}");
     }
 
     #[test]

@@ -22,12 +22,24 @@ pub struct Recipe {
     /// The host that it runs on.
     #[serde(default)]
     pub host: DeviceHost,
+    /// Hosts that it runs on besides, under the name `NAME@HOST`, where that does not follow from what it is.
+    #[serde(default)]
+    pub other_hosts: Vec<DeviceHost>,
     /// The operating system that its machine must run.
     #[serde(default)]
     pub system: System,
     /// True if it is untested: lists and reports say so.
     #[serde(default)]
     pub untested: bool,
+    /// True if it looks for frames without pause: its cores are busy whatever its load is, and do not show what limits it.
+    #[serde(default)]
+    pub polling: bool,
+    /// True if its process takes frames from the interfaces itself: the kernel has no addresses on them and neither answers nor forwards.
+    #[serde(default)]
+    pub owns_links: bool,
+    /// Programs in no package that are built into the lab's cache from a source of the user.
+    #[serde(default)]
+    pub built: Vec<LabProgram>,
     /// Kernel modules that a device in the lab is booted with.
     #[serde(default)]
     pub modules: Vec<String>,
@@ -92,6 +104,8 @@ pub struct Recipe {
 pub enum KnownDefect {
     /// Writes a UDP checksum of zero where all ones is due (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
     ZeroUdpChecksum,
+    /// Sends UDP over IPv4 without a checksum, which RFC 768 allows, but nothing then protects the ports and the payload: every such frame.
+    NoUdpChecksum,
 }
 
 /// The host on which a device runs.
@@ -103,8 +117,18 @@ pub enum DeviceHost {
     Netns,
     /// In a virtual machine of the kernel lab, in such a namespace.
     Lab,
+    /// A process of this machine at two links in shared memory, of which it is the server.
+    Memif,
     /// Somewhere else, set up by the user: the recipe only says what traffic it understands.
     Manual,
+}
+
+/// A program that is built into the lab's cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabProgram {
+    /// VPP of FD.io.
+    Vpp,
 }
 
 /// A program, and where to get it: a Debian package or, where there is none, its source. One of the two must be named.
@@ -168,6 +192,9 @@ fn domain() -> u16 {
 pub struct ConfigFile {
     /// The path, relative to the directory.
     pub path: String,
+    /// The host for which it is written; without it, for each.
+    #[serde(default)]
+    pub host: Option<DeviceHost>,
     /// The content of the file.
     pub content: String,
 }
@@ -188,9 +215,9 @@ impl Recipe {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
 
-    /// Returns whether the device can be reset in the middle of a trial.
+    /// Returns whether the device can be reset in the middle of a trial. Links in shared memory end with the process at their other end.
     pub fn can_be_reset(&self) -> bool {
-        self.daemon.is_some() || !self.reset.is_empty()
+        (self.daemon.is_some() && self.host != DeviceHost::Memif) || !self.reset.is_empty()
     }
 
     /// Destinations outside the ranges RFC 6815 leaves to tests, each with the reason.
@@ -208,7 +235,7 @@ impl Recipe {
     }
 
     /// Returns the recipes of the devices that this one stands for, from left to right: those of a row, or itself.
-    pub(crate) fn devices(&self) -> &[Self] {
+    pub fn devices(&self) -> &[Self] {
         if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
     }
 

@@ -10,14 +10,26 @@ impl Recipe {
 
     /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
     pub(super) fn on(&self, host: DeviceHost) -> Option<Self> {
-        if !self.parts.is_empty() {
-            let parts: Option<Vec<Self>> = self.parts.iter().map(|part| part.on(host)).collect();
-            return Some(Self { parts: parts?, ..self.named(host) });
+        if self.name.contains('@') {
+            return None;
         }
-        let is_movable = self.host != host && self.host != DeviceHost::Manual && self.is_for_namespaces();
+        if !self.parts.is_empty() {
+            let parts = self.parts.iter().map(|part| part.on(host)).collect::<Option<Vec<Self>>>()?;
+            // What a row says beside its parts is that of its first one.
+            return Some(Self { host, modules: parts[0].modules.clone(), parts, ..self.named(host) });
+        }
+        let has_interfaces = matches!(self.host, DeviceHost::Netns | DeviceHost::Lab);
+        let can_be_there = has_interfaces || self.other_hosts.contains(&host);
+        let is_movable = self.host != host && can_be_there && self.is_for_namespaces();
         // In a machine of the lab the modules are loaded by it; elsewhere they are the kernel's business.
-        let other = Self { host, modules: vec![], ..self.named(host) };
+        let other = Self { host, modules: vec![], ..self.named(host) }.of_its_host();
         (is_movable && problems(&other).is_empty()).then_some(other)
+    }
+
+    /// The same recipe without what is for other hosts alone.
+    pub(super) fn of_its_host(mut self) -> Self {
+        self.files.retain(|file| file.host.is_none_or(|host| host == self.host));
+        self
     }
 
     fn named(&self, host: DeviceHost) -> Self {
@@ -32,6 +44,7 @@ impl DeviceHost {
         match self {
             Self::Netns => "netns",
             Self::Lab => "lab",
+            Self::Memif => "memif",
             Self::Manual => "manual",
         }
     }
@@ -49,6 +62,33 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     if recipe.host == DeviceHost::Lab && recipe.state.as_ref().is_some_and(|state| !state.host.is_empty()) {
         problems.push("[[state.host]]: a device in the lab has a kernel of its own; set its sysctls in [[setup]]".to_owned());
     }
+    if recipe.owns_links && recipe.host == DeviceHost::Lab {
+        problems.push("owns-links: only a process can take frames from interfaces, and the lab has none".to_owned());
+    }
+    if recipe.host == DeviceHost::Memif {
+        problems.extend(problems_in_memory(recipe));
+    }
+    problems
+}
+
+/// Returns what cannot work at links in shared memory, which belong to a process and to nothing else.
+fn problems_in_memory(recipe: &Recipe) -> Vec<String> {
+    let mut problems = Vec::new();
+    if recipe.daemon.is_none() {
+        problems.push("[daemon]: with host = \"memif\" a process must serve the sockets {left} and {right}".to_owned());
+    }
+    if recipe.technology.is_dns() {
+        problems.push("technology: a server answers the kernel's own sockets, which have no links in shared memory".to_owned());
+    }
+    if recipe.state.as_ref().is_some_and(|state| state.restart) {
+        problems.push("[state]: `restart` would end the links in shared memory; give commands in `flush`".to_owned());
+    }
+    if recipe.state.as_ref().is_some_and(|state| !state.host.is_empty()) {
+        problems.push("[[state.host]]: frames in shared memory pass no kernel, so no sysctl of it matters".to_owned());
+    }
+    if !recipe.is_for_namespaces() {
+        problems.push("system: a device at links in shared memory runs on this machine, which is linux".to_owned());
+    }
     problems
 }
 
@@ -65,6 +105,19 @@ mod tests {
     const IN_LAB: (&str, &str) = ("technology", "host = \"lab\"\ntechnology");
     const MODULES: (&str, &str) = ("technology", "modules = [\"sit\"]\ntechnology");
 
+    const IN_MEMORY: (&str, &str) = ("technology", "host = \"memif\"\ntechnology");
+    const DAEMON: (&str, &str) = ("[version]", "[daemon]\nrun = \"sleep 1\"\n[version]");
+
+    #[test]
+    fn a_device_at_links_in_shared_memory_is_a_process_and_is_nowhere_else() {
+        assert!(problems(&recipe(&[IN_MEMORY]))[0].contains("a process must serve the sockets"));
+        let whole = recipe(&[IN_MEMORY, DAEMON]);
+        assert_eq!(problems(&whole), Vec::<String>::new());
+        assert!([DeviceHost::Netns, DeviceHost::Lab].iter().all(|host| whole.on(*host).is_none()));
+        let text = "host = \"memif\"\nsystem = \"freebsd\"\ntechnology";
+        assert!(problems(&recipe(&[("technology", text), DAEMON]))[0].contains("runs on this machine"));
+    }
+
     #[test]
     fn modules_are_for_the_lab() {
         assert_eq!(problems(&recipe(&[MODULES])).len(), 1);
@@ -73,8 +126,7 @@ mod tests {
 
     #[test]
     fn a_device_in_the_lab_has_no_daemon() {
-        let daemon = ("[version]", "[daemon]\nrun = \"sleep 1\"\n[version]");
-        assert!(problems(&recipe(&[daemon])).is_empty());
-        assert!(problems(&recipe(&[daemon, IN_LAB]))[0].contains("cannot be watched"));
+        assert!(problems(&recipe(&[DAEMON])).is_empty());
+        assert!(problems(&recipe(&[DAEMON, IN_LAB]))[0].contains("cannot be watched"));
     }
 }

@@ -1,7 +1,7 @@
 //! All recipes: the built-in ones and those of further directories, which may replace some. Rows of devices are made of the others.
 
 use super::built_in::BUILT_IN;
-use super::{DeviceHost, Recipe, chain};
+use super::{DeviceHost, Recipe, base, chain};
 use crate::exec::TestbedError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     recipes: BTreeMap<String, Recipe>,
+    /// The recipes of one device as they are written, for those that take something from them.
+    tables: BTreeMap<String, toml::Table>,
     /// The same on another host, as `NAME@HOST`.
     pub(super) elsewhere: BTreeMap<String, Recipe>,
 }
@@ -49,12 +51,35 @@ impl Library {
         self.add_all(files.iter().map(read).collect::<Result<_, TestbedError>>()?)
     }
 
-    /// Recipes of devices in a row come last: they are made of others.
+    /// Recipes that are made of others come after these, and last those of devices in a row.
     fn add_all(&mut self, files: Vec<(String, String)>) -> Result<(), TestbedError> {
-        let is_chain = |text: &str| toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("chain"));
-        let (chains, single): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, text)| is_chain(text));
-        single.iter().try_for_each(|(file, text)| self.add(file, text))?;
+        let table = |text: &str| toml::from_str::<toml::Table>(text).unwrap_or_default();
+        let (chains, single): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, text)| table(text).contains_key("chain"));
+        let (mut made, plain): (Vec<_>, Vec<_>) =
+            single.into_iter().partition(|(_, text)| base::sources(&table(text)).next().is_some());
+        plain.iter().try_for_each(|(file, text)| self.add(file, text))?;
+        while !made.is_empty() {
+            let names: Vec<String> =
+                made.iter().filter_map(|(_, text)| Some(table(text).get("name")?.as_str()?.to_owned())).collect();
+            let waits =
+                |(_, text): &(String, String)| base::sources(&table(text)).any(|name| names.iter().any(|own| own == name));
+            let (later, now): (Vec<_>, Vec<_>) = made.into_iter().partition(waits);
+            if let (Some((file, _)), true) = (later.first(), now.is_empty()) {
+                return Err(TestbedError::Other(format!("{file} is not a valid recipe:\n  it is made of itself")));
+            }
+            now.iter().try_for_each(|(file, text)| self.add_made(file, text))?;
+            made = later;
+        }
         chains.iter().try_for_each(|(file, text)| self.add_chain(file, text))
+    }
+
+    /// Adds a recipe that takes something from others, which are there already.
+    pub(super) fn add_made(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
+        let own: toml::Table = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
+        let invalid = |wrong: String| TestbedError::Other(format!("{file} is not a valid recipe:\n  {wrong}"));
+        let whole = base::resolve(own, |name| self.tables.get(name)).map_err(invalid)?;
+        let recipe = whole.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
+        self.add_checked(file, recipe, whole)
     }
 
     pub(super) fn add_chain(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
@@ -66,11 +91,16 @@ impl Library {
     }
 
     pub(super) fn add(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
-        let recipe: Recipe = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
+        let wrong = |error: toml::de::Error| TestbedError::Other(format!("{file}: {error}"));
+        self.add_checked(file, toml::from_str(text).map_err(wrong)?, toml::from_str(text).map_err(wrong)?)
+    }
+
+    fn add_checked(&mut self, file: &str, recipe: Recipe, table: toml::Table) -> Result<(), TestbedError> {
         let problems = recipe.problems();
         if !problems.is_empty() {
             return Err(TestbedError::Other(format!("{file} is not a valid recipe:\n  {}", problems.join("\n  "))));
         }
+        self.tables.insert(recipe.name.clone(), table);
         self.insert(recipe);
         Ok(())
     }
@@ -78,7 +108,7 @@ impl Library {
     fn insert(&mut self, recipe: Recipe) {
         let others = [DeviceHost::Netns, DeviceHost::Lab].into_iter().filter_map(|host| recipe.on(host));
         self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
-        self.recipes.insert(recipe.name.clone(), recipe);
+        self.recipes.insert(recipe.name.clone(), recipe.of_its_host());
     }
 
     /// The recipe of this name, or of `NAME@HOST`: the same on another host, `netns` or `lab`, where it can be there.

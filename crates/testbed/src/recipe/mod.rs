@@ -1,5 +1,6 @@
 //! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
 
+mod base;
 mod built_in;
 mod chain;
 mod check;
@@ -14,7 +15,7 @@ mod system;
 mod technology;
 mod traffic;
 
-pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, Need, Recipe, TranslationSection};
+pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Need, Recipe, TranslationSection};
 pub use library::Library;
 pub use name::{check_name, check_reference};
 pub use state::{DeviceSide, HostSysctl, Pool, PoolPorts, StateSection};

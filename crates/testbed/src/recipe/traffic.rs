@@ -28,6 +28,9 @@ pub struct RecipeTraffic {
     /// By how much the device lowers the hop limit.
     #[serde(default = "one")]
     pub hops: u8,
+    /// The same of the reverse direction, of a device that does not do there what it must.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_hops: Option<u8>,
 }
 
 fn one() -> u8 {
@@ -92,6 +95,11 @@ impl Ends {
 }
 
 impl RecipeTraffic {
+    /// Returns by how much the hop limit is lowered in the reverse direction.
+    pub fn hops_in_reverse(&self) -> u8 {
+        self.reverse_hops.unwrap_or(self.hops)
+    }
+
     /// Everything that is wrong with it, each in one line. `name` is its section.
     pub(super) fn problems(&self, name: &str, (left, right): (&RecipeLink, &RecipeLink)) -> Vec<String> {
         let mut problems = Vec::new();

@@ -8,7 +8,8 @@ use sixbench_testbed::recipe::{DeviceHost, Technology};
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
 
-/// Recipes of programs or modules that no Debian package has. Where they are not there, as in CI, these alone may stay untried.
+/// Recipes of programs or modules that no Debian package has. Where they are not there, as in CI, these alone may stay untried, and those of what is
+/// built into the lab from a source.
 const NOT_TRIED_HERE: [&str; 4] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646"];
 
 /// The kernel lab, built if it is not there: that takes a minute, once.
@@ -27,7 +28,8 @@ pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     let (tried, untried): (Vec<_>, Vec<_>) = here.partition(|recipe| obstacle(recipe).is_none());
     for (recipe, why) in untried.into_iter().filter_map(|recipe| Some((recipe, obstacle(recipe)?))) {
         eprintln!("{}: not tried here: {why}", recipe.name);
-        assert!(NOT_TRIED_HERE.contains(&recipe.name.as_str()), "{}: {why}", recipe.name);
+        let may_be_absent = NOT_TRIED_HERE.contains(&recipe.name.as_str()) || !recipe.built.is_empty();
+        assert!(may_be_absent, "{}: {why}", recipe.name);
         assert!(recipe.missing().iter().all(|need| need.package.is_none()), "{}: its programs can be installed", recipe.name);
     }
     tried
@@ -51,14 +53,24 @@ pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
     let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
     // A CLAT translates only what a PLAT sends, out of its prefix.
     let takes_any_source = recipe.technology != Technology::Clat;
-    !recipe.technology.is_dns() && !recipe.is_tunnel() && !has_subscribers(recipe) && are_their_own && takes_any_source
+    let has_interfaces = recipe.host != DeviceHost::Memif;
+    has_interfaces
+        && !recipe.technology.is_dns()
+        && !recipe.is_tunnel()
+        && !has_subscribers(recipe)
+        && are_their_own
+        && takes_any_source
 }
 
 /// Whether it takes the tester's own frames: what goes through tunnels, belongs to subscribers behind the tester, is a CLAT's half of a
-/// translation, or passes several devices in a row. The tests of `runner` send these.
+/// translation, or passes several devices in a row, or shared memory. The tests of `runner` send these.
 pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
     let is_row = !recipe.parts.is_empty();
-    is_row || recipe.is_tunnel() || has_subscribers(recipe) || recipe.technology == Technology::Clat
+    is_row
+        || recipe.host == DeviceHost::Memif
+        || recipe.is_tunnel()
+        || has_subscribers(recipe)
+        || recipe.technology == Technology::Clat
 }
 
 fn has_subscribers(recipe: &Recipe) -> bool {

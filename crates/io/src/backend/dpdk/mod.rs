@@ -22,6 +22,7 @@ use error::DpdkError;
 use pci::PciBus;
 use port::PortShared;
 use shim::{ShimDescription, ShimSettings};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 /// The entry among the backends.
@@ -31,6 +32,7 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     definition: "drives a NIC without the kernel, named by its PCI address as in `dpdk:0000:3b:00.0`, or a virtual device of DPDK as in \
                  `dpdk:net_memif0,role=client,socket=PATH`; needs DPDK's libraries, and a NIC needs hugepages and the driver vfio-pci",
     opens_interfaces: false,
+    serves_queues: true,
     obstacle,
     open,
 };
@@ -88,7 +90,10 @@ fn settings(
     description: &ShimDescription,
     request: &PortRequest<'_>,
 ) -> Result<ShimSettings, DpdkError> {
-    let longest = request.longest_frame;
+    let longest = request.settings.longest_frame;
+    // Not as many as the device has: a NIC has more than any tester has cores.
+    let queues = request.settings.queues.map_or(1, NonZeroU32::get);
+    check_queues(address, description, queues)?;
     let most = description.most_octets;
     if longest > most {
         let why = format!("it carries frames of at most {most} octets without FCS");
@@ -97,7 +102,7 @@ fn settings(
     // Room for what the driver itself would not allow: a virtual one writes what it is sent.
     let receive_room = (longest + HEADER_OCTETS).max(LEAST_RECEIVED);
     Ok(ShimSettings {
-        queues: 1,
+        queues,
         longest_sent: longest.next_multiple_of(64),
         longest_received: receive_room.min(most),
         receive_room,
@@ -107,12 +112,28 @@ fn settings(
     })
 }
 
+/// Refuses queues that a device has not got, or by which a NIC would receive nothing.
+fn check_queues(address: &DeviceAddress, description: &ShimDescription, queues: u32) -> Result<(), DpdkError> {
+    let most = description.most_rx_queues.min(description.most_tx_queues);
+    let refuse = |why: String| Err(DpdkError::Call { what: format!("use {queues} queues of this device"), why });
+    if queues > most {
+        return refuse(format!("it has {most}; set `queues` to no more"));
+    }
+    // Of a virtual device the other end chooses the queue.
+    let is_nic = matches!(address.kind, DeviceKind::Pci(_));
+    if queues > 1 && is_nic && description.can_spread == 0 {
+        return refuse("it cannot spread frames over them by their addresses and ports; leave out `queues`".to_owned());
+    }
+    Ok(())
+}
+
 /// Returns how frames are sent and received, for the facts of a run.
 fn how(environment: &Environment, description: &ShimDescription, settings: &ShimSettings) -> String {
-    let ShimSettings { rx_ring, tx_ring, .. } = *settings;
+    let ShimSettings { rx_ring, tx_ring, queues, .. } = *settings;
+    let queues = if queues == 1 { String::new() } else { format!("{queues} queues, ") };
     let memory = if environment.has_hugepages { "hugepages" } else { "ordinary memory" };
     let driver = driver(description);
-    format!("{} with {driver} (rings of {rx_ring} and {tx_ring} frames in {memory})", environment.version())
+    format!("{} with {driver} ({queues}rings of {rx_ring} and {tx_ring} frames in {memory})", environment.version())
 }
 
 fn driver(description: &ShimDescription) -> String {

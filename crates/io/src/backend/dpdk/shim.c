@@ -226,7 +226,7 @@ static int configure(const struct shim_port *port, struct shim_settings *setting
     struct rte_eth_conf conf;
     memset(&conf, 0, sizeof conf);
     conf.rxmode.mtu = settings->longest_received - RTE_ETHER_HDR_LEN;
-    if (port->queues > 1) {
+    if (port->queues > 1 && (info->flow_type_rss_offloads & SPREAD)) {
         conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
         conf.rx_adv_conf.rss_conf.rss_hf = SPREAD & info->flow_type_rss_offloads;
     }

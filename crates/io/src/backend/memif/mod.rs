@@ -24,6 +24,7 @@ pub(crate) const CLIENT: BackendInfo = BackendInfo {
     title: "memif, client",
     definition: "shares memory with VPP or DPDK, which is the server at the socket `memif:PATH`; frames are not copied when they are sent",
     opens_interfaces: false,
+    serves_queues: false,
     obstacle: || None,
     open: open_client,
 };
@@ -34,6 +35,7 @@ pub(crate) const SERVER: BackendInfo = BackendInfo {
     title: "memif, server",
     definition: "shares memory with VPP or DPDK, which is the client and connects to the socket `memif-server:PATH`",
     opens_interfaces: false,
+    serves_queues: false,
     obstacle: || None,
     open: open_server,
 };
@@ -53,7 +55,7 @@ fn buffer_octets(octets: usize) -> usize {
 }
 
 fn open_client(request: &PortRequest<'_>) -> Result<Port, PortError> {
-    let longest = request.longest_frame as usize;
+    let longest = request.settings.longest_frame as usize;
     let sending = buffer_octets(longest.max(LEAST_SENDING));
     // A device may make frames longer, by a header around them.
     let receiving = buffer_octets((longest + 128).max(LEAST_RECEIVING));
@@ -74,11 +76,12 @@ fn open(
     connect: impl FnOnce(&MemifAddress) -> Result<(handshake::MemifLink, Option<handshake::RegionLayout>), MemifError>,
 ) -> Result<Port, PortError> {
     let name = format!("{}:{}", info.word, request.address);
+    request.check_plain(&name, info.title)?;
     let fail = |error: MemifError| PortError::Peer { port: name.clone(), what: error.to_string() };
     let address = MemifAddress::parse(request.address).map_err(fail)?;
     let (link, layout) = connect(&address).map_err(fail)?;
     let how = format!("{} of {} (rings of {} frames in shared memory)", info.title, link.peer, link.sending.size());
-    let longest = buffer_octets((request.longest_frame as usize).max(LEAST_SENDING));
+    let longest = buffer_octets((request.settings.longest_frame as usize).max(LEAST_SENDING));
     let halves = port::halves(&name, link, layout, longest);
     Ok(Port { mac: address.mac(info.word), name, how, queues: vec![halves] })
 }

@@ -1,4 +1,4 @@
-//! AF_XDP: frames straight between an interface and memory of ours, one socket on queue 0, copy or zero-copy as the driver can.
+//! AF_XDP: frames straight between an interface and memory of ours, a socket for each of its queues, copy or zero-copy as the driver can.
 //!
 //! Cut by the kernel's own concepts: [`umem`] (the memory), [`ring`] (four queues of indices over it), `socket` (the calls),
 //! `program` (the few instructions that steer frames to the socket).

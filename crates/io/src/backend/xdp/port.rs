@@ -1,15 +1,16 @@
-//! An AF_XDP socket as a port.
+//! AF_XDP sockets as a port: one for each queue, which share the program that steers frames to them.
 
-use super::program::{Attach, Program};
+use super::program::{Attach, MAP_ENTRIES, Program};
 use super::ring::{Consumer, Producer};
 use super::socket::{self, RingMemory};
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
 use crate::backend::packet::open_sender;
-use crate::sys::interface::check_carrier;
+use crate::sys::interface::{InterfaceQueues, check_carrier};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{lacking, send_or_lose};
-use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, PortOptions, Receive, Sent, Transmit};
 use std::io;
+use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -17,10 +18,11 @@ use std::sync::Arc;
 pub(crate) const INFO: BackendInfo = BackendInfo {
     word: "xdp",
     title: "AF_XDP",
-    definition: "shares memory with the driver, on queue 0 of an interface; without copying where the driver can do that",
+    definition: "shares memory with the driver, on all queues of an interface; without copying where the driver can do that",
     opens_interfaces: true,
+    serves_queues: true,
     obstacle: || lacking(libc::AF_XDP, "AF_XDP sockets", "use a kernel with CONFIG_XDP_SOCKETS, or `io = \"packet\"`"),
-    open: |request| open(&Interface::open(request.address)?),
+    open: |request| open(&Interface::open(request.address)?, request.settings),
 };
 
 /// The way in which the socket and its program work together with the driver.
@@ -50,30 +52,32 @@ const MODES: [XdpMode; 3] = [XdpMode::ZeroCopy, XdpMode::Copy, XdpMode::Generic]
 /// Calls that send a whole batch, and one in reserve.
 const KICKS: usize = BATCH / 32 + 1;
 
-/// The resources that both halves hold; they must live until the last of the halves is dropped.
+/// The resources that both halves of a queue hold; they must live until the last of the halves is dropped.
 struct Shared {
     fd: OwnedFd,
     umem: Umem,
     /// A packet socket beside it: sends answers, and may be asked what an AF_XDP socket may not.
     plain: OwnedFd,
     _rings: [MemoryMapping; 4],
-    _program: Program,
+    _program: Arc<Program>,
 }
 
-/// Opens a port on queue 0 of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
+/// Opens a port on all queues of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
 /// CAP_BPF, and an MTU that fits a chunk.
-fn open(interface: &Interface) -> Result<Port, PortError> {
+fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError> {
+    let unusable = |what| PortError::Interface { interface: interface.name.clone(), what };
     // Ethernet header and a VLAN tag come on top.
-    let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| PortError::Interface {
-        interface: interface.name.clone(),
-        what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
-    })?;
+    let chunk = chunk_for(interface.mtu + 18)
+        .ok_or_else(|| unusable(format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu)))?;
+    let queues = served(&interface.name, interface.queues()?, settings.queues).map_err(unusable)?;
     let mut failed = Vec::new();
     for mode in MODES {
-        match open_in(interface, mode, chunk) {
-            Ok(halves) => {
-                let how = format!("{} ({mode})", INFO.title);
-                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![halves] });
+        match open_in(interface, mode, chunk, (queues, settings.busy_poll)) {
+            Ok(queues) => {
+                let each = if queues.len() == 1 { String::new() } else { format!(", {} queues", queues.len()) };
+                let polled = if settings.busy_poll { ", busy poll" } else { "" };
+                let how = format!("{} ({mode}{each}{polled})", INFO.title);
+                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues });
             }
             Err(error) => failed.push(error),
         }
@@ -81,19 +85,60 @@ fn open(interface: &Interface) -> Result<Port, PortError> {
     Err(why(&interface.name, failed))
 }
 
-fn open_in(interface: &Interface, mode: XdpMode, chunk: usize) -> io::Result<Halves> {
+/// Returns how many queues are served: all that the interface receives on, as the frames of a queue without a socket would go to the kernel.
+/// Says what is wrong where there are not as many as are wanted, or fewer to send on.
+fn served(name: &str, there: InterfaceQueues, wanted: Option<NonZeroU32>) -> Result<u32, String> {
+    let InterfaceQueues { receive, send } = there;
+    let settle = |queues: u32| format!("`ethtool -L {name} combined {queues}` (or, if it takes none: rx {queues} tx {queues})");
+    match wanted.map(NonZeroU32::get) {
+        Some(wanted) if wanted != receive => {
+            Err(format!("it receives on {receive} queues, and {wanted} are wanted; {} makes it so", settle(wanted)))
+        }
+        _ if receive > MAP_ENTRIES => {
+            Err(format!("it receives on {receive} queues, and at most {MAP_ENTRIES} are served; use {}", settle(MAP_ENTRIES)))
+        }
+        _ if send < receive => {
+            Err(format!("it receives on {receive} queues but sends on {send}; {} makes them as many", settle(send)))
+        }
+        _ => Ok(receive),
+    }
+}
+
+/// A socket that is bound to a queue, with its memory and rings.
+struct BoundSocket {
+    fd: OwnedFd,
+    umem: Umem,
+    rings: Rings,
+}
+
+fn open_in(interface: &Interface, mode: XdpMode, chunk: usize, (queues, busy_poll): (u32, bool)) -> io::Result<Vec<Halves>> {
+    let bound = (0..queues).map(|queue| bind_queue((interface.index, queue), mode, chunk, busy_poll));
+    let bound: Vec<BoundSocket> = bound.collect::<io::Result<_>>()?;
+    let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
+    let program = Arc::new(Program::attach(interface.index, attach)?);
+    let mut opened = Vec::with_capacity(bound.len());
+    for (queue, socket) in (0..).zip(bound) {
+        program.steer(queue, &socket.fd)?;
+        let plain = open_sender(interface).map_err(io::Error::other)?;
+        opened.push(halves(interface, socket, busy_poll, program.clone(), plain));
+    }
+    Ok(opened)
+}
+
+fn bind_queue((index, queue): (u32, u32), mode: XdpMode, chunk: usize, busy_poll: bool) -> io::Result<BoundSocket> {
     let umem = Umem::new(chunk)?;
     let (fd, offsets) = socket::open(&umem)?;
-    let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
-    let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
-    let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
-    let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
-    socket::bind_to(&fd, interface.index, mode == XdpMode::ZeroCopy)?;
-    let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
-    let program = Program::attach(interface.index, attach)?;
-    program.steer(0, &fd)?;
-    let plain = open_sender(interface).map_err(io::Error::other)?;
-    Ok(halves(interface, fd, umem, Rings { fill, completion, rx, tx }, program, plain))
+    let rings = Rings {
+        fill: socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?,
+        completion: socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?,
+        rx: socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?,
+        tx: socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?,
+    };
+    if busy_poll {
+        socket::prefer_busy_poll(&fd)?;
+    }
+    socket::bind_to(&fd, index, queue, mode == XdpMode::ZeroCopy)?;
+    Ok(BoundSocket { fd, umem, rings })
 }
 
 /// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, and is the error to report.
@@ -116,7 +161,8 @@ struct Rings {
     tx: RingMemory<libc::xdp_desc>,
 }
 
-fn halves(interface: &Interface, fd: OwnedFd, umem: Umem, rings: Rings, program: Program, plain: OwnedFd) -> Halves {
+fn halves(interface: &Interface, socket: BoundSocket, is_polled: bool, program: Arc<Program>, plain: OwnedFd) -> Halves {
+    let BoundSocket { fd, umem, rings } = socket;
     // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets
     // exactly one end here, the kernel being the other.
     let (mut fill, completion, rx, tx) = unsafe {
@@ -134,7 +180,7 @@ fn halves(interface: &Interface, fd: OwnedFd, umem: Umem, rings: Rings, program:
     let name = interface.name.clone();
     let free = (0..SEND_CHUNKS).rev().collect();
     let transmit = XdpTransmit { shared: shared.clone(), name: name.clone(), completion, tx, free };
-    Halves { transmit: Box::new(transmit), receive: Box::new(XdpReceive { shared, name, fill, rx, drops_seen: 0 }) }
+    Halves { transmit: Box::new(transmit), receive: Box::new(XdpReceive { shared, name, fill, rx, is_polled, drops_seen: 0 }) }
 }
 
 struct XdpTransmit {
@@ -171,12 +217,10 @@ impl XdpTransmit {
         let fd = self.shared.fd.as_raw_fd();
         // SAFETY: no buffer is passed.
         let result = unsafe { libc::sendto(fd, std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
-        let error = io::Error::last_os_error();
-        let harmless = [libc::EAGAIN, libc::EBUSY, libc::ENOBUFS, libc::EINTR];
-        if result >= 0 || error.raw_os_error().is_some_and(|code| harmless.contains(&code)) {
+        if result >= 0 {
             return Ok(());
         }
-        Err(PortError::kernel(&self.name, "start sending")(error))
+        harmless(io::Error::last_os_error()).map_err(PortError::kernel(&self.name, "start sending"))
     }
 }
 
@@ -214,9 +258,32 @@ struct XdpReceive {
     fill: Producer<u64>,
     rx: Consumer<libc::xdp_desc>,
     name: String,
+    /// True if the driver takes frames in when it is called, and not by itself.
+    is_polled: bool,
     drops_seen: u64,
     // Last, as above.
     shared: Arc<Shared>,
+}
+
+impl XdpReceive {
+    /// Makes the driver look for frames, and take up the chunks that were given back. That there are none is no error.
+    fn wake(&self) -> Result<(), PortError> {
+        let fd = self.shared.fd.as_raw_fd();
+        // SAFETY: no buffer is passed.
+        let result = unsafe { libc::recv(fd, std::ptr::null_mut(), 0, libc::MSG_DONTWAIT) };
+        if result >= 0 {
+            return Ok(());
+        }
+        harmless(io::Error::last_os_error()).map_err(PortError::kernel(&self.name, "poll the driver"))
+    }
+}
+
+/// Returns the error of a call to the socket, if it is one: where the driver is busy, or has no room, its rings stay as they are.
+fn harmless(error: io::Error) -> io::Result<()> {
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => Ok(()),
+        _ => Err(error),
+    }
 }
 
 impl Receive for XdpReceive {
@@ -236,6 +303,9 @@ impl Receive for XdpReceive {
             self.rx.release();
             self.fill.publish();
         }
+        if (self.is_polled && count == 0) || self.fill.needs_wakeup() {
+            self.wake()?;
+        }
         Ok(count)
     }
 
@@ -248,5 +318,33 @@ impl Receive for XdpReceive {
         let new = drops - self.drops_seen;
         self.drops_seen = drops;
         Ok(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_queues_are_served_or_the_error_says_how_to_make_them_as_many() {
+        let served = |receive, send, wanted| served("e0", InterfaceQueues { receive, send }, NonZeroU32::new(wanted));
+        assert_eq!([served(1, 1, 0), served(4, 4, 0), served(2, 8, 2)], [Ok(1), Ok(4), Ok(2)]);
+        let wrong = [
+            (
+                served(8, 8, 2),
+                "it receives on 8 queues, and 2 are wanted; `ethtool -L e0 combined 2` (or, if it takes none: rx 2 tx 2) makes it so",
+            ),
+            (
+                served(65, 65, 0),
+                "it receives on 65 queues, and at most 64 are served; use `ethtool -L e0 combined 64` (or, if it takes none: rx 64 tx 64)",
+            ),
+            (
+                served(4, 2, 0),
+                "it receives on 4 queues but sends on 2; `ethtool -L e0 combined 2` (or, if it takes none: rx 2 tx 2) makes them as many",
+            ),
+        ];
+        for (error, words) in wrong {
+            assert_eq!(error.expect_err("too many"), words);
+        }
     }
 }

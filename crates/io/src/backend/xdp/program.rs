@@ -25,8 +25,8 @@ const FLAG_GENERIC: u32 = 1 << 1;
 const FLAG_DRIVER: u32 = 1 << 2;
 const XDP_PASS: i32 = 2;
 const HELPER_REDIRECT_MAP: i32 = 51;
-/// Queues a map holds: more than any NIC here has.
-const MAP_ENTRIES: u32 = 64;
+/// Queues a map holds: the most that are served.
+pub(super) const MAP_ENTRIES: u32 = 64;
 
 /// One BPF instruction: operation, registers (source high, destination low), offset, immediate.
 #[repr(C)]

@@ -77,14 +77,26 @@ pub(super) fn map<T>(fd: &OwnedFd, at: &Offsets, size: u32, page: i64) -> io::Re
     Ok(RingMemory { mapping, parts })
 }
 
-/// Binds the socket to queue 0 of an interface.
-pub(super) fn bind_to(fd: &OwnedFd, index: u32, zero_copy: bool) -> io::Result<()> {
+/// Microseconds for which a call polls the driver where nothing has arrived, and the frames that it takes in at most.
+const BUSY_POLL_US: libc::c_int = 20;
+const BUSY_POLL_BUDGET: libc::c_int = 64;
+
+/// Has the calls of the socket poll the driver, in place of its interrupts. Takes effect where the interface defers these
+/// (`napi_defer_hard_irqs`, `gro_flush_timeout`).
+pub(super) fn prefer_busy_poll(fd: &OwnedFd) -> io::Result<()> {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, &1i32)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, &BUSY_POLL_US)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, &BUSY_POLL_BUDGET)
+}
+
+/// Binds the socket to a queue of an interface.
+pub(super) fn bind_to(fd: &OwnedFd, index: u32, queue: u32, zero_copy: bool) -> io::Result<()> {
     let mode = if zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
         sxdp_flags: mode | libc::XDP_USE_NEED_WAKEUP,
         sxdp_ifindex: index,
-        sxdp_queue_id: 0,
+        sxdp_queue_id: queue,
         sxdp_shared_umem_fd: 0,
     };
     bind(fd, &address)

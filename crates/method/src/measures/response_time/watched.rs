@@ -6,10 +6,11 @@ use crate::stats::Summary;
 use crate::terms::Direction;
 use crate::trial::{Fault, TrialResult};
 
-/// The load of the DUT's processors and the growth of its memory while frames were sent.
+/// The load of the DUT's processors and the growth of its memory while frames were sent. A device that polls fills its processors, whatever its
+/// load is.
 pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
     let samples = (result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
-    let load = Summary::of(&busy(watch, samples)).filter(|_| is_the_duts_own(result, watch));
+    let load = Summary::of(&busy(watch, samples)).filter(|_| !watch.polling && is_the_duts_own(result, watch));
     let found = [
         (Quantity::ProcessorLoad, load.map(|load| load.mean)),
         // One sample has none.
@@ -80,7 +81,7 @@ mod tests {
 
     fn watch(cores: Vec<CoreWatch>) -> Watch {
         let (devices, memory, drops, connections) = (vec![], vec![], vec![], vec![]);
-        Watch { interval_ns: 100_000_000, cores, devices, memory, process_ms: None, drops, connections, waited_us: vec![] }
+        Watch { interval_ns: 100_000_000, cores, devices, memory, process_ms: None, polling: false, drops, connections, waited_us: vec![] }
     }
 
     #[test]

@@ -202,6 +202,7 @@ pub(super) fn watch(load: u16) -> Watch {
         drops: vec![],
         connections: vec![],
         waited_us: vec![],
+        polling: false,
     }
 }
 

@@ -66,6 +66,15 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
             format!("{name} consists of {count} devices in a row, but {machine} is one machine: name a recipe of one device");
         return Err(TestbedError::Other(text));
     }
+    if recipe.host == DeviceHost::Memif {
+        let text = format!("{} runs at links in shared memory, which do not reach {machine}: name another recipe", recipe.name);
+        return Err(TestbedError::Other(text));
+    }
+    if !recipe.built.is_empty() {
+        let text =
+            format!("{} runs what the lab of this machine has, which {machine} has not: name another recipe", recipe.name);
+        return Err(TestbedError::Other(text));
+    }
     if recipe.host != DeviceHost::Manual {
         return Ok(());
     }

@@ -1,78 +1,29 @@
 //! A source of Jool that the user provides, since Debian's is too old for MAP-T.
 
-use crate::exec::{Shell, TestbedError};
-use crate::lab::inputs::{FNV_START, fnv_of_more};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use super::source::OwnSource;
+use crate::exec::TestbedError;
+use std::path::Path;
 
 const VERSIONED: &str = "src/common/xlat.h";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnJool {
-    /// Directory or archive.
-    pub(super) path: PathBuf,
-    pub(super) is_archive: bool,
+    pub(super) source: OwnSource,
     /// `4.2.0.3`, as its modules say it.
     pub(super) version: String,
-    /// A hash of the whole content, since a patched source keeps its old version.
-    hash: u64,
 }
 
 impl OwnJool {
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
-        let no_jool = |why: &str| TestbedError::Other(format!("{} is not a source of Jool: {why}", path.display()));
-        let path = path.canonicalize().map_err(|error| no_jool(&error.to_string()))?;
-        let is_archive = path.is_file();
-        let text = match is_archive {
-            true => {
-                let words = ["tar", "-xOf", &path.display().to_string(), "--wildcards", &format!("*{VERSIONED}")];
-                Shell::new().look(&words).map_err(|error| no_jool(&error.to_string()))?
-            }
-            false => {
-                std::fs::read_to_string(path.join(VERSIONED)).map_err(|error| no_jool(&format!("{VERSIONED}: {error}")))?
-            }
-        };
-        let version = version(&text).ok_or_else(|| no_jool(&format!("{VERSIONED} does not name a version")))?;
-        let hash = hash_of(&path).map_err(|error| no_jool(&error.to_string()))?;
-        Ok(Self { path, is_archive, version, hash })
+        let (source, text) = OwnSource::open(path, "Jool", VERSIONED)?;
+        let version = version(&text).ok_or_else(|| source.wrong(&format!("{VERSIONED} does not name a version")))?;
+        Ok(Self { source, version })
     }
 
     /// Returns a name that distinguishes it from every other Jool, as part of a file name.
     pub(super) fn name(&self) -> String {
-        format!("{}-{:016x}", self.version, self.hash)
+        self.source.name(&self.version)
     }
-}
-
-/// Returns a hash of the octets of an archive, or of all names, sizes and contents below a directory. The location of the
-/// directory does not matter.
-fn hash_of(path: &Path) -> std::io::Result<u64> {
-    if path.is_file() {
-        return Ok(fnv_of_more(FNV_START, &std::fs::read(path)?));
-    }
-    let mut files = Vec::new();
-    collect(path, &mut files)?;
-    files.sort();
-    files.iter().try_fold(FNV_START, |hash, file| {
-        // No file: a symbolic link, which is copied as such.
-        let content =
-            if file.is_symlink() { file.read_link()?.into_os_string().into_encoded_bytes() } else { std::fs::read(file)? };
-        let name = file.strip_prefix(path).unwrap_or(file).as_os_str().as_bytes();
-        let parts = [name, &[0], &content.len().to_le_bytes(), &content];
-        Ok(parts.iter().fold(hash, |hash, part| fnv_of_more(hash, part)))
-    })
-}
-
-/// All files below a directory, without what git keeps for itself.
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(directory)? {
-        let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true if entry.file_name() == ".git" => {}
-            true => collect(&entry.path(), files)?,
-            false => files.push(entry.path()),
-        }
-    }
-    Ok(())
 }
 
 /// Returns the version: four numbers that the preprocessor reads, joined by dots.
@@ -88,6 +39,7 @@ fn version(header: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn the_version_is_read_as_the_modules_print_it() {

@@ -1,24 +1,35 @@
 //! The steps of a build.
 
-use super::work::{BuildStep, BuildWork};
+use super::jool::OwnJool;
+use super::work::{self, BuildStep, BuildWork};
 use crate::exec::{Shell, TestbedError};
 use crate::lab::cache::{MANIFEST, Manifest, module_tree};
-use crate::lab::inputs::SHIM;
+use crate::lab::inputs::{Inputs, SHIM};
 use std::path::PathBuf;
 
-pub(super) const STEPS: &[BuildStep] = &[
+/// The things that a kernel lab is built of.
+#[derive(Debug)]
+pub(super) struct LabSources {
+    pub(super) inputs: Inputs,
+    /// The user's own Jool, if it is used instead of Debian's.
+    pub(super) own_jool: Option<OwnJool>,
+}
+
+type LabWork = BuildWork<LabSources>;
+
+pub(super) const STEPS: &[BuildStep<LabSources>] = &[
     step("download the sources", download),
     step("unpack the sources", unpack),
     step("prepare the kernel's source", prepare),
     step("compile Jool's modules", compile_modules),
-    BuildStep { name: "compile Jool's tools", run: compile_tools, is_of_own_jool: true },
+    BuildStep { name: "compile Jool's tools", run: compile_tools, is_wanted: |made_of| made_of.own_jool.is_some() },
     step("compile the shim", compile_shim),
     step("lay out the modules", lay_out),
-    step("remove the sources", clear),
+    step("remove the sources", BuildWork::clear),
 ];
 
-const fn step(name: &'static str, run: fn(&mut BuildWork) -> Result<(), TestbedError>) -> BuildStep {
-    BuildStep { name, run, is_of_own_jool: false }
+const fn step(name: &'static str, run: fn(&mut LabWork) -> Result<(), TestbedError>) -> BuildStep<LabSources> {
+    BuildStep { name, run, is_wanted: |_| true }
 }
 
 /// Jool's modules by their folders, in the order of their dependencies. Only a newer Jool than Debian's has the last.
@@ -29,17 +40,17 @@ const NOT_NEEDED: [&str; 6] =
     ["Documentation/*/*", "drivers/*.[ch]", "sound/*.[ch]", "fs/*.c", "tools/testing/*", "arch/[!ux]*/*.[chS]"];
 
 /// The kernel's source, in the very version the virtual machines' kernel was built of: a newer one has other layouts of data.
-fn download(work: &mut BuildWork) -> Result<(), TestbedError> {
-    let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
+fn download(work: &mut LabWork) -> Result<(), TestbedError> {
+    let (package, version) = (work.made_of.inputs.source_package(), work.made_of.inputs.kernel_package.clone());
     fetch(work, &package, &version)?;
-    match work.own_jool {
+    match work.made_of.own_jool {
         Some(_) => Ok(()),
         // The tools refuse modules of another version.
-        None => fetch(work, "jool-dkms", &work.inputs.jool_package.clone()),
+        None => fetch(work, "jool-dkms", &work.made_of.inputs.jool_package.clone()),
     }
 }
 
-fn fetch(work: &mut BuildWork, package: &str, version: &str) -> Result<(), TestbedError> {
+fn fetch(work: &mut LabWork, package: &str, version: &str) -> Result<(), TestbedError> {
     if archive(work, package, version).exists() {
         return Ok(());
     }
@@ -54,7 +65,7 @@ fn fetch(work: &mut BuildWork, package: &str, version: &str) -> Result<(), Testb
     work.run(&words).map_err(|error| not_offered(work, package, version, &error))
 }
 
-fn not_offered(work: &BuildWork, package: &str, version: &str, error: &TestbedError) -> TestbedError {
+fn not_offered(work: &LabWork, package: &str, version: &str, error: &TestbedError) -> TestbedError {
     let offered = Shell::new().look(&["apt-cache", "madison", package]).unwrap_or_default();
     let versions: Vec<&str> = offered.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim())).collect();
     TestbedError::Other(format!(
@@ -68,12 +79,12 @@ fn not_offered(work: &BuildWork, package: &str, version: &str, error: &TestbedEr
 }
 
 /// Returns the path of a package's archive, named as apt names it; both packages are of all architectures.
-fn archive(work: &BuildWork, package: &str, version: &str) -> PathBuf {
+fn archive(work: &LabWork, package: &str, version: &str) -> PathBuf {
     work.sources().join(format!("{package}_{}_all.deb", version.replace(':', "%3a")))
 }
 
-fn unpack(work: &mut BuildWork) -> Result<(), TestbedError> {
-    let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
+fn unpack(work: &mut LabWork) -> Result<(), TestbedError> {
+    let (package, version) = (work.made_of.inputs.source_package(), work.made_of.inputs.kernel_package.clone());
     extract(work, &package, &version)?;
     let excluded = NOT_NEEDED.map(|pattern| format!("--exclude={package}/{pattern}"));
     let tarball = format!("usr/src/{package}.tar.xz");
@@ -82,68 +93,63 @@ fn unpack(work: &mut BuildWork) -> Result<(), TestbedError> {
     unpack_jool(work)
 }
 
-fn extract(work: &mut BuildWork, package: &str, version: &str) -> Result<(), TestbedError> {
+fn extract(work: &mut LabWork, package: &str, version: &str) -> Result<(), TestbedError> {
     let archive = archive(work, package, version).display().to_string();
     work.run(&["dpkg-deb", "-x", &archive, "."])
 }
 
-fn unpack_jool(work: &mut BuildWork) -> Result<(), TestbedError> {
-    let Some(own) = work.own_jool.clone() else {
-        let version = work.inputs.jool_package.clone();
+fn unpack_jool(work: &mut LabWork) -> Result<(), TestbedError> {
+    let Some(own) = work.made_of.own_jool.clone() else {
+        let version = work.made_of.inputs.jool_package.clone();
         extract(work, "jool-dkms", &version)?;
         return work.run(&["sh", "-c", "rm -rf jool && mv usr/src/jool-dkms-* jool"]);
     };
-    let path = own.path.display().to_string();
-    work.run(&["sh", "-c", "rm -rf jool && mkdir jool"])?;
-    match own.is_archive {
-        true => work.run(&["tar", "xf", &path, "-C", "jool", "--strip-components=1"]),
-        false => work.run(&["cp", "-r", &format!("{path}/."), "jool"]),
-    }
+    own.source.unpack(work, "jool")
 }
 
-fn kernel_source(work: &BuildWork) -> PathBuf {
-    work.sources().join(work.inputs.source_package())
+fn kernel_source(work: &LabWork) -> PathBuf {
+    work.sources().join(work.made_of.inputs.source_package())
 }
 
 /// Prepares the kernel's source with the configuration of the packaged kernel, whose modules it is to match.
-fn prepare(work: &mut BuildWork) -> Result<(), TestbedError> {
+fn prepare(work: &mut LabWork) -> Result<(), TestbedError> {
     let source = kernel_source(work);
     work.run_in(&source, &["sh", "-c", "zcat /usr/share/doc/user-mode-linux/config.gz > .config"])?;
-    work.run_in(&source, &["make", &jobs(), "ARCH=um", "olddefconfig", "modules_prepare"])?;
+    work.run_in(&source, &["make", &work::jobs(), "ARCH=um", "olddefconfig", "modules_prepare"])?;
     let release = std::fs::read_to_string(source.join("include/config/kernel.release")).unwrap_or_default();
-    if release.trim() == work.inputs.kernel() {
+    if release.trim() == work.made_of.inputs.kernel() {
         return Ok(());
     }
-    let (found, wanted) = (release.trim(), work.inputs.kernel());
+    let (found, wanted) = (release.trim(), work.made_of.inputs.kernel());
     Err(TestbedError::Other(format!(
         "the source is of Linux {found}, but the virtual machines run {wanted}: modules would not load"
     )))
 }
 
-fn compile_modules(work: &mut BuildWork) -> Result<(), TestbedError> {
+fn compile_modules(work: &mut LabWork) -> Result<(), TestbedError> {
     let source = kernel_source(work).display().to_string();
     for (folder, _) in modules_of(work) {
         let module = format!("M={}", work.sources().join("jool/src/mod").join(folder).display());
         // The packaged kernel's table of symbols is not at hand: which there are is found out when the module is loaded.
-        work.run(&["make", &jobs(), "-C", &source, "ARCH=um", &module, "KBUILD_MODPOST_WARN=1", "modules"])?;
+        work.run(&["make", &work::jobs(), "-C", &source, "ARCH=um", &module, "KBUILD_MODPOST_WARN=1", "modules"])?;
     }
     Ok(())
 }
 
-fn modules_of(work: &BuildWork) -> Vec<(&'static str, &'static str)> {
+fn modules_of(work: &LabWork) -> Vec<(&'static str, &'static str)> {
     let folders = work.sources().join("jool/src/mod");
     JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
 }
 
 /// Compiles the tools of the user's Jool: those of Debian's package are of another version, which the modules refuse.
-fn compile_tools(work: &mut BuildWork) -> Result<(), TestbedError> {
+fn compile_tools(work: &mut LabWork) -> Result<(), TestbedError> {
     let jool = work.sources().join("jool");
     if !jool.join("configure").exists() {
         work.run_in(&jool, &["sh", "./autogen.sh"])?;
     }
     work.run_in(&jool, &["sh", "./configure"])?;
     let tools = jool.join("src/usr");
-    work.run_in(&tools, &["make", &jobs()])?;
+    work.run_in(&tools, &["make", &work::jobs()])?;
     let programs = work.folder("bin")?;
     let built =
         [("siit", "jool_siit"), ("nat64", "jool"), ("mapt", "jool_mapt")].map(|(folder, name)| tools.join(folder).join(name));
@@ -153,15 +159,15 @@ fn compile_tools(work: &mut BuildWork) -> Result<(), TestbedError> {
     Ok(())
 }
 
-fn compile_shim(work: &mut BuildWork) -> Result<(), TestbedError> {
+fn compile_shim(work: &mut LabWork) -> Result<(), TestbedError> {
     work.write("shim.c", SHIM)?;
     let (from, to) = (work.path("shim.c").display().to_string(), work.path("shim.so").display().to_string());
     work.run(&["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", &to, &from])
 }
 
 /// The packaged kernel's own modules where they are, and those of Jool, with the file that tells which needs which.
-fn lay_out(work: &mut BuildWork) -> Result<(), TestbedError> {
-    let (kernel, own) = (work.inputs.kernel().to_owned(), work.inputs.kernel_modules());
+fn lay_out(work: &mut LabWork) -> Result<(), TestbedError> {
+    let (kernel, own) = (work.made_of.inputs.kernel().to_owned(), work.made_of.inputs.kernel_modules());
     let tree = module_tree(&work.path(""), &kernel);
     let extra = tree.join("extra").display().to_string();
     work.run(&["mkdir", "-p", &extra])?;
@@ -180,26 +186,16 @@ fn lay_out(work: &mut BuildWork) -> Result<(), TestbedError> {
 }
 
 /// Writes a `modprobe` for commands of a recipe and for the virtual machine's kernel, which would both look below /lib/modules.
-fn write_modprobe(work: &mut BuildWork) -> Result<(), TestbedError> {
+fn write_modprobe(work: &mut LabWork) -> Result<(), TestbedError> {
     let path = work.folder("bin")?.join("modprobe").display().to_string();
     work.write("bin/modprobe", "#!/bin/sh\nexec /sbin/modprobe -d \"${0%/bin/*}/modules\" \"$@\"\n")?;
     work.run(&["chmod", "755", &path])
 }
 
-fn describe(work: &BuildWork, kernel: &str) -> Result<(), TestbedError> {
-    let jool = work.own_jool.as_ref().map_or(&work.inputs.jool_package, |own| &own.version);
+fn describe(work: &LabWork, kernel: &str) -> Result<(), TestbedError> {
+    let jool = work.made_of.own_jool.as_ref().map_or(&work.made_of.inputs.jool_package, |own| &own.version);
     let modules = modules_of(work).into_iter().map(|(_, module)| module.to_owned()).collect();
     let manifest = Manifest { kernel: kernel.to_owned(), jool: jool.clone(), modules };
     let text = toml::to_string(&manifest).map_err(|error| TestbedError::Other(format!("cannot describe the lab: {error}")))?;
     work.write(MANIFEST, &text)
-}
-
-fn clear(work: &mut BuildWork) -> Result<(), TestbedError> {
-    let path = work.sources();
-    std::fs::remove_dir_all(&path).map_err(TestbedError::file("remove", &path))
-}
-
-/// Returns the option of make for as many jobs as there are processors that this process may use.
-fn jobs() -> String {
-    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -1,9 +1,7 @@
 //! A build under way: its directory, its log, the steps that are done.
 
-use super::jool::OwnJool;
 use crate::exec::{TestbedError, quoted};
 use crate::lab::cache::make_directories;
-use crate::lab::inputs::Inputs;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,39 +31,44 @@ pub enum BuildProgress<'a> {
     Failed,
 }
 
-pub(super) struct BuildStep {
+pub(super) struct BuildStep<C> {
     /// The action of the step, worded so that `cannot {name}` makes sense.
     pub(super) name: &'static str,
-    pub(super) run: fn(&mut BuildWork) -> Result<(), TestbedError>,
-    /// True if the step is skipped for Debian's Jool.
-    pub(super) is_of_own_jool: bool,
+    pub(super) run: fn(&mut BuildWork<C>) -> Result<(), TestbedError>,
+    /// Returns whether the step is part of a build of these things.
+    pub(super) is_wanted: fn(&C) -> bool,
 }
 
 #[derive(Debug)]
-pub(super) struct BuildWork {
-    pub(super) inputs: Inputs,
-    /// The user's own Jool, if it is used instead of Debian's.
-    pub(super) own_jool: Option<OwnJool>,
+pub(super) struct BuildWork<C> {
+    /// The things that it is built of.
+    pub(super) made_of: C,
     directory: PathBuf,
     log: File,
 }
 
-impl BuildWork {
+impl<C> BuildWork<C> {
     /// Begins a build, or continues one that did not come to its end.
-    pub(super) fn begin(directory: &Path, inputs: Inputs, own_jool: Option<OwnJool>) -> Result<Self, TestbedError> {
+    pub(super) fn begin(directory: &Path, made_of: C) -> Result<Self, TestbedError> {
         make_directories(directory)?;
         let path = directory.join("log");
         let log = OpenOptions::new().create(true).append(true).open(&path);
         let log = log.map_err(TestbedError::file("write", &path))?;
-        let work = Self { inputs, own_jool, directory: directory.to_owned(), log };
+        let work = Self { made_of, directory: directory.to_owned(), log };
         make_directories(&work.sources())?;
         Ok(work)
     }
 
     /// Performs all steps that are not done yet, in their order.
-    pub(super) fn perform(&mut self, steps: &[BuildStep], tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
-        let has_own_jool = self.own_jool.is_some();
-        for step in steps.iter().filter(|step| has_own_jool || !step.is_of_own_jool) {
+    pub(super) fn perform(
+        &mut self,
+        steps: &[BuildStep<C>],
+        tell: &mut dyn FnMut(BuildProgress<'_>),
+    ) -> Result<(), TestbedError> {
+        for step in steps {
+            if !(step.is_wanted)(&self.made_of) {
+                continue;
+            }
             if self.is_done(step.name) {
                 tell(BuildProgress::Kept(step.name));
                 continue;
@@ -85,7 +88,7 @@ impl BuildWork {
     fn failed(&self, step: &str, error: &TestbedError) -> TestbedError {
         let log = self.path("log");
         TestbedError::Other(format!(
-            "cannot {step}: {error}\nthe whole log: {}; `sixbench lab build` continues with this step",
+            "cannot {step}: {error}\nthe whole log: {}; the same command continues with this step",
             log.display()
         ))
     }
@@ -145,6 +148,12 @@ impl BuildWork {
         Err(TestbedError::Failed { command: line, status: status.to_string(), output: self.last_lines() })
     }
 
+    /// Removes the sources.
+    pub(super) fn clear(&mut self) -> Result<(), TestbedError> {
+        let path = self.sources();
+        std::fs::remove_dir_all(&path).map_err(TestbedError::file("remove", &path))
+    }
+
     /// Returns the last lines of the last command's output, joined with semicolons.
     fn last_lines(&self) -> String {
         let log = std::fs::read(self.path("log")).unwrap_or_default();
@@ -155,18 +164,22 @@ impl BuildWork {
     }
 }
 
+/// Returns the option of make and ninja for as many jobs as there are processors that this process may use.
+pub(super) fn jobs() -> String {
+    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn work(name: &str) -> BuildWork {
+    fn work(name: &str) -> BuildWork<bool> {
         let directory = std::env::temp_dir().join(format!("sixbench-work-{name}-{}", std::process::id()));
-        let inputs = Inputs { kernel_package: "6.1.176-1".to_owned(), jool_package: "4.1.9-1".to_owned() };
-        BuildWork::begin(&directory, inputs, None).expect("a directory")
+        BuildWork::begin(&directory, false).expect("a directory")
     }
 
-    fn step(name: &'static str, run: fn(&mut BuildWork) -> Result<(), TestbedError>) -> BuildStep {
-        BuildStep { name, run, is_of_own_jool: false }
+    fn step(name: &'static str, run: fn(&mut BuildWork<bool>) -> Result<(), TestbedError>) -> BuildStep<bool> {
+        BuildStep { name, run, is_wanted: |_| true }
     }
 
     #[test]
@@ -175,7 +188,7 @@ mod tests {
         let (first, second) = (step("begin", |work| work.run(&["true"])), step("go on", |work| work.run(&["ls", "/nosuch"])));
         let error = work.perform(&[first, second], &mut |_| {}).expect_err("it fails").to_string();
         assert!(error.starts_with("cannot go on: `ls /nosuch` failed (exit status: 2): "), "{error}");
-        assert!(error.contains("No such file") && error.contains("/log; `sixbench lab build` continues"), "{error}");
+        assert!(error.contains("No such file") && error.contains("/log; the same command continues"), "{error}");
         let mut told = Vec::new();
         let mended = step("go on", |work| work.run(&["true"]));
         let first = step("begin", |_| panic!("it was done"));
@@ -185,9 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_somebody_s_own_jool_is_left_out_without_one() {
+    fn a_step_that_is_not_part_of_this_build_is_left_out() {
         let mut work = work("own");
-        let only = BuildStep { name: "build", run: |_| panic!("not wanted"), is_of_own_jool: true };
+        let only = BuildStep { name: "build", run: |_| panic!("not wanted"), is_wanted: |is_wanted| *is_wanted };
         work.perform(&[only], &mut |_| panic!("nothing to tell")).expect("nothing to do");
         std::fs::remove_dir_all(work.directory).expect("removed");
     }

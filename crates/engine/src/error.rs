@@ -1,0 +1,69 @@
+//! The reasons why no trial could be performed.
+
+use crate::memory::OutOfMemory;
+use sixbench_io::PortError;
+use sixbench_wire::WireError;
+use std::io;
+use std::net::IpAddr;
+
+/// The reason why no trial could be performed.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The ranges of ports and addresses do not fit the connections asked for.
+    #[error(
+        "{connections} connections need as many combinations of ports and addresses, and no more than 2^63; \
+         the test's ranges have {combinations}: widen `ports`, `left-addresses` or `right-addresses`, or lower `connections`"
+    )]
+    Combinations {
+        /// N, the number of connections.
+        connections: u64,
+        /// Number of combinations that the ranges have.
+        combinations: u128,
+    },
+    /// The DUT's connections could not be counted.
+    #[error("cannot count the device's connections: {0}")]
+    Counter(String),
+    /// A trial that opens connections through a device that is not said to be stateful.
+    #[error("the trial opens connections, but the device's recipe has no [state]")]
+    Stateless,
+    /// The Responder saw nothing in phase 1.
+    #[error(
+        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the \
+         Initiator's side to the other, does it have routes to both, and is it set up for the addresses of [foreground] in its \
+         recipe?"
+    )]
+    NothingArrived {
+        /// Frames sent.
+        connections: u64,
+    },
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The frames of the profile cannot be built.
+    #[error("cannot build the test frames: {0}")]
+    Frame(#[from] WireError),
+    /// The DUT does not answer.
+    #[error("{port}: no answer from {address} after {tries} requests; is the DUT up, and is that its address on this link?")]
+    Silent {
+        /// The tester's port.
+        port: String,
+        /// The DUT's address asked for.
+        address: IpAddr,
+        /// Number of times it was asked.
+        tries: u32,
+    },
+    /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
+    #[error(
+        "the trial consists of requests and replies, but connections are opened before it; replies are only for devices without [state]"
+    )]
+    StatefulResponse,
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The system denied something else.
+    #[error("cannot run the tester: {0}")]
+    System(#[from] io::Error),
+}

@@ -1,0 +1,143 @@
+//! The tasks of a trial, or of a phase of one: what each queue of the two ports has to send and to receive.
+
+use crate::delay::Delays;
+use crate::error::MeasureError;
+use crate::neighbour::NeighbourAnswerer;
+use crate::pacer::ThreadShare;
+use crate::profile::TrafficProfile;
+use crate::reach::reach;
+use crate::receiver::Receiver;
+use crate::responder::Responder;
+use crate::sender::Sender;
+use crate::stateful::Conversation;
+use crate::stream::{Stream, StreamSource};
+use crate::tally::{ExpectedFrames, FrameTally, QueueCounts};
+use crate::tester_port::PortHalves;
+use crate::trial::{DirectionQueue, Task, Waiting};
+use crate::verify::Verifier;
+use sixbench_io::{Halves, Receive, Transmit};
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{Schedule, TrialKind, TrialSettings, TrialSpec};
+use sixbench_wire::MacAddress;
+
+/// The part of a trial that is sent at a time: a whole stateless trial, or a phase of a stateful one.
+pub(crate) struct TrialPhase<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    /// The directions in which frames are sent.
+    pub(crate) loaded: &'a [Direction],
+    /// The longest wait for residual frames, nanoseconds.
+    pub(crate) residual_ns: u64,
+    /// A frame later than this is not received; 0: no limit.
+    pub(crate) frame_timeout_ns: u64,
+    /// Connections the foreground frames are of.
+    pub(crate) conversation: Option<&'a Conversation>,
+}
+
+/// Everything a trial's tasks are made from.
+pub(crate) struct TrialContext<'a> {
+    pub(crate) phase: &'a TrialPhase<'a>,
+    pub(crate) profile: &'a TrafficProfile,
+    pub(crate) settings: &'a TrialSettings,
+    /// Own and peer's hardware address: left, right.
+    pub(crate) macs: [(MacAddress, MacAddress); 2],
+    pub(crate) trial: u8,
+    /// Queues of the ports: left, right.
+    pub(crate) queues: [usize; 2],
+}
+
+impl TrialContext<'_> {
+    fn is_loaded(&self, direction: Direction) -> bool {
+        self.phase.loaded.contains(&direction)
+    }
+
+    /// Returns whether reverse frames are replies to forward ones.
+    fn is_exchange(&self) -> bool {
+        self.phase.spec.kind == TrialKind::Response
+    }
+
+    /// The trial's tasks: senders before receivers.
+    pub(crate) fn tasks<'p>(&self, left: &'p mut [Halves], right: &'p mut [Halves]) -> Result<Vec<Task<'p>>, MeasureError> {
+        use Direction::{Forward, Reverse};
+        let mut tasks = Vec::with_capacity(2 * (left.len() + right.len()));
+        let (mut left, mut right) = (PortHalves::of(left), PortHalves::of(right));
+        tasks.extend(self.senders(std::mem::take(&mut left.transmit), Forward)?);
+        if self.is_exchange() {
+            tasks.extend(self.responders(std::mem::take(&mut right))?);
+        } else {
+            tasks.extend(self.senders(std::mem::take(&mut right.transmit), Reverse)?);
+        }
+        tasks.extend(self.receivers(right.receive, Forward)?);
+        tasks.extend(self.receivers(left.receive, Reverse)?);
+        Ok(tasks)
+    }
+
+    /// The responders of an exchange. Each receives and sends on one thread, so that no reply waits for another one to take it up.
+    fn responders<'p>(&self, PortHalves { transmit, receive }: PortHalves<'p>) -> Result<Vec<Task<'p>>, MeasureError> {
+        let frames = reach(&self.phase.spec.schedule());
+        let responder = |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
+            let (receiver, replies) = (self.receiver(receive, Direction::Forward)?, self.sent(Direction::Reverse)?);
+            let responder = Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
+            Ok(Task::Respond(queue, Box::new(responder), Waiting::Due))
+        };
+        transmit.into_iter().zip(receive).enumerate().map(responder).collect()
+    }
+
+    fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
+        let of = ports.len() as u64;
+        let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
+            let share = ThreadShare { index: queue as u64, of };
+            let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
+            Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
+        };
+        let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
+        loaded.into_iter().enumerate().map(sender).collect()
+    }
+
+    fn receivers<'p>(&self, ports: Vec<&'p mut dyn Receive>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
+        let waiting = if self.is_loaded(direction) { Waiting::Due } else { Waiting::Idle };
+        let receiver = |(queue, port): (usize, &'p mut dyn Receive)| {
+            Ok(Task::Receive(DirectionQueue { direction, queue }, Box::new(self.receiver(port, direction)?), waiting))
+        };
+        ports.into_iter().enumerate().map(receiver).collect()
+    }
+
+    fn source(&self, direction: Direction) -> StreamSource<'_> {
+        let TrialPhase { spec, conversation, .. } = *self.phase;
+        StreamSource { profile: self.profile, spec, direction, trial: self.trial, conversation }
+    }
+
+    /// The frames of a direction as they leave.
+    fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
+        let (own, peer) = self.macs[direction as usize];
+        Ok(Stream::sent(self.source(direction), (own, peer))?)
+    }
+
+    fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
+        let (own, peer) = self.macs[1 - direction as usize];
+        let stream = Stream::expected(self.source(direction), (own, peer))?;
+        let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
+        let expected = ExpectedFrames {
+            verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known)
+                .knowing_absent_checksums(self.profile.absent_checksum_is_known),
+            delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
+            schedule,
+            duration_ns: self.phase.spec.duration_ns,
+            timeout_ns: self.phase.frame_timeout_ns,
+        };
+        let neighbours = match direction {
+            Direction::Forward => &self.profile.right,
+            Direction::Reverse => &self.profile.left,
+        };
+        let answerer = NeighbourAnswerer::new(own, neighbours);
+        let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
+        let tally = FrameTally::new(expected, QueueCounts { sending, receiving });
+        Ok(Receiver::new(port, answerer, tally, self.settings.stall_ns))
+    }
+
+    /// The first frame to be tagged and the distance to the next, so that they are spread evenly.
+    fn tagged(&self, schedule: &Schedule) -> Option<(u64, u64)> {
+        let tagging = self.phase.spec.tagging.filter(|_| schedule.frames() > 0)?;
+        let first = schedule.first_due_from(tagging.after_ns);
+        Some((first, (schedule.frames() - first) / tagging.frames.max(1)))
+    }
+}

@@ -1,0 +1,73 @@
+//! A port of the tester with all of its queues.
+
+use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
+use sixbench_wire::MacAddress;
+
+/// Batches thrown away before a trial at most: more than a receive ring holds.
+const MOST_DRAINED: usize = 1024;
+
+/// One port with its queues.
+pub(crate) struct TesterPort {
+    pub(crate) name: String,
+    pub(crate) mac: MacAddress,
+    pub(crate) queues: Vec<Halves>,
+}
+
+impl TesterPort {
+    pub(crate) fn new(port: Port) -> Self {
+        Self { name: port.name, mac: MacAddress(port.mac), queues: port.queues }
+    }
+
+    /// Throws away what arrived before the trial, and forgets what did not fit.
+    pub(crate) fn drain(&mut self) -> Result<(), PortError> {
+        for queue in &mut self.queues {
+            // A device that never stops sending does not keep the trial from starting.
+            for _ in 0..MOST_DRAINED {
+                if queue.receive.receive(&mut |_| ())? == 0 {
+                    break;
+                }
+            }
+            queue.receive.overruns()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_link(&self) -> Result<(), PortError> {
+        self.queues.iter().try_for_each(|queue| queue.transmit.check_link())
+    }
+}
+
+/// The receiving halves of all queues of a port as one.
+pub(crate) struct AllQueues<'a>(pub(crate) &'a mut [Halves]);
+
+impl Receive for AllQueues<'_> {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.receive(each)?))
+    }
+
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        self.0.first_mut().map_or(Ok(()), |queue| queue.receive.answer(frame))
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.overruns()?))
+    }
+}
+
+/// The halves of the queues of a port, apart.
+#[derive(Default)]
+pub(crate) struct PortHalves<'p> {
+    pub(crate) transmit: Vec<&'p mut dyn Transmit>,
+    pub(crate) receive: Vec<&'p mut dyn Receive>,
+}
+
+impl<'p> PortHalves<'p> {
+    pub(crate) fn of(queues: &'p mut [Halves]) -> Self {
+        let mut ends = Self::default();
+        for Halves { transmit, receive } in queues {
+            ends.transmit.push(&mut **transmit);
+            ends.receive.push(&mut **receive);
+        }
+        ends
+    }
+}
