@@ -1,6 +1,7 @@
 //! What the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
 
 mod accuracy;
+mod ceiling;
 mod connections;
 mod dns;
 mod reception;
@@ -9,7 +10,8 @@ mod subscribers;
 mod wire;
 
 pub use accuracy::{DelayRow, Quietest, accuracy};
-pub use result::SelftestResult;
+pub use ceiling::{Ceiling, ceiling};
+pub use result::{SelftestResult, table};
 
 use crate::RunError;
 use crate::ports::open as open_port;

@@ -12,6 +12,8 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
     let mut findings = examine(&allowed_cores()?);
     let lacking = BACKENDS.iter().filter_map(|backend| (backend.obstacle)());
     findings.extend(lacking.map(|Obstacle { what, cure }| Finding { severity: Severity::Warning, what, cure: Some(cure) }));
+    let what = sixbench_runner::selftest::ceiling()?.to_string();
+    findings.push(Finding { severity: Severity::Good, what, cure: None });
     for finding in &findings {
         let mark = match finding.severity {
             Severity::Good => "ok      ",

@@ -3,9 +3,7 @@
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use sixbench_method::terms::FrameRate;
-use sixbench_method::units::show_rate;
-use sixbench_runner::selftest::{self, DelayRow};
+use sixbench_runner::selftest;
 use sixbench_runner::stop;
 use sixbench_testbed::doctor;
 
@@ -38,12 +36,8 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
-    let width = figures.iter().map(|figure| figure.what.len()).max().unwrap_or(0);
-    for figure in &figures {
-        let error = figure.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
-        let rate = show_rate(FrameRate(figure.per_second));
-        output::line(format_args!("{:<width$} {rate:>8} {}{error}", figure.what, figure.unit))?;
-    }
+    selftest::table(&figures).into_iter().try_for_each(output::line)?;
+    output::line(selftest::ceiling()?)?;
     Ok(Exit::Done)
 }
 
@@ -62,33 +56,11 @@ fn check_root(instead: &str) -> Result<(), Failed> {
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     check_root("")?;
     let rows = selftest::accuracy(arguments.io, arguments.size, &stop::install()?)?;
-    match arguments.json {
-        true => output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?,
-        false => output::print(describe(&rows))?,
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?;
+        return Ok(Exit::Done);
     }
+    output::line("a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial")?;
+    rows.iter().try_for_each(output::line)?;
     Ok(Exit::Done)
-}
-
-/// Returns the rows in words.
-fn describe(rows: &[DelayRow]) -> String {
-    let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
-    let mut text = String::from(
-        "a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial\n",
-    );
-    for row in rows {
-        let delay = us(row.delay_ns as f64);
-        text += &match &row.result {
-            None => format!("delay {delay:>10}: no quiet trial of {}\n", row.made),
-            Some(best) => format!(
-                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, longest stall of the tester {}; {} of {} trials quiet)\n",
-                us(best.median_error_ns as f64),
-                us(best.pdv_ns as f64),
-                best.frames,
-                us(best.worst_gap_ns as f64),
-                row.quiet,
-                row.made
-            ),
-        };
-    }
-    text
 }

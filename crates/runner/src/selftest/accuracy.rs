@@ -15,6 +15,7 @@ use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSettings, TrialSpec, Verdict};
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, sweep};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,6 +50,21 @@ pub struct Quietest {
     pub pdv_ns: u64,
     /// The frames whose delay was measured.
     pub frames: u64,
+}
+
+impl fmt::Display for DelayRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
+        let (delay, made, quiet) = (us(self.delay_ns as f64), self.made, self.quiet);
+        let Some(best) = &self.result else { return write!(f, "delay {delay:>10}: no quiet trial of {made}") };
+        let (error, pdv, frames) = (us(best.median_error_ns as f64), us(best.pdv_ns as f64), best.frames);
+        let gap = us(best.worst_gap_ns as f64);
+        write!(
+            f,
+            "delay {delay:>10}: typical latency off by {error:>8}, PDV {pdv:>8} ({frames} frames, longest stall of the tester \
+             {gap}; {quiet} of {made} trials quiet)"
+        )
+    }
 }
 
 /// Measures every delay of the reference device, with frames of this size. Needs root.

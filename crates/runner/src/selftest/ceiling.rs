@@ -1,0 +1,79 @@
+//! Which end of the tester is the limit: one core that generates frames, or one that verifies them.
+
+use super::wire::wire;
+use crate::RunError;
+use sixbench_engine::selftest::{self, Verification};
+use sixbench_io::clock::Clock;
+use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+use std::fmt;
+
+/// Frames at each look: enough for a figure, and few enough to be quick where the program is not optimised.
+const FRAMES: u64 = 500_000;
+/// Looks of which the best counts: what else runs on the core only ever takes from it.
+const LOOKS: usize = 3;
+
+/// What one core does in memory with the shortest IPv4 frames, whose ports are random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ceiling {
+    /// Frames generated in a second.
+    pub generation: FrameRate,
+    /// Frames received and verified in a second.
+    pub reception: FrameRate,
+}
+
+/// Measures what the calling thread's core generates and what it verifies; takes less than a second.
+///
+/// # Errors
+/// The frames cannot be made.
+pub fn ceiling() -> Result<Ceiling, RunError> {
+    let (clock, profile) = (Clock::new(), wire("198.18.0.2", "198.19.0.2", FrameSize(84)));
+    let (mut generation, mut reception) = (FrameRate(0), FrameRate(0));
+    for _ in 0..LOOKS {
+        generation = generation.max(selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?);
+        reception = reception.max(selftest::receive(&profile, Direction::Forward, FRAMES, Verification::Usual, &clock)?);
+    }
+    Ok(Ceiling { generation, reception })
+}
+
+/// Frames of 64 octets that a link of 10 Gbit/s carries in a second.
+const TEN_GIGABIT: f64 = 14_880_952.0;
+
+impl fmt::Display for Ceiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millions = |rate: FrameRate| rate.0 as f64 / 1e6;
+        let (generation, reception) = (millions(self.generation), millions(self.reception));
+        let (limit, rate) = match self.generation < self.reception {
+            true => ("generation", self.generation),
+            false => ("reception", self.reception),
+        };
+        let links = rate.0 as f64 / TEN_GIGABIT;
+        write!(
+            f,
+            "in memory one core generates {generation:.1} and verifies {reception:.1} million frames/s of 64 octets: {limit} is the limit, \
+             {links:.1} times a link of 10 Gbit/s"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slower_end_is_the_limit() {
+        let told =
+            |generation, reception| Ceiling { generation: FrameRate(generation), reception: FrameRate(reception) }.to_string();
+        assert_eq!(
+            told(40_000_000, 20_000_000),
+            "in memory one core generates 40.0 and verifies 20.0 million frames/s of 64 octets: reception is the limit, 1.3 \
+             times a link of 10 Gbit/s"
+        );
+        assert!(told(20_000_000, 40_000_000).contains("generation is the limit"));
+    }
+
+    #[test]
+    fn both_ends_are_measured() {
+        let Ceiling { generation, reception } = ceiling().expect("frames");
+        assert!(generation.0 > 1_000 && reception.0 > 1_000);
+    }
+}
