@@ -7,6 +7,7 @@ mod backend;
 pub mod clock;
 pub mod limit;
 pub mod loopback;
+mod numa;
 pub mod pcap;
 pub mod thread;
 pub mod udp;
@@ -14,6 +15,7 @@ pub mod udp;
 mod sys;
 
 pub use backend::{BACKENDS, Backend, PortSpec, packet};
+pub use numa::NumaNode;
 pub use sys::interface::Interface;
 
 use std::io;
@@ -30,6 +32,8 @@ pub struct Port {
     pub mac: [u8; 6],
     /// A description of how frames are sent and received, for the facts of a run.
     pub how: String,
+    /// The NUMA node that its NIC is on, where that is known and there are several.
+    pub node: Option<NumaNode>,
     /// The halves of each of its queues, of which there is at least one.
     pub queues: Vec<Halves>,
 }

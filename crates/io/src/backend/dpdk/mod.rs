@@ -14,7 +14,7 @@ mod pci;
 mod port;
 mod shim;
 
-use crate::{BackendInfo, Obstacle, Port, PortError, PortRequest};
+use crate::{BackendInfo, NumaNode, Obstacle, Port, PortError, PortRequest};
 use address::{DeviceAddress, DeviceKind};
 use device::ProbedDevice;
 use eal::Environment;
@@ -81,7 +81,7 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     let full_is_dut = address.full_is_dut();
     let shared = Arc::new(PortShared { name: name.to_owned(), device, full_is_dut, told_missed: Mutex::new(0) });
     let queues = queues.into_iter().map(|queue| port::halves(&shared, queue)).collect();
-    Ok(Port { name: name.to_owned(), mac: mac(&description), how, queues })
+    Ok(Port { name: name.to_owned(), mac: mac(&description), how, node: NumaNode::numbered(description.node), queues })
 }
 
 /// Returns the settings for a device.
