@@ -21,7 +21,7 @@ fn a_shim_that_is_not_there_or_is_none_is_an_error_that_says_what_builds_it() {
 fn a_driver_that_is_unknown_and_a_device_that_is_open_already_are_named() {
     alone("errors::a_driver_that_is_unknown_and_a_device_that_is_open_already_are_named", || {
         let unknown = told("dpdk:net_nonsense0");
-        assert!(unknown.starts_with("dpdk:net_nonsense0: DPDK cannot open the device net_nonsense0: "), "{unknown}");
+        assert!(unknown.starts_with("dpdk:net_nonsense0: DPDK cannot open the device: "), "{unknown}");
         let mut port = opened("dpdk:net_ring0").into_single_queue();
         let again = told("dpdk:net_ring0");
         assert_eq!(again, "dpdk:net_ring0: the device net_ring0 is open already: left and right must be two devices");
@@ -36,5 +36,22 @@ fn frames_that_are_too_long_for_the_device_are_refused() {
     alone("errors::frames_that_are_too_long_for_the_device_are_refused", || {
         let told = open_for("dpdk:net_ring0", 70_000).err().expect("no port").to_string();
         assert!(told.contains("it carries frames of at most"), "{told}");
+    });
+}
+
+#[test]
+fn a_link_that_does_not_come_up_is_told_before_a_frame_is_sent() {
+    alone("errors::a_link_that_does_not_come_up_is_told_before_a_frame_is_sent", || {
+        let socket = std::env::temp_dir().join(format!("sb-{}-dpdk-alone.sock", std::process::id()));
+        let name = format!("dpdk:net_memif0,role=server,socket={},socket-abstract=no", socket.display());
+        let mut port = opened(&name).into_single_queue();
+        let told = port.receive.answer(&[1; LENGTH]).expect_err("a link").to_string();
+        assert!(
+            told.starts_with(&format!("{name}: the link did not come up within 10 s: is the device's interface")),
+            "{told}"
+        );
+        assert!(port.transmit.check_link().expect_err("a link").to_string().contains("the link is down"));
+        drop(port);
+        assert!(!socket.exists(), "a device that is closed takes its socket away");
     });
 }

@@ -171,6 +171,11 @@ fn two_ports_of_one_process_share_the_environment_and_a_closed_one_can_be_opened
     alone("links::two_ports_of_one_process_share_the_environment_and_a_closed_one_can_be_opened_again", || {
         for _ in 0..3 {
             let (left, right) = (opened("dpdk:net_ring0"), opened("dpdk:net_ring1"));
+            assert!(
+                left.mac != right.mac && [left.mac, right.mac].iter().all(|mac| mac[0] & 3 == 2),
+                "{:?}",
+                [left.mac, right.mac]
+            );
             for port in [left, right] {
                 let Halves { mut transmit, mut receive } = port.into_single_queue();
                 carry((&mut *transmit, &mut *receive), 1_000, LENGTH);

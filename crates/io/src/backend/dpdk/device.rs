@@ -26,7 +26,7 @@ impl ProbedDevice {
         if result == -libc::EEXIST {
             return Err(DpdkError::InUse(devargs.to_owned()));
         }
-        environment.check(result, || format!("open the device {devargs}"))?;
+        environment.check(result, || "open the device".to_owned())?;
         Ok(Self { environment, id: Some(id) })
     }
 

@@ -103,7 +103,7 @@ fn reason(shim: &ShimTable, result: c_int) -> String {
     }
 }
 
-/// Returns the warnings and errors that DPDK has logged since the last call, in one line.
+/// Returns the errors that DPDK has logged since the last call, in one line.
 fn told(shim: &ShimTable) -> String {
     let mut text = [0; LOG_OCTETS];
     // SAFETY: the shim writes at most as many octets as the array has, the last of them zero.

@@ -14,6 +14,7 @@ mod pci;
 mod port;
 mod shim;
 
+use crate::backend::mac::local_mac;
 use crate::{BackendInfo, NumaNode, Obstacle, Port, PortError, PortRequest};
 use address::{DeviceAddress, DeviceKind};
 use device::ProbedDevice;
@@ -81,7 +82,7 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     let full_is_dut = address.full_is_dut();
     let shared = Arc::new(PortShared { name: name.to_owned(), device, full_is_dut, told_missed: Mutex::new(0) });
     let queues = queues.into_iter().map(|queue| port::halves(&shared, queue)).collect();
-    Ok(Port { name: name.to_owned(), mac: mac(&description), how, node: NumaNode::numbered(description.node), queues })
+    Ok(Port { name: name.to_owned(), mac: mac(name, &description), how, node: NumaNode::numbered(description.node), queues })
 }
 
 /// Returns the settings for a device.
@@ -141,6 +142,8 @@ fn driver(description: &ShimDescription) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-fn mac(description: &ShimDescription) -> [u8; 6] {
-    std::array::from_fn(|nth| description.mac[nth])
+/// Returns the hardware address of a device; some virtual ones have none.
+fn mac(name: &str, description: &ShimDescription) -> [u8; 6] {
+    let mac = std::array::from_fn(|nth| description.mac[nth]);
+    if mac == [0; 6] { local_mac(name) } else { mac }
 }

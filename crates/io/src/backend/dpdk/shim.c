@@ -87,8 +87,8 @@ static size_t log_used;
 
 static ssize_t keep_log(void *unused, const char *text, size_t octets) {
     (void)unused;
-    // What is no warning is of no use in an error.
-    if (rte_log_cur_msg_loglevel() > (int)RTE_LOG_WARNING) return (ssize_t)octets;
+    // Warnings are of no use in an error: drivers warn of what is as it should be.
+    if (rte_log_cur_msg_loglevel() > (int)RTE_LOG_ERR) return (ssize_t)octets;
     pthread_mutex_lock(&log_lock);
     size_t kept = octets < LOG_OCTETS ? octets : LOG_OCTETS;
     if (kept > LOG_OCTETS - log_used) {
@@ -102,7 +102,7 @@ static ssize_t keep_log(void *unused, const char *text, size_t octets) {
     return (ssize_t)octets;
 }
 
-// Copies the warnings and errors logged since the last call, ended by a zero.
+// Copies the errors logged since the last call, ended by a zero.
 static void shim_take_log(char *text, size_t octets) {
     pthread_mutex_lock(&log_lock);
     size_t copied = log_used < octets ? log_used : octets - 1;
