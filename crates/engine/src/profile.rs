@@ -201,12 +201,23 @@ pub struct TrafficProfile {
     /// True if the DUT is known to send UDP over IPv4 without a checksum, which RFC 768 allows: such frames count as received, and are
     /// reported.
     pub absent_checksum_is_known: bool,
+    /// The way the DUT treats hardware addresses, if it has none itself and hands frames on; `None` of a DUT that answers for its own.
+    pub wire: Option<WireAddresses>,
     /// Seed of everything pseudorandom.
     pub seed: u64,
     /// Neighbours on the left link.
     pub left: Vec<Neighbours>,
     /// Neighbours on the right link.
     pub right: Vec<Neighbours>,
+}
+
+/// The hardware addresses of a frame behind a device that has none itself. The tester sends from one of its ports to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireAddresses {
+    /// As they were sent.
+    Kept,
+    /// The source is the destination, and the other way round.
+    Exchanged,
 }
 
 impl TrafficProfile {
@@ -235,6 +246,7 @@ impl TrafficProfile {
             keeps_identification: true,
             zero_checksum_is_known: false,
             absent_checksum_is_known: false,
+            wire: None,
             seed: 42,
             left: vec![],
             right: vec![],

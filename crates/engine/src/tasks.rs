@@ -4,7 +4,7 @@ use crate::delay::Delays;
 use crate::error::MeasureError;
 use crate::neighbour::NeighbourAnswerer;
 use crate::pacer::ThreadShare;
-use crate::profile::TrafficProfile;
+use crate::profile::{TrafficProfile, WireAddresses};
 use crate::reach::reach;
 use crate::receiver::Receiver;
 use crate::responder::Responder;
@@ -114,7 +114,8 @@ impl TrialContext<'_> {
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
-        let stream = Stream::expected(self.source(direction), (own, peer))?;
+        let macs = if self.profile.wire == Some(WireAddresses::Exchanged) { (peer, own) } else { (own, peer) };
+        let stream = Stream::expected(self.source(direction), macs)?;
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
         let expected = ExpectedFrames {
             verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known)

@@ -139,7 +139,7 @@ impl FrameTester {
             phase,
             profile: &self.profile,
             settings: &self.settings,
-            macs: [(self.left.mac, peers.0), (self.right.mac, peers.1)],
+            macs: self.hardware_addresses(peers),
             trial: self.trial,
             queues: [self.left.queues.len(), self.right.queues.len()],
         };
@@ -149,6 +149,15 @@ impl FrameTester {
         let result = trial_result(tasks, *phase.spec, self.settings.stall_ns)?;
         self.check_links(phase.spec)?;
         Ok(result)
+    }
+
+    /// Own and peer's hardware address, left and right. Behind a wire the peer is the tester's other port.
+    fn hardware_addresses(&self, peers: (MacAddress, MacAddress)) -> [(MacAddress, MacAddress); 2] {
+        let (left, right) = (self.left.mac, self.right.mac);
+        match self.profile.wire {
+            Some(_) => [(left, right), (right, left)],
+            None => [(left, peers.0), (right, peers.1)],
+        }
     }
 
     /// A link that is down at the end of a trial is no loss by the device: frames were lost before they reached it. Only a reset may take

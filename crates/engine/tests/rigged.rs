@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::profile::{AddressVariation, TrafficProfile, WireAddresses};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
@@ -41,6 +41,30 @@ fn a_wire_returns_every_frame_of_both_directions() {
         assert!(direction.lost_by_bin.is_empty());
     }
     assert_eq!(result.not_received(), 0);
+}
+
+/// Exchanges source and destination of the Ethernet header.
+fn exchange(frame: &mut [u8]) {
+    let (destination, rest) = frame.split_at_mut(6);
+    destination.swap_with_slice(&mut rest[..6]);
+}
+
+#[test]
+fn the_hardware_addresses_behind_a_wire_are_verified_be_they_kept_or_exchanged() {
+    let profile = |wire| TrafficProfile { wire: Some(wire), ..ipv4() };
+    let exchanging = || {
+        each(|_, mut frame| {
+            exchange(&mut frame);
+            vec![frame]
+        })
+    };
+    let all = |result: TrialResult| result.directions.iter().all(|direction| direction.received == FRAMES);
+    assert!(all(trial(profile(WireAddresses::Kept), each(|_, frame| vec![frame]))));
+    assert!(all(trial(profile(WireAddresses::Exchanged), exchanging())));
+    let (_, example) = wrong_fields(every_hundredth(|frame| exchange(frame)), profile(WireAddresses::Kept));
+    assert!(example.contains("Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:01"), "{example}");
+    let kept = trial(profile(WireAddresses::Exchanged), each(|_, frame| vec![frame]));
+    assert!(kept.directions.iter().all(|direction| direction.mistranslated == FRAMES), "{kept:?}");
 }
 
 #[test]

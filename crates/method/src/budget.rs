@@ -40,9 +40,9 @@ pub(crate) struct Cost {
 /// Returns the costs of the first and of a later repetition of a point of each test, in the plan's order.
 pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     let is_warm = plan.search.start != RepetitionStart::Cold;
-    let searched = [false, is_warm].map(|warm| cost(&plan.search, &plan.trial, warm));
+    let searched = |test: &Test| [false, is_warm].map(|warm| cost(&test.search_settings(plan), &plan.trial, warm));
     let of_test = |test: &Test| match test.measure.is_throughput() && test.stateful.is_none() {
-        true => searched,
+        true => searched(test),
         false => rehearsed_procedure(plan, test).into(),
     };
     let shared = |test: &Test| test.points().all(|point| is_shared(plan, test, &point));
@@ -120,7 +120,8 @@ fn lengthen(test: &mut Test) {
 /// The first and a later repetition of any procedure on a simulated DUT, whose only purpose is to count.
 fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
     let Some(point) = test.points().next() else { return (Cost::default(), Cost::default()) };
-    let capacity = FrameRate(plan.search.minimum.0.midpoint(plan.search.maximum.0));
+    let search = test.search_settings(plan);
+    let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
     let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);
     let mut earlier = Vec::new();
     let mut rehearse = || {

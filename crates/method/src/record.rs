@@ -110,6 +110,9 @@ pub struct DutFacts {
     /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+    /// True if it is joined to the tester by shared memory, in which no frame passes the kernel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_memory: bool,
     /// The path of datagrams; `None` for a single device of one client network that forwards or translates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,

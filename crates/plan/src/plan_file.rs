@@ -279,6 +279,17 @@ mod tests {
     }
 
     #[test]
+    fn a_test_may_have_a_maximum_of_its_own_above_the_minimum_of_all() {
+        let with = |maximum: &str| parse(&format!("{SMALLEST}maximum = \"{maximum}\"\n"), &DUTS);
+        let plan = with("30M").expect("a plan").plan;
+        assert_eq!(plan.tests[0].search_settings(&plan).maximum.0, 30_000_000);
+        let of_all = parse(SMALLEST, &DUTS).expect("a plan").plan;
+        assert_eq!(of_all.tests[0].search_settings(&of_all), of_all.search);
+        let mistakes = with("1").expect_err("a mistake");
+        assert_eq!(mistakes[0].title, "the maximum rate must be above the minimum of [search]");
+    }
+
+    #[test]
     fn the_rfc_profile_has_the_durations_of_the_rfc() {
         let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS).expect("a plan").plan;
         assert_eq!(plan.trial.duration_ns, 60_000_000_000);

@@ -77,6 +77,10 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     let traffic = read_traffic(&section);
     let repetitions = read_repetitions(&section, defaults.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
+    let maximum = section.value("maximum", units::rate);
+    if maximum.is_some_and(|maximum| maximum <= defaults.search.minimum) {
+        section.mistake("maximum", "the maximum rate must be above the minimum of [search]");
+    }
     let optional = section.truth("optional").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
     let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
@@ -98,6 +102,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         stateful: steps.state.stateful,
         repetitions,
         frame_timeout_ns,
+        maximum,
         cores: None,
         ipv4_only: false,
         optional,

@@ -53,6 +53,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("throughput", "frame-sizes", Number),
     ("throughput", "directions", Text),
     ("throughput", "frame-timeout", Quantity),
+    ("throughput", "maximum", Quantity),
     ("throughput", "background", Quantity),
     ("throughput", "flows", Number),
     ("throughput", "flow-step", Quantity),

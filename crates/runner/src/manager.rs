@@ -243,7 +243,7 @@ impl Manager<'_> {
     /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
     fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), RunError> {
         let plan = self.request.plan;
-        let most = plan.search.maximum.min(MOST_CERTIFIED);
+        let most = test.search_settings(plan).maximum.min(MOST_CERTIFIED);
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
         let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
         let dut = test.dut.clone();

@@ -10,7 +10,9 @@ mod variation;
 pub use crate::error::PlanError;
 pub use job::{Job, of as job};
 
-use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel};
+use sixbench_engine::profile::{
+    AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel, WireAddresses,
+};
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
@@ -52,6 +54,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         absent_checksum_is_known: recipe.known_defects.contains(&KnownDefect::NoUdpChecksum),
+        wire: wire(recipe),
         seed,
         left: neighbours(&recipe.left),
         right: neighbours(&recipe.right),
@@ -122,6 +125,12 @@ fn forward(traffic: &RecipeTraffic) -> Path {
 fn reverse(traffic: &RecipeTraffic) -> Path {
     let (sent, expected) = (encapsulation(traffic.right).swapped(), encapsulation(traffic.left).swapped());
     Path { sent, expected, hops: traffic.hops_in_reverse() }
+}
+
+/// Returns what a device that hands frames on does with their hardware addresses; `None` of any other device.
+fn wire(recipe: &Recipe) -> Option<WireAddresses> {
+    let of_wire = if recipe.swaps_hardware_addresses { WireAddresses::Exchanged } else { WireAddresses::Kept };
+    (recipe.technology == recipe::Technology::Wire).then_some(of_wire)
 }
 
 fn encapsulation(ends: recipe::Ends) -> Encapsulation {

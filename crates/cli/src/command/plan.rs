@@ -87,7 +87,8 @@ fn traffic(test: &Test) -> String {
         0.0 => String::new(),
         percent => format!(", {percent} % native IPv6"),
     };
-    format!("{}-byte frames{background}", sizes.join(", "))
+    let maximum = test.maximum.map_or(String::new(), |maximum| format!(", up to {maximum}"));
+    format!("{}-byte frames{background}{maximum}", sizes.join(", "))
 }
 
 fn repetitions(repetitions: Repetition) -> String {

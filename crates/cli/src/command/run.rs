@@ -309,6 +309,6 @@ mod tests {
         let text = plans::find(Path::new("quickstart")).expect("a ready plan").text;
         let loaded = parse_plan("quickstart", text, &library).expect("a plan");
         let (optional, always): (Vec<_>, Vec<_>) = loaded.plan.tests.iter().partition(|test| test.optional);
-        assert_eq!((optional.len(), always.len()), (3, 5), "what needs the lab or a build by hand may be missing");
+        assert_eq!((optional.len(), always.len()), (4, 5), "what needs the lab, a build by hand or DPDK may be missing");
     }
 }

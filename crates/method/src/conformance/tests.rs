@@ -27,6 +27,7 @@ fn test(name: &str, measure: Measure) -> Test {
         stateful: None,
         repetitions: Repetition::Fixed(20),
         frame_timeout_ns: None,
+        maximum: None,
         cores: None,
         ipv4_only: false,
         optional: false,

@@ -70,7 +70,7 @@ fn shorter_trials(plan: &Plan) -> Option<Clause> {
 }
 
 fn maximum_rate(plan: &Plan, test: &Test) -> Clause {
-    let maximum = plan.search.maximum;
+    let maximum = test.search_settings(plan).maximum;
     let requirement = "the highest rate tried is the theoretical maximum of the medium";
     let (actual, is_met) = match test.context(plan).highest_theoretical() {
         None => (format!("{maximum}; the plan does not know the rate of the medium"), false),

@@ -10,7 +10,7 @@ use crate::trial::TrialSettings;
 #[derive(Clone, Debug)]
 pub struct TestContext<'a> {
     pub(crate) name: &'a str,
-    pub(crate) search: &'a SearchSettings,
+    pub(crate) search: SearchSettings,
     pub(crate) trial: TrialSettings,
     /// The rate of the medium, bit/s, where it is known.
     pub(crate) link_rate: Option<u64>,

@@ -46,6 +46,7 @@ fn plan(measure: Measure) -> Plan {
             stateful: None,
             repetitions: Repetition::Fixed(2),
             frame_timeout_ns: None,
+            maximum: None,
             cores: None,
             ipv4_only: false,
             optional: false,

@@ -8,7 +8,7 @@ impl Test {
     pub(crate) fn context<'a>(&'a self, plan: &'a Plan) -> TestContext<'a> {
         TestContext {
             name: &self.name,
-            search: &plan.search,
+            search: self.search_settings(plan),
             trial: self.trial_settings(plan),
             link_rate: plan.link_rate,
             frame_sizes: &self.frame_sizes,

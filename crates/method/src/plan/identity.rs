@@ -19,6 +19,7 @@ impl Test {
             stateful,
             repetitions: _,
             frame_timeout_ns,
+            maximum: _,
             cores,
             ipv4_only,
             optional: _,

@@ -79,6 +79,9 @@ pub struct Test {
     /// A frame later than this is not received, nanoseconds; where it is not given the plan's setting holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_timeout_ns: Option<u64>,
+    /// The highest load that is tried, where it is not that of the plan's search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<FrameRate>,
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
@@ -128,6 +131,7 @@ impl Test {
             stateful: None,
             repetitions: Repetition::Fixed(1),
             frame_timeout_ns: None,
+            maximum: None,
             cores: None,
             ipv4_only: false,
             optional: false,
@@ -140,6 +144,12 @@ impl Test {
     pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
         let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
         TrialSettings { frame_timeout_ns, ..plan.trial }
+    }
+
+    /// Returns the search settings of this test.
+    pub fn search_settings(&self, plan: &Plan) -> SearchSettings {
+        let maximum = self.maximum.unwrap_or(plan.search.maximum);
+        SearchSettings { maximum, ..plan.search.clone() }
     }
 
     /// Returns the highest rate of the medium for the largest frames that the test has on either link, where the plan knows the medium.

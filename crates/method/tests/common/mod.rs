@@ -53,6 +53,7 @@ fn throughput_test() -> Test {
         stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
+        maximum: None,
         cores: None,
         ipv4_only: false,
         optional: false,

@@ -101,6 +101,11 @@ impl<'a> Digest<'a> {
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
     }
 
+    /// Returns whether the device of a test is joined to the tester by shared memory.
+    pub(crate) fn is_in_memory(&self, test: &Test) -> bool {
+        self.input.facts.duts.get(&test.dut).is_some_and(|dut| dut.in_memory)
+    }
+
     /// Returns the facts on the path of a test's datagrams, or `None` where it is plain forwarding or translation.
     pub(crate) fn path(&self, test: &Test) -> Option<&'a PathFacts> {
         self.input.facts.duts.get(&test.dut)?.path.as_ref()

@@ -108,6 +108,23 @@ fn two_results_limited_by_the_tester_are_not_ranked() {
 }
 
 #[test]
+fn a_device_in_shared_memory_is_not_compared_with_those_behind_the_kernel_s_interfaces() {
+    const APART: &str = "must not be compared with those above";
+    let mut sample = duel([(Some(400_000), 404_000, Limit::Dut), (Some(390_000), 394_000, Limit::Dut)]);
+    let share = |sample: &Sample| markdown(&sample.input()).contains(" of that: ");
+    assert!(share(&sample) && !markdown(&sample.input()).contains(APART));
+    let dut = sample.plan.tests[1].dut.clone();
+    sample.facts.duts.entry(dut).or_default().in_memory = true;
+    assert!(!share(&sample), "no share of the other's rate");
+    let text = markdown(&sample.input());
+    assert!(text.contains(APART) && text.matches(" passed ").count() >= 2, "{text}");
+    sample.facts.duts.values_mut().for_each(|dut| dut.in_memory = true);
+    let first = sample.plan.tests[0].dut.clone();
+    sample.facts.duts.entry(first).or_default().in_memory = true;
+    assert!(share(&sample), "two of one kind are compared");
+}
+
+#[test]
 fn a_dut_that_loses_at_the_lowest_load_counts_as_zero() {
     let hopeless = duel([(Some(400_000), 404_000, Limit::Dut), (None, 1_000, Limit::Dut)]);
     let text = markdown(&hopeless.input());

@@ -3,7 +3,7 @@
 
 use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
-use crate::recipe::{Recipe, RecipeCommand, Technology};
+use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,8 +68,12 @@ impl RunningRecipe {
         vars: TemplateVars,
         zone: &Zone,
     ) -> Result<Self, TestbedError> {
-        let facts =
-            DutFacts { title: recipe.honest_title(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
+        let facts = DutFacts {
+            title: recipe.honest_title(),
+            technology: recipe.technology.title().to_owned(),
+            in_memory: recipe.host == DeviceHost::Memif,
+            ..DutFacts::default()
+        };
         let recipe = recipe.clone();
         let mut running = Self { facts, recipe, context, vars, timeout: TIMEOUT, daemon: None, directory };
         running.write_files()?;

@@ -30,6 +30,9 @@ impl Recipe {
             problems
                 .push("[left], [right]: a `wire` has no addresses, and every other device has some on both links".to_owned());
         }
+        if self.swaps_hardware_addresses && self.technology != Technology::Wire {
+            problems.push("swaps-hardware-addresses: only a `wire` has no addresses of its own to write".to_owned());
+        }
         // What a DNS server asks is a query of its own.
         let is_changed = self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
         let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
@@ -230,6 +233,8 @@ mod tests {
         assert!(router.contains("a `wire` has no addresses, and every other device has some on both links"), "{router}");
         let siit = siit().replace("technology = \"siit\"", "technology = \"wire\"");
         assert!(error(&siit).contains("a `wire` has no addresses"), "{}", error(&siit));
+        let swaps = self::siit().replace("source =", "swaps-hardware-addresses = true\nsource =");
+        assert!(error(&swaps).contains("swaps-hardware-addresses: only a `wire`"), "{}", error(&swaps));
     }
 
     #[test]

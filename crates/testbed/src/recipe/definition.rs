@@ -37,6 +37,9 @@ pub struct Recipe {
     /// True if its process takes frames from the interfaces itself: the kernel has no addresses on them and neither answers nor forwards.
     #[serde(default)]
     pub owns_links: bool,
+    /// True of a wire that exchanges source and destination of the Ethernet header.
+    #[serde(default)]
+    pub swaps_hardware_addresses: bool,
     /// Programs in no package that are built into the lab's cache from a source of the user.
     #[serde(default)]
     pub built: Vec<LabProgram>,

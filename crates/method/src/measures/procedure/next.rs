@@ -19,6 +19,6 @@ pub fn procedure(
 ) -> Box<dyn Procedure> {
     let known = source.map(|source| source.throughput).or_else(|| earlier.iter().find_map(Outcome::throughput));
     let found: Vec<_> = earlier.iter().map(Outcome::throughput).collect();
-    let start = start_for(&plan.search, plan.seed, (&test.name, frame_size), &found);
+    let start = start_for(&test.search_settings(plan), plan.seed, (&test.name, frame_size), &found);
     test.measure.procedure(&ProcedureContext { test: test.context(plan), frame_size, start, known })
 }

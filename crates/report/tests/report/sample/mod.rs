@@ -252,6 +252,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
+        maximum: None,
         cores: None,
         ipv4_only: false,
         optional: false,
@@ -267,6 +268,7 @@ fn facts() -> Facts {
         technology: technology.to_owned(),
         files: [(path.to_owned(), text.to_owned())].into(),
         certificates: vec![],
+        in_memory: false,
         path: None,
     };
     let named = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
