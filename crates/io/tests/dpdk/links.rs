@@ -6,7 +6,7 @@ use sixbench_io::{BATCH, Halves, Port, Sent};
 use std::time::{Duration, Instant};
 
 /// A time in which anything here happens on any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Writes the frame `number`, whose length and octets follow from its number.
 fn write(number: u64, longest: usize, buffer: &mut [u8]) -> usize {
@@ -127,6 +127,19 @@ fn a_buffer_keeps_what_was_written_there_last_and_answers_do_not_spoil_it() {
             send_marked(&mut halves, &mut held, 1_000);
             assert!(held.iter().flatten().count() >= buffers, "{device}");
         }
+    });
+}
+
+#[test]
+fn a_frame_that_comes_in_several_buffers_is_put_together() {
+    alone("links::a_frame_that_comes_in_several_buffers_is_put_together", || {
+        let socket = std::env::temp_dir().join(format!("sb-{}-dpdk-long.sock", std::process::id()));
+        let name = format!("dpdk:net_memif0,role=server,socket={},socket-abstract=no", socket.display());
+        // Its buffers have room for 2 KiB, and the other end sends more.
+        let mut short = opened(&name).into_single_queue();
+        let mut long = open_for(&format!("memif:{}", socket.display()), 9014).expect("a port").into_single_queue();
+        short.receive.receive(&mut |_| ()).expect("a link");
+        carry((&mut *long.transmit, &mut *short.receive), 5_000, 9014);
     });
 }
 

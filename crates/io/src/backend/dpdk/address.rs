@@ -55,6 +55,12 @@ impl DeviceAddress {
         self.has_driver(&ON_INTERFACES)
     }
 
+    /// Returns the name of the kernel's interface that it uses.
+    pub(super) fn interface(&self) -> Option<&str> {
+        let arguments = self.is_on_interface().then_some(&self.devargs)?;
+        arguments.split(',').find_map(|argument| argument.strip_prefix("iface="))
+    }
+
     fn has_driver(&self, drivers: &[&str]) -> bool {
         let DeviceKind::Virtual(name) = &self.kind else { return false };
         drivers.iter().any(|driver| name.starts_with(driver))
@@ -106,6 +112,7 @@ mod tests {
         assert!(memif.full_is_dut() && !memif.is_on_interface());
         let packet = parsed("net_af_packet1,iface=e0");
         assert!(!packet.full_is_dut() && packet.is_on_interface());
+        assert_eq!((packet.interface(), memif.interface()), (Some("e0"), None));
     }
 
     #[test]

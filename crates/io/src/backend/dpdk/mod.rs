@@ -21,7 +21,7 @@ use device::ProbedDevice;
 use eal::Environment;
 use error::DpdkError;
 use pci::PciBus;
-use port::PortShared;
+use port::{PortShared, WatchedInterface};
 use shim::{ShimDescription, ShimSettings};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
@@ -79,8 +79,8 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     let how = how(&environment, &description, &settings);
     // SAFETY: called once for this device, which was opened with so many queues.
     let queues = unsafe { device.queues(settings.queues, settings.longest_sent as usize) };
-    let full_is_dut = address.full_is_dut();
-    let shared = Arc::new(PortShared { name: name.to_owned(), device, full_is_dut, told_missed: Mutex::new(0) });
+    let (full_is_dut, interface) = (address.full_is_dut(), address.interface().map(WatchedInterface::open).transpose()?);
+    let shared = Arc::new(PortShared { name: name.to_owned(), device, interface, full_is_dut, told_missed: Mutex::new(0) });
     let queues = queues.into_iter().map(|queue| port::halves(&shared, queue)).collect();
     Ok(Port { name: name.to_owned(), mac: mac(name, &description), how, node: NumaNode::numbered(description.node), queues })
 }

@@ -5,7 +5,10 @@
 use super::device::{OpenDevice, ReceivingQueue, SendingQueue};
 use super::error::DpdkError;
 use crate::backend::turn::{take_soon, try_take};
+use crate::sys::{self, interface::is_running};
 use crate::{BATCH, Fill, Halves, PortError, Receive, Sent, Transmit};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,10 +19,35 @@ const LINK_PAUSE: Duration = Duration::from_millis(10);
 /// Times in a row that our own ring may be full before the link is suspected: one that drains has room again long before.
 const FULL_IN_A_ROW: u32 = 256;
 
+/// The kernel's interface under a device, whose driver does not look whether it is up.
+pub(super) struct WatchedInterface {
+    name: String,
+    /// A socket in the network namespace of the interface.
+    socket: OwnedFd,
+}
+
+impl WatchedInterface {
+    /// Watches an interface of the calling thread's network namespace.
+    pub(super) fn open(name: &str) -> Result<Self, DpdkError> {
+        let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(|error| unwatched(name, &error))?;
+        Ok(Self { name: name.to_owned(), socket })
+    }
+
+    fn is_up(&self) -> Result<bool, DpdkError> {
+        is_running(&self.socket, &self.name).map_err(|error| unwatched(&self.name, &error))
+    }
+}
+
+fn unwatched(name: &str, error: &io::Error) -> DpdkError {
+    DpdkError::Call { what: format!("read the state of the interface {name}"), why: error.to_string() }
+}
+
 /// The parts of a port that all its halves hold.
 pub(super) struct PortShared {
     pub(super) name: String,
     pub(super) device: Arc<OpenDevice>,
+    /// The kernel's interface under it, if there is one.
+    pub(super) interface: Option<WatchedInterface>,
     /// True if a full ring is the full receive queue of the device.
     pub(super) full_is_dut: bool,
     /// The missed frames that were told already, of all queues.
@@ -33,7 +61,9 @@ impl PortShared {
     }
 
     fn is_up(&self) -> Result<bool, PortError> {
-        self.device.is_up().map_err(|error| self.fail(&error))
+        let of_interface = || self.interface.as_ref().map_or(Ok(true), WatchedInterface::is_up);
+        let is_up = self.device.is_up().and_then(|is_up| Ok(is_up && of_interface()?));
+        is_up.map_err(|error| self.fail(&error))
     }
 
     fn check_link(&self) -> Result<(), PortError> {
