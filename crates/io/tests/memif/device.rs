@@ -48,5 +48,7 @@ impl Drop for Testpmd {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        // Root's directory for files that other processes of DPDK may read, of which there are none.
+        let _ = std::fs::remove_dir(format!("/var/run/dpdk/sb-{}", std::process::id()));
     }
 }
