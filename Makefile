@@ -10,10 +10,12 @@ quickstart: build
 # All tests, also those in real namespaces and virtual machines: they need root, and fail (never skip) without it. Where there is no kernel
 # lab they build it.
 test: deps
+	./scripts/build-dpdk-shim --require debug
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 
 build: deps
 	cargo build --release
+	./scripts/build-dpdk-shim release
 
 # Virtual routers for devices that need kernel modules, such as Jool: one to two minutes, once.
 lab: build

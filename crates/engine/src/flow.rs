@@ -26,6 +26,15 @@ impl Counter {
         Self { order: ValueOrder::Pseudorandom, count: u32::from(count.max(1)) }
     }
 
+    /// Returns the number of values of which each is drawn; `None` where they come in turn.
+    fn drawn_among(self) -> Option<u32> {
+        match self.order {
+            ValueOrder::Pseudorandom => Some(self.count),
+            ValueOrder::Fixed => Some(1),
+            ValueOrder::Increasing | ValueOrder::Decreasing => None,
+        }
+    }
+
     /// The place of frame `index`, to which 32 uniform bits belong.
     #[inline(always)]
     pub(crate) fn place(self, index: u64, random: u32) -> u32 {
@@ -67,6 +76,12 @@ pub(crate) fn mix(mut z: u64) -> u64 {
 /// 2^64 divided by the golden ratio: SplitMix64's step.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Uniform bits that belong to frame `index` under `key`.
+#[inline(always)]
+fn random(key: u64, index: u64) -> u64 {
+    mix(key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
+}
+
 impl Flow {
     /// The fields of `stream` under `seed`.
     pub(crate) fn new(ports: Ports, addresses: Option<(Counter, Counter)>, seed: u64, stream: u8) -> Self {
@@ -82,7 +97,7 @@ impl Flow {
     /// Uniform bits that belong to frame `index`.
     #[inline(always)]
     fn random(&self, index: u64) -> u64 {
-        mix(self.key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
+        random(self.key, index)
     }
 
     /// Returns whether an address differs from frame to frame.
@@ -113,6 +128,34 @@ impl Flow {
         let source = self.source.place(index, (random >> 32) as u32) as u16;
         let destination = self.destination.place(index, random as u32) as u16;
         (self.first_ports.0.wrapping_add(source), self.first_ports.1.wrapping_add(destination))
+    }
+}
+
+/// The ports of frames that are all drawn, and of which nothing else varies but number and time: what the most usual traffic is made of, without
+/// the choices that [`Flow`] makes for each frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DrawnPorts {
+    key: u64,
+    first: (u16, u16),
+    counts: (u32, u32),
+}
+
+impl Flow {
+    /// Returns the ports of these frames if they are drawn, and the addresses stay.
+    pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
+        let counts = (self.source.drawn_among()?, self.destination.drawn_among()?);
+        self.addresses.is_none().then_some(DrawnPorts { key: self.key, first: self.first_ports, counts })
+    }
+}
+
+impl DrawnPorts {
+    /// Source and destination port of frame `index`.
+    #[inline(always)]
+    pub(crate) fn at(&self, index: u64) -> (u16, u16) {
+        let random = random(self.key, index);
+        let scaled = |random: u64, count: u32| ((random * u64::from(count)) >> 32) as u16;
+        let (source, destination) = (scaled(random >> 32, self.counts.0), scaled(random & 0xffff_ffff, self.counts.1));
+        (self.first.0.wrapping_add(source), self.first.1.wrapping_add(destination))
     }
 }
 
@@ -159,6 +202,20 @@ mod tests {
         let one = |port| range(port, port, ValueOrder::Pseudorandom);
         let flow = flow(Ports { source: one(7), destination: one(65535) }, 1, 0);
         assert!((0..1000).all(|i| flow.ports(i) == (7, 65535)));
+    }
+
+    #[test]
+    fn drawn_ports_are_those_of_the_flow() {
+        let fixed = Ports { source: range(9, 9, ValueOrder::Fixed), ..Ports::RFC_4814 };
+        for ports in [Ports::RFC_4814, fixed, Ports::FIXED] {
+            let flow = flow(ports, 5, 1);
+            let drawn = flow.drawn_ports().expect("drawn");
+            assert!((0..10_000).chain(u64::from(u32::MAX)..u64::from(u32::MAX) + 100).all(|i| drawn.at(i) == flow.ports(i)));
+        }
+        let in_turn = Ports { destination: range(1, 5, ValueOrder::Increasing), ..Ports::RFC_4814 };
+        assert!(flow(in_turn, 5, 1).drawn_ports().is_none());
+        let with_addresses = Flow::new(Ports::RFC_4814, Some((Counter::random(9), Counter::random(1))), 5, 1);
+        assert!(with_addresses.drawn_ports().is_none());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A paced sender: of one direction, or of a queue's share of it. Sends what is due, and never waits to fill a batch.
 
+use crate::flow::DrawnPorts;
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::{Pacer, ThreadShare};
 use crate::reach::reach;
@@ -93,8 +94,17 @@ impl<'a> Sender<'a> {
 pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
     held: Vec<Held>,
-    /// The quick way to write a frame, where there is one.
-    plain: Option<(FlowPattern, PlainPatch)>,
+    way: WritingWay,
+}
+
+/// The way in which the frames of a stream are written, the quickest first.
+enum WritingWay {
+    /// Plain datagrams of which only the ports vary, beside number and time.
+    Ports(DrawnPorts, PlainPatch),
+    /// Plain datagrams.
+    Plain(FlowPattern, PlainPatch),
+    /// All others.
+    Any,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +117,12 @@ enum Held {
 impl Writer {
     /// Writes frames of `stream` into the buffers of a port with so many of them.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
-        Self { held: vec![Held::Unknown; slots], plain: stream.plain() }
+        let way = match (stream.plain(), stream.drawn_ports()) {
+            (Some((_, patch)), Some(ports)) => WritingWay::Ports(ports, patch),
+            (Some((pattern, patch)), None) => WritingWay::Plain(pattern, patch),
+            (None, _) => WritingWay::Any,
+        };
+        Self { held: vec![Held::Unknown; slots], way }
     }
 
     /// Has `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is looked at once for all of
@@ -121,8 +136,12 @@ impl Writer {
         port: &mut dyn Transmit,
     ) -> Result<Sent, PortError> {
         let held = &mut self.held;
-        match &self.plain {
-            Some((pattern, patch)) => {
+        match &self.way {
+            WritingWay::Ports(ports, patch) if patch.is_ipv4() => {
+                write_ports::<true>((*ports, *patch), stream, held, next, (wanted, port))
+            }
+            WritingWay::Ports(ports, patch) => write_ports::<false>((*ports, *patch), stream, held, next, (wanted, port)),
+            WritingWay::Plain(pattern, patch) => {
                 let template = &stream.kind(0).0.template;
                 port.transmit(wanted, &mut |slot, buffer| {
                     let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
@@ -131,9 +150,27 @@ impl Writer {
                     frame.len()
                 })
             }
-            None => port.transmit(wanted, &mut |slot, buffer| write(stream, next(), &mut held[slot], buffer)),
+            WritingWay::Any => port.transmit(wanted, &mut |slot, buffer| write(stream, next(), &mut held[slot], buffer)),
         }
     }
+}
+
+/// Has `port` send frames of which only the ports vary.
+#[inline(always)]
+fn write_ports<const IS_IPV4: bool>(
+    (ports, patch): (DrawnPorts, PlainPatch),
+    stream: &Stream,
+    held: &mut [Held],
+    mut next: impl FnMut() -> (u64, StampedTime),
+    (wanted, port): (usize, &mut dyn Transmit),
+) -> Result<Sent, PortError> {
+    let template = &stream.kind(0).0.template;
+    port.transmit(wanted, &mut |slot, buffer| {
+        let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
+        let (sequence, time) = next();
+        patch.patch_ports::<IS_IPV4>(frame, ports.at(sequence), sequence, time);
+        frame.len()
+    })
 }
 
 /// Writes frame `sequence` of `stream` into a buffer; returns its octets.

@@ -1,6 +1,6 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
-use crate::flow::Flow;
+use crate::flow::{DrawnPorts, Flow};
 use crate::profile::{AddressPair, AddressVariation, Encapsulation, Path, TrafficProfile};
 use crate::side::{AddressField, Viewpoint, counters, sides};
 use crate::stateful::{Conversation, ConversationStep, Mapped};
@@ -239,6 +239,12 @@ impl FlowPattern {
         Some(population.addresses(member))
     }
 
+    /// Returns the ports of the frames if they are drawn and nothing else varies.
+    fn drawn_ports(&self) -> Option<DrawnPorts> {
+        let is_simple = self.population.is_none() && !self.is_reply;
+        self.flow.drawn_ports().filter(|_| is_simple)
+    }
+
     /// Returns whether 16 bits of an address differ from frame to frame.
     pub(crate) fn varies_addresses(&self) -> bool {
         self.flow.varies_addresses()
@@ -341,6 +347,12 @@ impl Stream {
     pub(crate) fn plain(&self) -> Option<(FlowPattern, PlainPatch)> {
         let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
         Some((pattern.clone(), PlainPatch::new(&self.foreground.template)?))
+    }
+
+    /// Returns the ports of the frames of this stream by their numbers, if nothing else varies of them but number and time.
+    pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
+        let is_simple = self.background.is_none() && matches!(self.turns, Turns::Unbounded);
+        self.foreground.flow_pattern().filter(|_| is_simple)?.drawn_ports()
     }
 
     /// The kind of frame `sequence`, and whether it is background.

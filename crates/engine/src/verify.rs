@@ -131,7 +131,8 @@ impl Verifier {
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
         let is_changed_after = expected.has_translated_sources();
         let learns = expected.opens_connections();
-        let octets = expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(kind, is_background)).collect();
+        let octets =
+            expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(&expected, kind, is_background)).collect();
         Self { expected, frames, zero_checksum_is_known, absent_checksum_is_known: false, is_changed_after, learns, octets }
     }
 

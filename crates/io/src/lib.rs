@@ -7,6 +7,7 @@ mod backend;
 pub mod clock;
 pub mod limit;
 pub mod loopback;
+mod numa;
 pub mod pcap;
 pub mod thread;
 pub mod udp;
@@ -14,6 +15,7 @@ pub mod udp;
 mod sys;
 
 pub use backend::{BACKENDS, Backend, PortSpec, packet};
+pub use numa::NumaNode;
 pub use sys::interface::Interface;
 
 use std::io;
@@ -30,6 +32,8 @@ pub struct Port {
     pub mac: [u8; 6],
     /// A description of how frames are sent and received, for the facts of a run.
     pub how: String,
+    /// The NUMA node that its NIC is on, where that is known and there are several.
+    pub node: Option<NumaNode>,
     /// The halves of each of its queues, of which there is at least one.
     pub queues: Vec<Halves>,
 }
@@ -204,6 +208,14 @@ pub enum PortError {
         /// Name of the port.
         port: String,
         /// A description of what is wrong with the peer, and of what to do next.
+        what: String,
+    },
+    /// A port of DPDK cannot be opened, or has failed.
+    #[error("{port}: {what}")]
+    Driver {
+        /// Name of the port.
+        port: String,
+        /// A description of what is wrong, and of what to do next.
         what: String,
     },
     /// Opening a socket takes rights that this process has not.

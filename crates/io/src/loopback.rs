@@ -60,7 +60,7 @@ impl Loopback {
             receive: Box::new(LoopbackReceive { end: self.clone(), arriving: arriving.clone() }),
         };
         let queues = arriving.iter().map(halves).collect();
-        Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), queues }
+        Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), node: None, queues }
     }
 
     /// Passes one frame through the device; says whether all that came out found room.

@@ -38,7 +38,7 @@ impl Tester {
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
-                let (ports, how) = open_ports(site, request, links)?;
+                let (ports, how) = open_ports(site, request, links, &threads)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 let queues = tester.queues_in_words().map_or(String::new(), |words| format!("; {words}"));
@@ -143,7 +143,13 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
+/// Opens both ports, and tells how and where, for threads on these cores.
+fn open_ports(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    links: &TesterLinks,
+    threads: &Layout,
+) -> Result<((Port, Port), String), RunError> {
     let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
     let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
     let end = Instant::now() + links.opening_timeout();
@@ -155,7 +161,10 @@ fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks
     };
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
-    let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
+    let mut how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
+    for port in [&left, &right] {
+        how += &port.node.as_ref().map_or(String::new(), |node| format!("; {}", node.beside(&port.name, &threads.cores)));
+    }
     Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
 

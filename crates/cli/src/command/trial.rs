@@ -131,11 +131,8 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
 }
 
 fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let ports = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
-        None => None,
-        Some(Some((left, right))) if left != right => Some([left, right].map(PortSpec::parse)),
-        Some(_) => return Err(Failed::usage("--interfaces takes two names: LEFT,RIGHT")),
-    };
+    let pair = |list| PortSpec::parse_pair(list).ok_or_else(|| Failed::usage("--interfaces takes two names: LEFT,RIGHT"));
+    let ports = arguments.interfaces.as_deref().map(pair).transpose()?;
     Ok(Links { ports, io: arguments.io, ..Links::default() })
 }
 

@@ -1,6 +1,7 @@
 //! The usual case: a frame that is, octet for octet, the one that must arrive. Its headers and tag are written as they must be and compared as a
 //! whole, which takes a third of the time of reading every field. A frame that differs is not judged here.
 
+use crate::flow::DrawnPorts;
 use crate::stateful::Mapped;
 use crate::stream::{FlowPattern, FrameKind, Stream};
 use sixbench_wire::ethernet;
@@ -18,8 +19,7 @@ pub(super) struct ExpectedOctets {
     frame_octets: usize,
     is_background: bool,
     stream: u8,
-    /// The quick way to compare a frame, where there is one.
-    plain: Option<(FlowPattern, PlainArrival)>,
+    way: ComparingWay,
     /// False where the DUT's hardware address is not known: then those of the frame count as right.
     knows_hardware_addresses: bool,
     /// True where the device chooses fields for itself.
@@ -28,8 +28,19 @@ pub(super) struct ExpectedOctets {
     has_translated_source: bool,
 }
 
+/// The way in which frames are compared, the quickest first.
+enum ComparingWay {
+    /// Plain datagrams of which only the ports vary, beside number and time.
+    Ports(DrawnPorts, PlainArrival),
+    /// Plain datagrams.
+    Plain(FlowPattern, PlainArrival),
+    /// All others are written as they must be.
+    Written,
+}
+
 impl ExpectedOctets {
-    pub(super) fn new(kind: &FrameKind, is_background: bool) -> Self {
+    /// Expects frames of one kind of `stream`.
+    pub(super) fn new(stream: &Stream, kind: &FrameKind, is_background: bool) -> Self {
         let template = &kind.template;
         let head_octets = template.head_octets();
         let mut head = [0; LONGEST_HEAD];
@@ -40,13 +51,18 @@ impl ExpectedOctets {
             let arrival = PlainArrival::new(template, vary, !kind.keeps_identification, knows_hardware_addresses)?;
             Some((pattern.clone(), arrival))
         });
+        let way = match (plain, stream.drawn_ports()) {
+            (Some((_, arrival)), Some(ports)) => ComparingWay::Ports(ports, arrival),
+            (Some((pattern, arrival)), None) => ComparingWay::Plain(pattern, arrival),
+            (None, _) => ComparingWay::Written,
+        };
         Self {
             head,
             head_octets,
             frame_octets: template.frame_octets(),
             is_background,
             stream: template.description().stream,
-            plain,
+            way,
             knows_hardware_addresses,
             has_device_fields: template.description().outer.is_some()
                 || (template.src().is_ipv4() && !kind.keeps_identification),
@@ -73,9 +89,12 @@ impl ExpectedOctets {
     #[inline(always)]
     pub(super) fn is(&mut self, frame: &[u8], tag: Tag, stream: &Stream, kind: &FrameKind) -> bool {
         let time = StampedTime::new(tag.time_ns);
-        let has_head = match &self.plain {
-            Some((pattern, arrival)) => arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time)),
-            None => self.has_written_head(frame, tag.sequence, time, stream, kind),
+        let has_head = match &self.way {
+            ComparingWay::Ports(ports, arrival) => arrival.is_ports(frame, ports.at(tag.sequence), tag.sequence, time),
+            ComparingWay::Plain(pattern, arrival) => {
+                arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time))
+            }
+            ComparingWay::Written => self.has_written_head(frame, tag.sequence, time, stream, kind),
         };
         has_head && tag::pattern_is_whole(&frame[self.head_octets..])
     }

@@ -1,15 +1,18 @@
 //! Backends: the ways to send and receive frames. Each is a module with an entry in [`BACKENDS`]. All that others must know of it follows from
 //! that entry: its word in plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
 
+mod dpdk;
+mod mac;
 mod memif;
 pub mod packet;
+mod turn;
 mod xdp;
 
 use crate::{BackendInfo, Port, PortError, PortOptions, PortRequest};
 use std::fmt;
 
 /// All backends. Of those that open interfaces a faster one stands behind a slower one, on veth (measured) as on NICs.
-pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT];
+pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT, dpdk::INFO];
 
 /// The backend that is wanted for interfaces of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,21 @@ impl PortSpec {
     /// Returns the port of this name. A colon belongs to an address: the kernel allows none in the name of an interface.
     pub fn parse(name: &str) -> Self {
         Self::among(BACKENDS, name)
+    }
+
+    /// Returns the two ports of a list that is separated by a comma; `None` if they are not two, or one twice. Commas in an address are told apart: behind
+    /// them stand options, as in `memif:PATH,id=1`.
+    pub fn parse_pair(list: &str) -> Option<[Self; 2]> {
+        let mut names: Vec<String> = Vec::new();
+        for part in list.split(',') {
+            let is_option = part.split_once('=').is_some_and(|(option, _)| !option.is_empty() && !option.contains(':'));
+            match names.last_mut().filter(|name| is_option && Self::parse(name).interface().is_none()) {
+                Some(name) => *name += &format!(",{part}"),
+                None => names.push(part.to_owned()),
+            }
+        }
+        let ports: [String; 2] = names.try_into().ok()?;
+        Some(ports.map(|name| Self::parse(&name))).filter(|[left, right]| left != right)
     }
 
     fn among(backends: &'static [BackendInfo], name: &str) -> Self {
@@ -135,6 +153,25 @@ mod tests {
         assert_eq!((address.to_string().as_str(), address.interface()), ("memory:a:b", None));
         for name in ["memory", "enp1s0f0", "packet:x", ""] {
             assert_eq!(parsed(name), PortSpec::Interface(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn commas_within_an_address_do_not_separate_ports() {
+        let parsed = |list: &str| PortSpec::parse_pair(list).map(|ports| ports.map(|port| port.to_string()));
+        let pair = |left: &str, right: &str| Some([left.to_owned(), right.to_owned()]);
+        assert_eq!(parsed("e0,e1"), pair("e0", "e1"));
+        // The kernel allows an equals sign in the name of an interface.
+        assert_eq!(parsed("e0,e=1"), pair("e0", "e=1"));
+        assert_eq!(parsed("memif:/a=b,id=1,memif:/a=b"), pair("memif:/a=b,id=1", "memif:/a=b"));
+        let nics = ["dpdk:0000:3b:00.0,mode=1", "dpdk:3b:00.1"];
+        assert_eq!(parsed(&nics.join(",")), pair(nics[0], nics[1]));
+        let virtuals = ["dpdk:net_memif0,role=client,socket=/tmp/a:b.sock", "dpdk:net_memif1,socket=/x"];
+        assert_eq!(parsed(&virtuals.join(",")), pair(virtuals[0], virtuals[1]));
+        for list in
+            ["e0", "e0,e1,e2", "memif:/a,id=1", "dpdk:net_null0,size=64,no-rx=1", "dpdk:net_a0,dpdk:net_b0,net_c0", "e0,e0"]
+        {
+            assert_eq!(parsed(list), None, "{list}");
         }
     }
 

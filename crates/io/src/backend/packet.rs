@@ -44,7 +44,7 @@ pub fn open(interface: &Interface) -> Result<Port, PortError> {
     let transmit = Box::new(PacketTransmit::open(interface)?);
     let receive = Box::new(PacketReceive::open(interface)?);
     let how = format!("{} (sendmmsg past the qdisc, TPACKET_V2 ring)", INFO.title);
-    Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![Halves { transmit, receive }] })
+    Ok(Port { name: interface.name.clone(), mac: interface.mac, how, node: None, queues: vec![Halves { transmit, receive }] })
 }
 
 /// Octets of a buffer for a frame of an interface with this MTU, a power of two.

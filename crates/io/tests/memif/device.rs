@@ -18,7 +18,9 @@ impl Testpmd {
         let cores = cores.join(",");
         let log = File::create(directory.join("testpmd.log")).expect("a file");
         // All its state is in this directory, where other programs of DPDK do not look.
-        let child = Command::new("dpdk-testpmd")
+        // What it prints is in its log at once: a test may wait for that.
+        let child = Command::new("stdbuf")
+            .args(["-oL", "dpdk-testpmd"])
             .env("XDG_RUNTIME_DIR", directory)
             .args(["--no-huge", "--no-shconf", "-m", "256", "--no-pci", "--no-telemetry"])
             .arg(format!("--lcores=0@({cores}),1@({cores})"))
@@ -46,5 +48,7 @@ impl Drop for Testpmd {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        // Root's directory for files that other processes of DPDK may read, of which there are none.
+        let _ = std::fs::remove_dir(format!("/var/run/dpdk/sb-{}", std::process::id()));
     }
 }

@@ -2,8 +2,8 @@
 //! is, and what does is the same for all frames of a stream.
 
 use super::{
-    DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, TAIL_LEN,
-    TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
+    DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, StampedTime,
+    TAIL_LEN, TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
 };
 use crate::octets::{array, be16};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
@@ -44,6 +44,29 @@ struct TailWords {
     time_ns: u64,
 }
 
+impl TailWords {
+    /// Reads the words of a frame whose UDP header begins there.
+    #[inline(always)]
+    fn read(frame: &[u8], udp_at: usize) -> Self {
+        let tail = frame[udp_at..].first_chunk::<TAIL_LEN>().expect(TOO_SHORT);
+        Self {
+            header: u64::from_be_bytes(*tail.first_chunk().expect(TOO_SHORT)),
+            middle: u64::from_be_bytes(*tail[10..].first_chunk().expect(TOO_SHORT)),
+            time_ns: u64::from_be_bytes(*tail[18..].first_chunk().expect(TOO_SHORT)),
+        }
+    }
+
+    /// Writes the words into a frame whose UDP header begins there.
+    #[inline(always)]
+    fn write(&self, frame: &mut [u8], udp_at: usize) {
+        let tail = frame[udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
+        tail[..8].copy_from_slice(&self.header.to_be_bytes());
+        // Between the two stands the first half of the magic.
+        tail[10..18].copy_from_slice(&self.middle.to_be_bytes());
+        tail[18..].copy_from_slice(&self.time_ns.to_be_bytes());
+    }
+}
+
 impl PlainPatch {
     /// Returns the patch of a template's frames; `None` where they are encapsulated, or no UDP datagrams.
     pub fn new(template: &Template) -> Option<Self> {
@@ -70,12 +93,7 @@ impl PlainPatch {
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
     pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
-        let TailWords { header, middle, time_ns } = self.tail(variable);
-        let tail = frame[self.udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
-        tail[..8].copy_from_slice(&header.to_be_bytes());
-        // Between the two stands the first half of the magic.
-        tail[10..18].copy_from_slice(&middle.to_be_bytes());
-        tail[18..].copy_from_slice(&time_ns.to_be_bytes());
+        self.tail(variable).write(frame, self.udp_at);
         if let Some(parts) = variable.addresses {
             put(frame, self.parts_at.0, parts.0.to_be_bytes());
             put(frame, self.parts_at.1, parts.1.to_be_bytes());
@@ -89,6 +107,24 @@ impl PlainPatch {
         if let Some(sum) = self.header_sum.filter(|_| variable.addresses.is_some() || variable.subscriber.is_some()) {
             put(frame, IPV4_CHECKSUM_AT, checksum::finish(sum + self.sum_of_addresses(variable)).to_be_bytes());
         }
+    }
+
+    /// Returns whether the datagrams are IPv4.
+    #[inline]
+    pub fn is_ipv4(&self) -> bool {
+        self.header_sum.is_some()
+    }
+
+    /// Does what [`Self::patch`] does with a frame of which nothing varies but ports, number and time. `IS_IPV4` says what [`Self::is_ipv4`] does:
+    /// once for all frames.
+    ///
+    /// # Panics
+    /// If `frame` is shorter than the template's headers and tag.
+    #[inline(always)]
+    pub fn patch_ports<const IS_IPV4: bool>(&self, frame: &mut [u8], ports: (u16, u16), sequence: u64, time: StampedTime) {
+        debug_assert_eq!(IS_IPV4, self.is_ipv4());
+        let tail = self.tail_of(sum_of(self.own_parts), ports, sequence, time);
+        tail.write(frame, if IS_IPV4 { UDP_AT_IPV4 } else { UDP_AT_IPV6 });
     }
 
     #[inline(always)]
@@ -108,11 +144,17 @@ impl PlainPatch {
 
     #[inline(always)]
     fn tail(&self, variable: &Variable) -> TailWords {
-        let (ports, time) = ((variable.source_port, variable.destination_port), variable.time);
-        let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
-        let checksum = checksum::finish_udp(self.sum + self.sum_of_addresses(variable) + sum_of(ports) + tag);
+        let ports = (variable.source_port, variable.destination_port);
+        self.tail_of(self.sum_of_addresses(variable), ports, variable.sequence, variable.time)
+    }
+
+    /// Returns the tail of a frame; `addresses` is the partial sum of what varies of these.
+    #[inline(always)]
+    fn tail_of(&self, addresses: u64, ports: (u16, u16), sequence: u64, time: StampedTime) -> TailWords {
+        let tag = (sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
+        let checksum = checksum::finish_udp(self.sum + addresses + sum_of(ports) + tag);
         let header = u64::from(ports.0) << 48 | u64::from(ports.1) << 32 | u64::from(self.udp_len) << 16 | u64::from(checksum);
-        TailWords { header, middle: tag::middle(self.stream, variable.sequence), time_ns: time.time_ns }
+        TailWords { header, middle: tag::middle(self.stream, sequence), time_ns: time.time_ns }
     }
 }
 
@@ -133,6 +175,8 @@ pub struct PlainArrival {
     octets: [u8; FIXED_IPV6],
     /// All ones where the octets of a frame must be the template's.
     mask: [u8; FIXED_IPV6],
+    /// True where an IPv4 header has a checksum that follows from fields which vary.
+    varies_header: bool,
     /// True where a translator chose the identification and the don't-fragment flag of an IPv4 header (RFC 7915 section 5.1).
     is_identification_chosen: bool,
     /// The flags of the template's IPv4 header.
@@ -162,19 +206,20 @@ impl PlainArrival {
         if let Some(end) = vary.whole {
             leave_out(patch.address_at(end), if is_ipv4 { 4 } else { 16 });
         }
-        if is_ipv4 {
-            leave_out(IPV4_CHECKSUM_AT, 2);
-        }
         if !with_hardware_addresses {
             leave_out(0, ethernet::ADDRESSES_LEN);
         }
         let is_identification_chosen = is_ipv4 && is_translated;
+        let varies_header = is_ipv4 && (is_identification_chosen || vary.parts || vary.whole.is_some());
+        if varies_header {
+            leave_out(IPV4_CHECKSUM_AT, 2);
+        }
         if is_identification_chosen {
             leave_out(IDENTIFICATION_AT, 2);
             mask[FLAGS_AT] = !arrival::DONT_FRAGMENT;
         }
         let flags = be16(&octets, FLAGS_AT);
-        Some(Self { patch, octets, mask, is_identification_chosen, flags })
+        Some(Self { patch, octets, mask, varies_header, is_identification_chosen, flags })
     }
 
     /// Returns whether headers and tag of a frame are those with these fields. The fill pattern is not looked at.
@@ -183,26 +228,40 @@ impl PlainArrival {
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
     pub fn is(&self, frame: &[u8], variable: &Variable) -> bool {
-        let words = |tail: &[u8; TAIL_LEN]| TailWords {
-            header: u64::from_be_bytes(*tail.first_chunk().expect(TOO_SHORT)),
-            middle: u64::from_be_bytes(*tail[10..].first_chunk().expect(TOO_SHORT)),
-            time_ns: u64::from_be_bytes(*tail[18..].first_chunk().expect(TOO_SHORT)),
-        };
-        let seen = words(frame[self.patch.udp_at..].first_chunk().expect(TOO_SHORT));
         let patch = &self.patch;
-        if seen != patch.tail(variable) || !self.has_parts(frame, variable) {
+        if TailWords::read(frame, patch.udp_at) != patch.tail(variable) || !self.has_parts(frame, variable) {
             return false;
         }
         match patch.header_sum {
             Some(sum) => {
                 variable.inner().is_none_or(|(end, own)| u32::from_be_bytes(array(frame, patch.address_at(end))) == own as u32)
-                    && self.has_header_checksum(frame, sum, variable)
+                    && (!self.varies_header || self.has_header_checksum(frame, sum + patch.sum_of_addresses(variable)))
                     && self.is_fixed_part::<FIXED_IPV4>(frame)
             }
             None => {
                 variable.inner().is_none_or(|(end, own)| u128::from_be_bytes(array(frame, patch.address_at(end))) == own)
                     && self.is_fixed_part::<FIXED_IPV6>(frame)
             }
+        }
+    }
+
+    /// Returns what [`Self::is`] does of a frame of which nothing varies but ports, number and time.
+    ///
+    /// # Panics
+    /// If `frame` is shorter than the template's headers and tag.
+    #[inline(always)]
+    pub fn is_ports(&self, frame: &[u8], ports: (u16, u16), sequence: u64, time: StampedTime) -> bool {
+        let patch = &self.patch;
+        if TailWords::read(frame, patch.udp_at) != patch.tail_of(sum_of(patch.own_parts), ports, sequence, time) {
+            return false;
+        }
+        match patch.header_sum {
+            Some(sum) => {
+                let addresses = sum_of(patch.own_parts);
+                (!self.varies_header || self.has_header_checksum(frame, sum + addresses))
+                    && self.is_fixed_part::<FIXED_IPV4>(frame)
+            }
+            None => self.is_fixed_part::<FIXED_IPV6>(frame),
         }
     }
 
@@ -216,14 +275,15 @@ impl PlainArrival {
             && (destination == parts.1 || whole == Some(DatagramEnd::Destination))
     }
 
+    /// Compares the checksum of an IPv4 header with the one that is due; `sum` is the partial sum of what the template and the addresses have in it.
     #[inline(always)]
-    fn has_header_checksum(&self, frame: &[u8], sum: u64, variable: &Variable) -> bool {
+    fn has_header_checksum(&self, frame: &[u8], sum: u64) -> bool {
         let chosen = match self.is_identification_chosen {
             // In ones' complement, what is taken off is added with all bits turned over.
             true => u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags),
             false => 0,
         };
-        be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + self.patch.sum_of_addresses(variable) + chosen)
+        be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + chosen)
     }
 
     /// Compares the first `N` octets but for those of variable fields.

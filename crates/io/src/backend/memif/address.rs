@@ -1,6 +1,7 @@
 //! The address of a port: the path of a socket, and the number of an interface behind it.
 
 use super::error::MemifError;
+use crate::backend::mac::local_mac;
 
 /// An address, as it stands behind `memif:` or `memif-server:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,15 +29,9 @@ impl MemifAddress {
         Ok(Self { path: path.to_owned(), id })
     }
 
-    /// Returns a hardware address for this end: a link in memory has none of its own. It is locally administered, and the same whenever the
-    /// port is opened, so that records of two runs can be compared.
+    /// Returns a hardware address for this end.
     pub(super) fn mac(&self, word: &str) -> [u8; 6] {
-        // FNV-1a: any function that tells names apart will do, as long as it never changes.
-        let text = format!("{word}:{},id={}", self.path, self.id);
-        let hash =
-            text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| (hash ^ u64::from(octet)).wrapping_mul(0x100_0000_01b3));
-        let [a, b, c, d, e, ..] = hash.to_le_bytes();
-        [0x02, a, b, c, d, e]
+        local_mac(&format!("{word}:{},id={}", self.path, self.id))
     }
 }
 

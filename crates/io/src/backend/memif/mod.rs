@@ -83,7 +83,7 @@ fn open(
     let how = format!("{} of {} (rings of {} frames in shared memory)", info.title, link.peer, link.sending.size());
     let longest = buffer_octets((request.settings.longest_frame as usize).max(LEAST_SENDING));
     let halves = port::halves(&name, link, layout, longest);
-    Ok(Port { mac: address.mac(info.word), name, how, queues: vec![halves] })
+    Ok(Port { mac: address.mac(info.word), name, how, node: None, queues: vec![halves] })
 }
 
 #[cfg(test)]

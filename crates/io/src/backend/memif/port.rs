@@ -7,9 +7,10 @@ use super::error::MemifError;
 use super::handshake::{MemifLink, RegionLayout};
 use super::memory::SharedMemory;
 use super::ring::{FLAG_NEXT, RingEnd, RingEntry};
+use crate::backend::turn::{take_soon, try_take};
 use crate::sys::memfd::Doorbell;
 use crate::{BATCH, Fill, Halves, PortError, Receive, Sent, Transmit};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex};
 
 /// The most octets of a frame.
 const MOST_OCTETS: usize = 1 << 16;
@@ -18,8 +19,6 @@ const MOST_OCTETS: usize = 1 << 16;
 const LOOKS_IN_A_ROW: u32 = 1 << 15;
 /// The same for a ring that was full: it is looked at only when frames are due.
 const FULL_IN_A_ROW: u32 = 256;
-/// Attempts to send a frame outside of the schedule while the other half is sending a batch, which takes some microseconds.
-const ANSWER_ATTEMPTS: u32 = 10_000;
 
 /// The parts of a link that both halves hold.
 struct LinkShared {
@@ -68,15 +67,6 @@ struct WayOut {
     /// The layout of our own memory, if it is ours.
     layout: Option<RegionLayout>,
     shared: Arc<LinkShared>,
-}
-
-/// Takes the turn, if nobody has it.
-fn try_take(way_out: &Mutex<WayOut>) -> Option<MutexGuard<'_, WayOut>> {
-    match way_out.try_lock() {
-        Ok(turn) => Some(turn),
-        Err(TryLockError::Poisoned(panicked)) => Some(panicked.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
 }
 
 impl WayOut {
@@ -344,14 +334,7 @@ impl Receive for MemifReceive {
 
     /// Sends one frame. If the ring is full it is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        let turn = (0..ANSWER_ATTEMPTS).find_map(|_| {
-            let turn = try_take(&self.way_out);
-            if turn.is_none() {
-                std::hint::spin_loop();
-            }
-            turn
-        });
-        let Some(mut turn) = turn else { return Ok(()) };
+        let Some(mut turn) = take_soon(&self.way_out) else { return Ok(()) };
         if turn.put(frame).map_err(|error| self.shared.fail(&error))? {
             turn.publish();
         }

@@ -77,7 +77,7 @@ fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError>
                 let each = if queues.len() == 1 { String::new() } else { format!(", {} queues", queues.len()) };
                 let polled = if settings.busy_poll { ", busy poll" } else { "" };
                 let how = format!("{} ({mode}{each}{polled})", INFO.title);
-                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues });
+                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, node: None, queues });
             }
             Err(error) => failed.push(error),
         }

@@ -199,7 +199,6 @@ pub(super) fn watch(load: u16) -> Watch {
         devices: vec![],
         memory: vec![],
         process_ms: None,
-        polling: false,
         drops: vec![],
         connections: vec![],
         waited_us: vec![],
