@@ -7,7 +7,7 @@ use crate::reach::reach;
 use crate::stream::{FlowPattern, Stream};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::trial::Schedule;
-use sixbench_wire::template::{PlainPatch, StampedTime, Template};
+use sixbench_wire::template::{PlainPatch, StampedTime, Template, TunnelPatch};
 
 /// One direction being sent, by one queue.
 pub(crate) struct Sender<'a> {
@@ -103,6 +103,8 @@ enum WritingWay {
     Ports(DrawnPorts, PlainPatch),
     /// Plain datagrams.
     Plain(FlowPattern, PlainPatch),
+    /// Datagrams in a tunnel.
+    Tunnel(FlowPattern, TunnelPatch),
     /// All others.
     Any,
 }
@@ -120,7 +122,7 @@ impl Writer {
         let way = match (stream.plain(), stream.drawn_ports()) {
             (Some((_, patch)), Some(ports)) => WritingWay::Ports(ports, patch),
             (Some((pattern, patch)), None) => WritingWay::Plain(pattern, patch),
-            (None, _) => WritingWay::Any,
+            (None, _) => stream.tunnel().map_or(WritingWay::Any, |(pattern, patch)| WritingWay::Tunnel(pattern, patch)),
         };
         Self { held: vec![Held::Unknown; slots], way }
     }
@@ -142,6 +144,15 @@ impl Writer {
             }
             WritingWay::Ports(ports, patch) => write_ports::<false>((*ports, *patch), stream, held, next, (wanted, port)),
             WritingWay::Plain(pattern, patch) => {
+                let template = &stream.kind(0).0.template;
+                port.transmit(wanted, &mut |slot, buffer| {
+                    let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
+                    let (sequence, time) = next();
+                    patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
+                    frame.len()
+                })
+            }
+            WritingWay::Tunnel(pattern, patch) => {
                 let template = &stream.kind(0).0.template;
                 port.transmit(wanted, &mut |slot, buffer| {
                     let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);

@@ -9,7 +9,8 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+    DatagramEnd, Description, OuterHeader, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport, TunnelPatch,
+    Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
@@ -347,6 +348,12 @@ impl Stream {
     pub(crate) fn plain(&self) -> Option<(FlowPattern, PlainPatch)> {
         let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
         Some((pattern.clone(), PlainPatch::new(&self.foreground.template)?))
+    }
+
+    /// Returns the quick way to write the frames of this stream where they are in a tunnel.
+    pub(crate) fn tunnel(&self) -> Option<(FlowPattern, TunnelPatch)> {
+        let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
+        Some((pattern.clone(), TunnelPatch::new(&self.foreground.template)?))
     }
 
     /// Returns the ports of the frames of this stream by their numbers, if nothing else varies of them but number and time.

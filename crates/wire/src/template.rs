@@ -13,12 +13,14 @@ mod arrival;
 mod blank;
 mod outer;
 mod plain;
+mod tunnel;
 
 use blank::Blank;
 pub use blank::with_part;
 use outer::OuterPatch;
 pub use outer::{OuterHeader, address_of, bits};
 pub use plain::{AddressesThatVary, PlainArrival, PlainPatch};
+pub use tunnel::{TunnelArrival, TunnelPatch};
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;

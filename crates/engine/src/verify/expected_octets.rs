@@ -6,7 +6,7 @@ use crate::stateful::Mapped;
 use crate::stream::{FlowPattern, FrameKind, Stream};
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
-use sixbench_wire::template::{AddressesThatVary, PlainArrival, StampedTime};
+use sixbench_wire::template::{AddressesThatVary, PlainArrival, StampedTime, TunnelArrival};
 
 /// The longest headers with a tag: IPv6 in IPv6, which no technology has; IPv4 in IPv6 takes 100.
 const LONGEST_HEAD: usize = 128;
@@ -34,6 +34,8 @@ enum ComparingWay {
     Ports(DrawnPorts, PlainArrival),
     /// Plain datagrams.
     Plain(FlowPattern, PlainArrival),
+    /// Datagrams in a tunnel.
+    Tunnel(FlowPattern, Box<TunnelArrival>),
     /// All others are written as they must be.
     Written,
 }
@@ -46,23 +48,26 @@ impl ExpectedOctets {
         let mut head = [0; LONGEST_HEAD];
         head[..head_octets].copy_from_slice(&template.octets()[..head_octets]);
         let knows_hardware_addresses = template.description().src_mac.is_unicast();
-        let plain = kind.flow_pattern().and_then(|pattern| {
+        let way = kind.flow_pattern().and_then(|pattern| {
             let vary = AddressesThatVary { parts: pattern.varies_addresses(), whole: pattern.subscriber_end() };
-            let arrival = PlainArrival::new(template, vary, !kind.keeps_identification, knows_hardware_addresses)?;
-            Some((pattern.clone(), arrival))
+            let is_translated = !kind.keeps_identification;
+            let tunnel = TunnelArrival::new(template, vary, is_translated, knows_hardware_addresses);
+            if let Some(arrival) = tunnel {
+                return Some(ComparingWay::Tunnel(pattern.clone(), Box::new(arrival)));
+            }
+            let arrival = PlainArrival::new(template, vary, is_translated, knows_hardware_addresses)?;
+            Some(match stream.drawn_ports() {
+                Some(ports) => ComparingWay::Ports(ports, arrival),
+                None => ComparingWay::Plain(pattern.clone(), arrival),
+            })
         });
-        let way = match (plain, stream.drawn_ports()) {
-            (Some((_, arrival)), Some(ports)) => ComparingWay::Ports(ports, arrival),
-            (Some((pattern, arrival)), None) => ComparingWay::Plain(pattern, arrival),
-            (None, _) => ComparingWay::Written,
-        };
         Self {
             head,
             head_octets,
             frame_octets: template.frame_octets(),
             is_background,
             stream: template.description().stream,
-            way,
+            way: way.unwrap_or(ComparingWay::Written),
             knows_hardware_addresses,
             has_device_fields: template.description().outer.is_some()
                 || (template.src().is_ipv4() && !kind.keeps_identification),
@@ -92,6 +97,9 @@ impl ExpectedOctets {
         let has_head = match &self.way {
             ComparingWay::Ports(ports, arrival) => arrival.is_ports(frame, ports.at(tag.sequence), tag.sequence, time),
             ComparingWay::Plain(pattern, arrival) => {
+                arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time))
+            }
+            ComparingWay::Tunnel(pattern, arrival) => {
                 arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time))
             }
             ComparingWay::Written => self.has_written_head(frame, tag.sequence, time, stream, kind),

@@ -91,6 +91,18 @@ impl OuterPatch {
         }
     }
 
+    /// The IP version of the outer header.
+    #[inline]
+    pub(super) fn version(&self) -> IpVersion {
+        self.version
+    }
+
+    /// The partial sum of an IPv4 header whose addresses are left out.
+    #[inline]
+    pub(super) fn header_sum(&self) -> u64 {
+        self.header_sum
+    }
+
     /// Source and destination.
     #[inline]
     pub(super) fn addresses(&self, at: Option<(DatagramEnd, u128)>) -> (u128, u128) {

@@ -13,7 +13,7 @@ const FIXED_IPV4: usize = UDP_AT_IPV4 + udp::HEADER_LEN + 2;
 const FIXED_IPV6: usize = UDP_AT_IPV6 + udp::HEADER_LEN + 2;
 
 /// Octets that are compared at once.
-const WORD: usize = 4;
+pub(super) const WORD: usize = 4;
 
 const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + arrival::IDENTIFICATION_AT;
 const FLAGS_AT: usize = ethernet::HEADER_LEN + arrival::FLAGS_AT;
@@ -70,9 +70,13 @@ impl TailWords {
 impl PlainPatch {
     /// Returns the patch of a template's frames; `None` where they are encapsulated, or no UDP datagrams.
     pub fn new(template: &Template) -> Option<Self> {
-        let is_plain = template.outer.is_none() && template.description.transport == Transport::Udp;
+        Self::of_datagram(template).filter(|_| template.outer.is_none())
+    }
+
+    /// Returns the patch of the datagrams of a template, in frames without the header that may be around them; `None` where they are not UDP.
+    pub(super) fn of_datagram(template: &Template) -> Option<Self> {
         let is_ipv4 = template.version == IpVersion::V4;
-        is_plain.then(|| Self {
+        (template.description.transport == Transport::Udp).then(|| Self {
             udp_at: if is_ipv4 { UDP_AT_IPV4 } else { UDP_AT_IPV6 },
             udp_len: template.udp_len,
             stream: template.description.stream,
@@ -192,12 +196,21 @@ impl PlainArrival {
         is_translated: bool,
         with_hardware_addresses: bool,
     ) -> Option<Self> {
-        let patch = PlainPatch::new(template)?;
+        let mut arrival = Self::of_datagram(template, vary, is_translated).filter(|_| template.outer.is_none())?;
+        let looked_at = if with_hardware_addresses { 0 } else { ethernet::ADDRESSES_LEN };
+        arrival.mask[looked_at..ethernet::HEADER_LEN].fill(0xff);
+        Some(arrival)
+    }
+
+    /// Returns the arrival of the datagrams of a template, whatever is in front of them; `None` where they are not UDP.
+    pub(super) fn of_datagram(template: &Template, vary: AddressesThatVary, is_translated: bool) -> Option<Self> {
+        let patch = PlainPatch::of_datagram(template)?;
         let is_ipv4 = patch.header_sum.is_some();
         let length = if is_ipv4 { FIXED_IPV4 } else { FIXED_IPV6 };
         let (mut octets, mut mask) = ([0; FIXED_IPV6], [0xff; FIXED_IPV6]);
-        octets[..length].copy_from_slice(&template.octets()[..length]);
+        octets[..length].copy_from_slice(&template.octets()[template.shift..][..length]);
         let mut leave_out = |at: usize, count: usize| mask[at..at + count].fill(0);
+        leave_out(0, ethernet::HEADER_LEN);
         leave_out(patch.udp_at, udp::HEADER_LEN);
         if vary.parts {
             leave_out(patch.parts_at.0, 2);
@@ -205,9 +218,6 @@ impl PlainArrival {
         }
         if let Some(end) = vary.whole {
             leave_out(patch.address_at(end), if is_ipv4 { 4 } else { 16 });
-        }
-        if !with_hardware_addresses {
-            leave_out(0, ethernet::ADDRESSES_LEN);
         }
         let is_identification_chosen = is_ipv4 && is_translated;
         let varies_header = is_ipv4 && (is_identification_chosen || vary.parts || vary.whole.is_some());
@@ -289,18 +299,24 @@ impl PlainArrival {
     /// Compares the first `N` octets but for those of variable fields.
     #[inline(always)]
     fn is_fixed_part<const N: usize>(&self, frame: &[u8]) -> bool {
-        #[inline(always)]
-        fn words(octets: &[u8], count: usize) -> &[[u8; WORD]] {
-            octets[..count].as_chunks().0
-        }
-        let mut differences = 0;
-        // A loop rather than a fold, which the compiler makes a call of.
-        for ((frame, octets), mask) in words(frame, N).iter().zip(words(&self.octets, N)).zip(words(&self.mask, N)) {
-            let [frame, octets, mask] = [frame, octets, mask].map(|octets| u32::from_ne_bytes(*octets));
-            differences |= (frame ^ octets) & mask;
-        }
-        differences == 0
+        !differs::<N>(frame, &self.octets, &self.mask)
     }
+}
+
+/// Returns whether the first `N` octets of a frame differ from these where the mask has ones.
+#[inline(always)]
+pub(super) fn differs<const N: usize>(frame: &[u8], octets: &[u8], mask: &[u8]) -> bool {
+    #[inline(always)]
+    fn words(octets: &[u8], count: usize) -> &[[u8; WORD]] {
+        octets[..count].as_chunks().0
+    }
+    let mut differences = 0;
+    // A loop rather than a fold, which the compiler makes a call of.
+    for ((frame, octets), mask) in words(frame, N).iter().zip(words(octets, N)).zip(words(mask, N)) {
+        let [frame, octets, mask] = [frame, octets, mask].map(|octets| u32::from_ne_bytes(*octets));
+        differences |= (frame ^ octets) & mask;
+    }
+    differences != 0
 }
 
 const _: () = assert!(FIXED_IPV4.is_multiple_of(WORD) && FIXED_IPV6.is_multiple_of(WORD));
