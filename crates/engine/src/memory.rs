@@ -13,11 +13,16 @@ pub trait Footprint {
 impl Footprint for TrafficProfile {
     /// A bit of each frame for each receiver, and one more of each reply; the losses of every bin.
     fn octets(&self, spec: &TrialSpec) -> u64 {
-        let bitmaps = if spec.kind == TrialKind::Response { 3 } else { self.directions.each().len() as u64 };
-        let (bits, bins) = (reach(&spec.schedule()).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
-        let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
-        bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(connections.saturating_mul(CONNECTION_OCTETS))
+        octets_of_one_queue(self, spec, 1)
     }
+}
+
+/// Returns the octets of the tables of one queue of each port; `senders` are the queues that send a direction.
+fn octets_of_one_queue(profile: &TrafficProfile, spec: &TrialSpec, senders: usize) -> u64 {
+    let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
+    let (bits, bins) = (reach(&spec.schedule(), senders).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
+    let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
+    bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(connections.saturating_mul(CONNECTION_OCTETS))
 }
 
 /// Traffic over ports with several queues, each of which keeps tables of its own.
@@ -32,7 +37,7 @@ const BITS_AMONG_OTHERS: u64 = 5;
 
 impl Footprint for QueuedTraffic<'_> {
     fn octets(&self, spec: &TrialSpec) -> u64 {
-        let of_one = self.profile.octets(spec);
+        let of_one = octets_of_one_queue(self.profile, spec, self.queues);
         if self.queues > 1 { of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS) } else { of_one }
     }
 }

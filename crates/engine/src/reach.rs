@@ -13,24 +13,25 @@ pub(crate) const FASTEST: FrameRate = FrameRate(100_000_000);
 /// Batches that may leave between the frame that is too late and the sender's end.
 const MARGIN: u64 = 4 * BATCH as u64;
 
-/// Returns the most frames of `schedule` that a sender has sent when it ends: all, or, where they are due faster than any sender is, those
-/// that leave before it is so late that it gives up.
-pub(crate) fn reach(schedule: &Schedule) -> u64 {
+/// Returns the most frames of `schedule` that so many senders, which take turns, have sent when they end: all, or, where they are due faster than
+/// any sender is, those that leave before they are so late that they give up.
+pub(crate) fn reach(schedule: &Schedule, senders: usize) -> u64 {
+    let senders = senders.max(1) as u64;
     let mut late_ns = 0.0;
     for segment in schedule.segments() {
-        let growth_ns = growth_ns(segment);
+        let growth_ns = growth_ns(segment, senders);
         let until = (GIVE_UP_LATENESS_NS as f64 - late_ns) / growth_ns;
         if growth_ns > 0.0 && until < segment.frames as f64 {
-            return (segment.first + until as u64 + MARGIN).min(schedule.frames());
+            return (segment.first + until as u64 + MARGIN * senders).min(schedule.frames());
         }
         late_ns = (late_ns + growth_ns * segment.frames as f64).max(0.0);
     }
     schedule.frames()
 }
 
-/// Returns by how much the fastest sender falls behind with each frame, nanoseconds; below zero where it keeps up.
-fn growth_ns(segment: &Segment) -> f64 {
-    1e9 / FASTEST.0 as f64 - 1e9 / segment.rate.0.max(1) as f64
+/// Returns by how much the fastest senders fall behind with each frame, nanoseconds; below zero where they keep up.
+fn growth_ns(segment: &Segment, senders: u64) -> f64 {
+    1e9 / (FASTEST.0 * senders) as f64 - 1e9 / segment.rate.0.max(1) as f64
 }
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ mod tests {
     const MINUTE: u64 = 60_000_000_000;
 
     fn reached(spec: TrialSpec) -> u64 {
-        reach(&spec.schedule())
+        reach(&spec.schedule(), 1)
     }
 
     #[test]
@@ -50,7 +51,7 @@ mod tests {
             let spec = TrialSpec::constant(FrameRate(rate), MINUTE);
             assert_eq!(reached(spec), spec.frames());
         }
-        assert_eq!(reach(&Schedule::default()), 0, "a direction without frames");
+        assert_eq!(reach(&Schedule::default(), 1), 0, "a direction without frames");
     }
 
     #[test]
@@ -60,6 +61,13 @@ mod tests {
         assert!((55_555_555..55_556_000).contains(&sent), "{sent}");
         let short = TrialSpec::constant(FrameRate(1_000_000_000), 1_000_000);
         assert_eq!(reached(short), short.frames(), "a short one is over before");
+    }
+
+    #[test]
+    fn a_link_of_100_gigabit_is_reached_whole_by_several_senders() {
+        let spec = TrialSpec::constant(FrameRate(148_809_523), MINUTE);
+        assert!(reached(spec) < spec.frames());
+        assert_eq!(reach(&spec.schedule(), 2), spec.frames());
     }
 
     #[test]

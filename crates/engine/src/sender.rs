@@ -31,7 +31,7 @@ impl<'a> Sender<'a> {
     ) -> Self {
         let sending = PacedSending::new(Pacer::share(schedule, share), stall_ns);
         let writer = Writer::new(&stream, port.slots());
-        let reach = share.part_of(reach(schedule));
+        let reach = share.part_of(reach(schedule, share.of as usize));
         // A queue without frames has nothing to push on.
         let is_flushed = sending.pacer.frames() == 0;
         Self { port, stream, sending, reach, writer, is_flushed, refused: 0 }

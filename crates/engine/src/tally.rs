@@ -82,10 +82,11 @@ struct Example {
 impl FrameTally {
     /// Counts nothing yet of the frames expected, which are sent by so many queues in turn and received by so many.
     pub(crate) fn new(expected: ExpectedFrames, queues: QueueCounts) -> Self {
+        let reach = reach(&expected.schedule, queues.sending);
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         Self {
-            seen: Bitmap::new(reach(&expected.schedule)),
-            faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach(&expected.schedule))),
+            seen: Bitmap::new(reach),
+            faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
             counts: ReceiverCounts::default(),
             highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
             bins: vec![0; bins as usize],

@@ -73,7 +73,7 @@ impl TrialContext<'_> {
 
     /// The responders of an exchange. Each receives and sends on one thread, so that no reply waits for another one to take it up.
     fn responders<'p>(&self, PortHalves { transmit, receive }: PortHalves<'p>) -> Result<Vec<Task<'p>>, MeasureError> {
-        let frames = reach(&self.phase.spec.schedule());
+        let frames = reach(&self.phase.spec.schedule(), self.queues[Direction::Forward as usize]);
         let responder = |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
             let (receiver, replies) = (self.receiver(receive, Direction::Forward)?, self.sent(Direction::Reverse)?);
             let responder = Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
@@ -117,8 +117,9 @@ impl TrialContext<'_> {
         let macs = if self.profile.wire == Some(WireAddresses::Exchanged) { (peer, own) } else { (own, peer) };
         let stream = Stream::expected(self.source(direction), macs)?;
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
+        let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
         let expected = ExpectedFrames {
-            verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known)
+            verifier: Verifier::new(stream, reach(&schedule, sending), self.profile.zero_checksum_is_known)
                 .knowing_absent_checksums(self.profile.absent_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
@@ -130,7 +131,6 @@ impl TrialContext<'_> {
             Direction::Reverse => &self.profile.left,
         };
         let answerer = NeighbourAnswerer::new(own, neighbours);
-        let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
         let tally = FrameTally::new(expected, QueueCounts { sending, receiving });
         Ok(Receiver::new(port, answerer, tally, self.settings.stall_ns))
     }
