@@ -39,9 +39,9 @@ fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Devices, String> 
 }
 
 fn is_tried(recipe: &Recipe) -> bool {
-    // What no package has may not be here; a server needs no second trial of its own.
+    // What no package has may not be here, and what this machine's lab built is not on another; a server needs no second trial of its own.
     let can_be_here = recipe.host == DeviceHost::Netns && recipe.is_for_namespaces() && recipe.missing().is_empty();
-    can_be_here && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
+    can_be_here && recipe.built.is_empty() && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
 }
 
 #[test]

@@ -233,7 +233,7 @@ mod tests {
         assert!(router.contains("a `wire` has no addresses, and every other device has some on both links"), "{router}");
         let siit = siit().replace("technology = \"siit\"", "technology = \"wire\"");
         assert!(error(&siit).contains("a `wire` has no addresses"), "{}", error(&siit));
-        let swaps = self::siit().replace("source =", "swaps-hardware-addresses = true\nsource =");
+        let swaps = self::siit().replacen("source =", "swaps-hardware-addresses = true\nsource =", 1);
         assert!(error(&swaps).contains("swaps-hardware-addresses: only a `wire`"), "{}", error(&swaps));
     }
 
