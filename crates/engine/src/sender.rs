@@ -109,6 +109,17 @@ enum WritingWay {
     Any,
 }
 
+impl WritingWay {
+    fn of(stream: &Stream) -> Self {
+        let Some((pattern, template)) = stream.only_kind() else { return Self::Any };
+        match (PlainPatch::new(template), stream.drawn_ports()) {
+            (Some(patch), Some(ports)) => Self::Ports(ports, patch),
+            (Some(patch), None) => Self::Plain(pattern.clone(), patch),
+            (None, _) => TunnelPatch::new(template).map_or(Self::Any, |patch| Self::Tunnel(pattern.clone(), patch)),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     Unknown,
@@ -119,12 +130,7 @@ enum Held {
 impl Writer {
     /// Writes frames of `stream` into the buffers of a port with so many of them.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
-        let way = match (stream.plain(), stream.drawn_ports()) {
-            (Some((_, patch)), Some(ports)) => WritingWay::Ports(ports, patch),
-            (Some((pattern, patch)), None) => WritingWay::Plain(pattern, patch),
-            (None, _) => stream.tunnel().map_or(WritingWay::Any, |(pattern, patch)| WritingWay::Tunnel(pattern, patch)),
-        };
-        Self { held: vec![Held::Unknown; slots], way }
+        Self { held: vec![Held::Unknown; slots], way: WritingWay::of(stream) }
     }
 
     /// Has `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is looked at once for all of
@@ -139,47 +145,40 @@ impl Writer {
     ) -> Result<Sent, PortError> {
         let held = &mut self.held;
         match &self.way {
-            WritingWay::Ports(ports, patch) if patch.is_ipv4() => {
-                write_ports::<true>((*ports, *patch), stream, held, next, (wanted, port))
-            }
-            WritingWay::Ports(ports, patch) => write_ports::<false>((*ports, *patch), stream, held, next, (wanted, port)),
-            WritingWay::Plain(pattern, patch) => {
-                let template = &stream.kind(0).0.template;
-                port.transmit(wanted, &mut |slot, buffer| {
-                    let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
-                    let (sequence, time) = next();
-                    patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
-                    frame.len()
+            // Copies, which the compiler can keep in registers: what is behind a reference may be the frame that is being written.
+            &WritingWay::Ports(ports, patch) if patch.is_ipv4() => {
+                write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+                    patch.patch_ports::<true>(frame, ports.at(sequence), sequence, time);
                 })
             }
-            WritingWay::Tunnel(pattern, patch) => {
-                let template = &stream.kind(0).0.template;
-                port.transmit(wanted, &mut |slot, buffer| {
-                    let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
-                    let (sequence, time) = next();
-                    patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
-                    frame.len()
-                })
-            }
+            &WritingWay::Ports(ports, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+                patch.patch_ports::<false>(frame, ports.at(sequence), sequence, time);
+            }),
+            WritingWay::Plain(pattern, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+                patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
+            }),
+            WritingWay::Tunnel(pattern, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+                patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
+            }),
             WritingWay::Any => port.transmit(wanted, &mut |slot, buffer| write(stream, next(), &mut held[slot], buffer)),
         }
     }
 }
 
-/// Has `port` send frames of which only the ports vary.
+/// Has `port` send up to `wanted` foreground frames with the numbers and times that `next` gives, each completed by `patch`.
 #[inline(always)]
-fn write_ports<const IS_IPV4: bool>(
-    (ports, patch): (DrawnPorts, PlainPatch),
+fn write_each(
     stream: &Stream,
     held: &mut [Held],
     mut next: impl FnMut() -> (u64, StampedTime),
     (wanted, port): (usize, &mut dyn Transmit),
+    patch: impl Fn(&mut [u8], u64, StampedTime),
 ) -> Result<Sent, PortError> {
     let template = &stream.kind(0).0.template;
     port.transmit(wanted, &mut |slot, buffer| {
         let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
         let (sequence, time) = next();
-        patch.patch_ports::<IS_IPV4>(frame, ports.at(sequence), sequence, time);
+        patch(frame, sequence, time);
         frame.len()
     })
 }

@@ -9,8 +9,7 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, PlainPatch, StampedTime, SubscriberAddresses, Template, Transport, TunnelPatch,
-    Variable,
+    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
@@ -344,16 +343,11 @@ impl Stream {
         std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
     }
 
-    /// Returns the quick way to write the frames of this stream, where there is one.
-    pub(crate) fn plain(&self) -> Option<(FlowPattern, PlainPatch)> {
+    /// Returns the pattern of the frames and their template where all are of one kind; `None` with background traffic, or without a pattern
+    /// that their numbers decide.
+    pub(crate) fn only_kind(&self) -> Option<(&FlowPattern, &Template)> {
         let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
-        Some((pattern.clone(), PlainPatch::new(&self.foreground.template)?))
-    }
-
-    /// Returns the quick way to write the frames of this stream where they are in a tunnel.
-    pub(crate) fn tunnel(&self) -> Option<(FlowPattern, TunnelPatch)> {
-        let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
-        Some((pattern.clone(), TunnelPatch::new(&self.foreground.template)?))
+        Some((pattern, &self.foreground.template))
     }
 
     /// Returns the ports of the frames of this stream by their numbers, if nothing else varies of them but number and time.

@@ -30,8 +30,9 @@ pub(crate) struct FrameRun<'a> {
     reverse_offset_ns: u64,
     /// Both directions, forward first.
     progress: [DirectionProgress; 2],
-    /// True if a direction is over as soon as as many frames were seen as were to come; false where two queues received the same frame.
-    trusts_counts: bool,
+    /// True while frames are waited for again, after all were sent: two queues received the same frame, so that a direction may not be over as
+    /// soon as as many frames were seen as were to come.
+    waits_again: bool,
     /// Receivers that still wait for frames.
     pending: AtomicUsize,
 }
@@ -114,7 +115,7 @@ impl<'a> FrameRun<'a> {
             failed: AtomicBool::new(false),
             residual_ns,
             progress: [DirectionProgress::new(), DirectionProgress::new()],
-            trusts_counts: true,
+            waits_again: false,
             pending: AtomicUsize::new(0),
         };
         tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
@@ -146,7 +147,7 @@ impl<'a> FrameRun<'a> {
             return Ok(tasks);
         }
         // As many frames came as were sent, but one twice: another may still be on its way.
-        self.trusts_counts = false;
+        self.waits_again = true;
         let again = tasks.iter_mut().map(|task| usize::from(task.waits_again())).sum();
         *self.pending.get_mut() = again;
         self.perform(tasks, layout)
@@ -176,7 +177,7 @@ impl<'a> FrameRun<'a> {
     }
 
     fn work(&self, mut tasks: Vec<Task<'a>>, start_ns: u64) -> Result<Vec<Task<'a>>, MeasureError> {
-        if self.trusts_counts {
+        if !self.waits_again {
             tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
         }
         while self.pending.load(Ordering::Acquire) > 0 {
@@ -394,7 +395,7 @@ impl FrameRun<'_> {
             return false;
         }
         let (now_ns, (distinct, last_arrival_ns)) = (self.clock.now_ns(), progress.received());
-        let has_all = self.trusts_counts && distinct >= progress.expected.load(Ordering::Acquire);
+        let has_all = !self.waits_again && distinct >= progress.expected.load(Ordering::Acquire);
         let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
         let since_ns = if self.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
         (has_all && now_ns > last_arrival_ns + LINGER_NS) || now_ns > since_ns + self.residual_ns

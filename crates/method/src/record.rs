@@ -69,7 +69,8 @@ pub struct Facts {
     pub sixbench: String,
     /// The host: kernel, processor, cores, memory, relevant sysctls, by name.
     pub host: BTreeMap<String, String>,
-    /// The layout of links, cores and threads, one sentence each.
+    /// In results of an earlier version, the layout of the device that was set up last; now each DUT has its own, see [`Self::layouts`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layout: Vec<String>,
     /// The facts of each DUT, by recipe name.
     pub duts: BTreeMap<String, DutFacts>,
@@ -94,6 +95,22 @@ impl Facts {
             SkipReason::SetUpFailed { .. } => None,
         })
     }
+
+    /// Returns the layout of links, cores and threads in sentences: first those of all devices, then those of some, with the names of these.
+    pub fn layouts(&self) -> Vec<String> {
+        let mut seen: Vec<(&str, Vec<&str>)> = self.layout.iter().map(|sentence| (sentence.as_str(), Vec::new())).collect();
+        for (name, sentence) in self.duts.iter().flat_map(|(name, dut)| dut.layout.iter().map(move |sentence| (name, sentence)))
+        {
+            match seen.iter_mut().find(|(known, _)| known == sentence) {
+                Some((_, names)) => names.push(name),
+                None => seen.push((sentence, vec![name])),
+            }
+        }
+        let is_of_all = |names: &[&str]| names.is_empty() || names.len() == self.duts.len();
+        let (all, some): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(_, names)| is_of_all(names));
+        let of_all = all.into_iter().map(|(sentence, _)| sentence.to_owned());
+        of_all.chain(some.into_iter().map(|(sentence, names)| format!("{}: {sentence}", names.join(", ")))).collect()
+    }
 }
 
 /// The facts of one DUT.
@@ -105,6 +122,9 @@ pub struct DutFacts {
     pub version: String,
     /// Technology, as in the recipe.
     pub technology: String,
+    /// The layout of links, cores and threads, one sentence each; of a device that was set up with different numbers of cores, all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layout: Vec<String>,
     /// Configuration files as written, by path.
     pub files: BTreeMap<String, String>,
     /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
@@ -149,5 +169,26 @@ impl LinkFacts {
     /// Octets of a frame of this size on the link, FCS included.
     pub fn octets(&self, size: FrameSize) -> u16 {
         size.with_fcs(if self.is_ipv4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 }) + self.overhead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_says_of_which_devices_a_sentence_holds() {
+        let dut =
+            |layout: &[&str]| DutFacts { layout: layout.iter().map(|&text| text.into()).collect(), ..DutFacts::default() };
+        let duts = [
+            ("jool", dut(&["two veth pairs", "core 1"])),
+            ("vpp", dut(&["memif", "core 1"])),
+            ("tayga", dut(&["two veth pairs", "core 1"])),
+        ];
+        let facts = Facts { duts: duts.map(|(name, dut)| (name.into(), dut)).into(), ..Facts::default() };
+        assert_eq!(facts.layouts(), ["core 1", "jool, tayga: two veth pairs", "vpp: memif"]);
+        let earlier =
+            Facts { layout: vec!["core 2".into()], duts: [("jool".into(), DutFacts::default())].into(), ..Facts::default() };
+        assert_eq!(earlier.layouts(), ["core 2"], "results of an earlier version");
     }
 }

@@ -5,11 +5,23 @@ use super::error::RunError;
 use super::neighbours;
 use super::request::{SessionRequest, Site};
 use sixbench_io::PortSpec;
+use sixbench_plan::Links;
 use sixbench_testbed::topology::LINKS;
 use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Returns the number of queues of each end of links that are built. Queries and connections go through the kernel's sockets and need one.
+pub(super) fn queues(links: &Links, carries_frames: bool) -> u32 {
+    links.queues.filter(|_| carries_frames).map_or(1, NonZeroU32::get)
+}
+
+/// Returns whether interfaces leave it to the tester's threads to look for frames. The kernel's sockets need the interrupts.
+pub(super) fn defers_interrupts(links: &Links, carries_frames: bool) -> bool {
+    links.busy_poll && carries_frames
+}
 
 /// The tester's ends. Interfaces are always in network namespaces of the tester's own, so that nothing gets from one to the other but through
 /// the device.

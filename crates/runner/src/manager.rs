@@ -256,10 +256,13 @@ impl Manager<'_> {
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
-        dut.certificates = self.facts.duts.get(&recipe.name).map(|before| before.certificates.clone()).unwrap_or_default();
+        let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
+        dut.certificates = before.certificates;
+        dut.layout = before.layout;
+        let new = session.layout().iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect::<Vec<_>>();
+        dut.layout.extend(new);
         self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
-        self.facts.layout = session.layout().to_vec();
         for text in session.warnings() {
             if !self.facts.warnings.contains(text) {
                 self.facts.warnings.push(text.clone());

@@ -1,5 +1,6 @@
 //! What a plan would do to the machine: the commands of its testbeds, none of which is run.
 
+use super::ends::{defers_interrupts, queues};
 use super::error::RunError;
 use crate::profile;
 use sixbench_io::thread::allowed_cores;
@@ -7,7 +8,6 @@ use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, Library, LinkSettings, Shell, Topology, lab};
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
 ///
@@ -41,10 +41,14 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_in_memory(recipe, "", &cores, &rehearsal, &options)?);
             continue;
         }
-        let links = LinkSettings { mtu: 1500, queues: loaded.links.queues.map_or(1, NonZeroU32::get) };
+        let carries_frames = test.measure.dns().is_none() && test.measure.tcp().is_none();
+        let links = LinkSettings { mtu: 1500, queues: queues(&loaded.links, carries_frames) };
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), links, recipe.parts.len())?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
         let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;
+        if defers_interrupts(&loaded.links, carries_frames) {
+            topology.defer_interrupts()?;
+        }
         drop((dut, topology));
     }
     Ok(rehearsal.transcript().text())

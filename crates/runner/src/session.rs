@@ -1,7 +1,7 @@
 //! One device with the tester at its two links, ready for trials.
 
 use super::cores::{cores, fewer};
-use super::ends::TesterLinks;
+use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::{RunError, TrialError};
 use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
@@ -20,7 +20,6 @@ use sixbench_plan::Links;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, TestbedError, Topology};
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,11 +55,14 @@ impl Session {
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
+        let carries_frames = matches!(job, Job::Frames(..));
+        let mtu = ORDINARY_MTU.max(request.longest_datagram());
+        let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
         let (links, mut dut) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
-            None => started(site, request, &cores, &options)?,
+            None => started(site, request, &cores, settings, &options)?,
         };
-        if site.links.busy_poll {
+        if defers_interrupts(site.links, carries_frames) {
             links.defer_interrupts()?;
         }
         let mut layout = match &links {
@@ -254,11 +256,12 @@ fn cabled(
     Ok((links, dut))
 }
 
-/// Sets a device up on this machine, with the links to it.
+/// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
 fn started(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     cores: &Cores,
+    settings: LinkSettings,
     options: &DutOptions,
 ) -> Result<(TesterLinks, Option<Devices>), RunError> {
     let recipe = request.recipe;
@@ -267,9 +270,7 @@ fn started(
         let sockets = dut.sockets().expect("a device in memory has sockets");
         return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
     }
-    let (mtu, devices) = (ORDINARY_MTU.max(request.longest_datagram()), recipe.parts.len());
-    let settings = LinkSettings { mtu, queues: site.links.queues.map_or(1, NonZeroU32::get) };
-    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), settings, devices)?;
+    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), settings, recipe.parts.len())?;
     let dut = Devices::bring_up(recipe, &topology, options)?;
     Ok((TesterLinks::Built(topology), Some(dut)))
 }

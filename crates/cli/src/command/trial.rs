@@ -239,17 +239,8 @@ mod tests {
         let spec = TrialSpec::constant(FrameRate(20_000), 1_000_000_000);
         let result = TrialResult::new(spec, vec![DirectionResult { lost_by_bin, ..counted }], faults);
         let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
-        let watch = Watch {
-            interval_ns: 100_000_000,
-            cores: vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }],
-            devices: vec![],
-            memory: vec![],
-            process_ms: Some(0),
-            polling: false,
-            drops: vec![],
-            connections: vec![],
-            waited_us: vec![],
-        };
+        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
+        let watch = Watch { interval_ns: 100_000_000, cores, process_ms: Some(0), ..Watch::default() };
         describe_disturbance(&result, watch, FrameSize(84))
     }
 

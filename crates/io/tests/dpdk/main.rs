@@ -3,6 +3,9 @@
 //!
 //! DPDK's environment starts once in a process and stays: each test runs in a process of its own, which is this program started again.
 
+#[path = "../veth/pair.rs"]
+mod pair;
+
 mod child;
 mod errors;
 mod interface;

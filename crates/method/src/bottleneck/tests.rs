@@ -37,18 +37,7 @@ fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     let busy = CoreWatch { core: 0, role: CoreRole::Tester, samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
-    let (memory, drops, connections) = (vec![], vec![], vec![]);
-    Watch {
-        interval_ns: SECOND / 10,
-        cores,
-        devices: vec![],
-        memory,
-        process_ms: None,
-        polling: false,
-        drops,
-        connections,
-        waited_us: vec![],
-    }
+    Watch { interval_ns: SECOND / 10, cores, ..Watch::default() }
 }
 
 /// Four cores, numbered from 1, that do this.

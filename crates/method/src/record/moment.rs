@@ -104,19 +104,7 @@ mod tests {
     }
 
     fn watch(waited_us: Vec<u64>) -> Watch {
-        let interval_ns = 100_000_000;
-        let (memory, drops, connections) = (vec![], vec![], vec![]);
-        Watch {
-            interval_ns,
-            cores: vec![],
-            devices: vec![],
-            memory,
-            process_ms: Some(900),
-            polling: false,
-            drops,
-            connections,
-            waited_us,
-        }
+        Watch { interval_ns: 100_000_000, process_ms: Some(900), waited_us, ..Watch::default() }
     }
 
     /// Twenty-two samples of a forwarder that waits a little all the time, and for so long in the tenth.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     /// Time between samples, nanoseconds.
     pub interval_ns: u64,
@@ -157,19 +157,7 @@ mod tests {
     }
 
     fn unwatched() -> Watch {
-        let (memory, drops, connections) = (vec![], vec![], vec![]);
-        let waited_us = vec![];
-        Watch {
-            interval_ns: 100_000_000,
-            cores: vec![],
-            devices: vec![],
-            memory,
-            process_ms: None,
-            polling: false,
-            drops,
-            connections,
-            waited_us,
-        }
+        Watch { interval_ns: 100_000_000, ..Watch::default() }
     }
 
     #[test]

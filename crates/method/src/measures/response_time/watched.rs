@@ -80,18 +80,7 @@ mod tests {
     }
 
     fn watch(cores: Vec<CoreWatch>) -> Watch {
-        let (devices, memory, drops, connections) = (vec![], vec![], vec![], vec![]);
-        Watch {
-            interval_ns: 100_000_000,
-            cores,
-            devices,
-            memory,
-            process_ms: None,
-            polling: false,
-            drops,
-            connections,
-            waited_us: vec![],
-        }
+        Watch { interval_ns: 100_000_000, cores, ..Watch::default() }
     }
 
     #[test]

@@ -193,17 +193,8 @@ pub(super) fn watch(load: u16) -> Watch {
         CpuSample { user: 10 + i % 7, system: 25 + (i * 13) % 20, softirq, idle: 960 - softirq, steal: i % 4 }
     };
     let core = |core, role| CoreWatch { core, role, samples: (0..16).map(sample).collect() };
-    Watch {
-        interval_ns: 200_000_000,
-        cores: vec![core(0, CoreRole::Tester), core(1, CoreRole::Dut)],
-        devices: vec![],
-        memory: vec![],
-        process_ms: None,
-        drops: vec![],
-        connections: vec![],
-        waited_us: vec![],
-        polling: false,
-    }
+    let cores = vec![core(0, CoreRole::Tester), core(1, CoreRole::Dut)];
+    Watch { interval_ns: 200_000_000, cores, ..Watch::default() }
 }
 
 pub(super) fn plan() -> Plan {
@@ -268,6 +259,11 @@ fn facts() -> Facts {
         technology: technology.to_owned(),
         files: [(path.to_owned(), text.to_owned())].into(),
         certificates: vec![],
+        layout: [
+            "tester and DUT are joined by two veth pairs; the DUT is in namespace sb-dut".to_owned(),
+            format!("core 0 sends and receives; core 1 is that of {title}"),
+        ]
+        .into(),
         in_memory: false,
         path: None,
     };
@@ -275,10 +271,7 @@ fn facts() -> Facts {
     Facts {
         sixbench: "0.1.0".to_owned(),
         host: named(&[("cores", "4"), ("kernel", "Linux 6.1.0-26-amd64"), ("memory", "8 GiB"), ("processor", "AMD EPYC 7B13")]),
-        layout: vec![
-            "Tester and DUT are joined by two veth pairs; the DUT is in namespace sb-dut.".to_owned(),
-            "Core 0 sends and receives; core 1 is the DUT's.".to_owned(),
-        ],
+        layout: vec![],
         duts: [
             (
                 "linux-router".to_owned(),

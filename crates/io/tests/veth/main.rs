@@ -1,48 +1,16 @@
 //! The backends over a real veth pair in a namespace of our own. Needs root.
 
+mod pair;
+
+use pair::Pair;
 use sixbench_io::packet::{self, RING_FRAMES};
-use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortOptions, PortSpec, Sent, thread};
+use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortOptions, PortSpec, Sent};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A namespace with one veth pair, `e0` and `e1`; gone when dropped.
-struct Pair(String);
-
-fn ip(arguments: &str) {
-    let status = Command::new("ip").args(arguments.split_whitespace()).status().expect("ip: apt-get install iproute2");
-    assert!(status.success(), "ip {arguments} (these tests need root)");
-}
-
-impl Pair {
-    fn new(name: &str) -> Self {
-        Self::with_queues(name, 1)
-    }
-
-    fn with_queues(name: &str, queues: u32) -> Self {
-        let pair = Self(format!("sb-{}-{name}", std::process::id()));
-        let ns = &pair.0;
-        ip(&format!("netns add {ns}"));
-        let many = format!("numtxqueues {queues} numrxqueues {queues}");
-        ip(&format!("-n {ns} link add e0 {many} type veth peer name e1 {many}"));
-        for end in ["e0", "e1"] {
-            // No addresses of the kernel's own, so that it stays silent on the link.
-            ip(&format!("-n {ns} link set {end} addrgenmode none"));
-            ip(&format!("-n {ns} link set {end} up"));
-        }
-        pair
-    }
-
-    fn open(&self, end: &str, backend: &str) -> Halves {
-        let (end, backend) = (end.to_owned(), backend.to_owned());
-        thread::in_namespace(&self.0, move || open(&end, &backend)).expect("namespace").expect("port")
-    }
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
-    }
+/// Opens an end of the pair.
+fn open_on(pair: &Pair, end: &str, backend: &str) -> Halves {
+    pair.inside(|| open(end, backend)).expect("a port")
 }
 
 fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
@@ -94,8 +62,8 @@ fn backends() -> impl Iterator<Item = &'static str> {
 fn every_frame_arrives_once_and_in_order_between_any_two_backends() {
     for (sender, receiver) in backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver))) {
         let pair = Pair::new(&format!("io-{sender}-{receiver}"));
-        let mut from = pair.open("e0", sender);
-        let mut to = pair.open("e1", receiver);
+        let mut from = open_on(&pair, "e0", sender);
+        let mut to = open_on(&pair, "e1", receiver);
         assert!(carry(&mut from, &mut to).into_iter().eq(0..FRAMES), "{sender} to {receiver}");
         assert_eq!(to.receive.overruns().expect("statistics"), 0, "{sender} to {receiver}");
     }
@@ -104,7 +72,7 @@ fn every_frame_arrives_once_and_in_order_between_any_two_backends() {
 #[test]
 fn what_the_port_sends_it_does_not_receive() {
     let pair = Pair::new("io-own");
-    let (mut port, mut peer) = (pair.open("e0", "packet"), pair.open("e1", "packet"));
+    let (mut port, mut peer) = (open_on(&pair, "e0", "packet"), open_on(&pair, "e1", "packet"));
     port.transmit.transmit(1, &mut |_, buffer| write(1, buffer)).expect("send");
     port.receive.answer(&[2; 60]).expect("answer");
     // Its own frames would be in its ring before the one that the other end sends afterwards.
@@ -120,8 +88,8 @@ fn what_the_port_sends_it_does_not_receive() {
 #[test]
 fn a_full_ring_is_counted_as_overrun() {
     let pair = Pair::new("io-full");
-    let mut from = pair.open("e0", "packet");
-    let mut to = pair.open("e1", "packet");
+    let mut from = open_on(&pair, "e0", "packet");
+    let mut to = open_on(&pair, "e1", "packet");
     let total = 20_000;
     for number in 0..total {
         from.transmit.transmit(1, &mut |_, buffer| write(number, buffer)).expect("send");
@@ -139,14 +107,13 @@ fn a_full_ring_is_counted_as_overrun() {
 
 /// Opens an end of the pair as if it were a NIC, whose full queue is the tester's own.
 fn open_as_nic(pair: &Pair, end: &str) -> Halves {
-    let end = end.to_owned();
-    let opened = thread::in_namespace(&pair.0, move || {
-        let end = Interface::open(&end)?;
+    let opened = pair.inside(|| {
+        let end = Interface::open(end)?;
         assert!(end.is_veth);
         let nic = Interface { is_veth: false, ..end };
         packet::open(&nic).map(Port::into_single_queue)
     });
-    opened.expect("namespace").expect("port")
+    opened.expect("port")
 }
 
 /// Sends until this is true, at most for as long as any machine takes to notice that a link is down.
@@ -163,13 +130,13 @@ fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
     let mut port = open_as_nic(&pair, "e0");
     send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
     port.transmit.check_link().expect("a link");
-    ip(&format!("-n {} link set e1 down", pair.0));
+    pair.ip("link set e1 down");
     // Every call returns, whatever the kernel does with the frames.
     send_until(&mut port, |sent| sent.refused > 0);
     assert!(port.transmit.flush().expect("flush"), "nothing is kept for a link that is down");
     let error = port.transmit.check_link().unwrap_err();
     assert!(matches!(&error, PortError::LinkDown { interface } if interface == "e0"), "{error}");
-    ip(&format!("-n {} link set e1 up", pair.0));
+    pair.ip("link set e1 up");
     send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
     port.transmit.check_link().expect("a link again");
 }
@@ -177,9 +144,9 @@ fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
 #[test]
 fn xdp_names_a_link_that_is_down() {
     let pair = Pair::new("io-xdown");
-    let mut port = pair.open("e0", "xdp");
+    let mut port = open_on(&pair, "e0", "xdp");
     port.transmit.check_link().expect("a link");
-    ip(&format!("-n {} link set e1 down", pair.0));
+    pair.ip("link set e1 down");
     for _ in 0..1_000 {
         port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send");
         port.transmit.flush().expect("flush");
@@ -204,12 +171,12 @@ fn first_frame(port: &mut Halves) -> Vec<u8> {
 #[test]
 fn every_backend_shows_a_vlan_tag_as_it_came() {
     let pair = Pair::new("io-vlan");
-    let mut sender = pair.open("e0", "packet");
+    let mut sender = open_on(&pair, "e0", "packet");
     let mut tagged = vec![2; 12];
     tagged.extend([0x81, 0, 0x20, 5, 0x88, 0xb5]);
     tagged.resize(64, 7);
     for backend in backends() {
-        let mut receiver = pair.open("e1", backend);
+        let mut receiver = open_on(&pair, "e1", backend);
         sender.receive.answer(&tagged).expect("send");
         assert_eq!(first_frame(&mut receiver), tagged, "{backend}");
     }
@@ -218,8 +185,8 @@ fn every_backend_shows_a_vlan_tag_as_it_came() {
 #[test]
 fn an_interface_that_another_xdp_socket_has_is_busy_and_no_matter_of_rights() {
     let pair = Pair::new("io-busy");
-    let _first = pair.open("e0", "xdp");
-    let second = thread::in_namespace(&pair.0, || open("e0", "xdp").map(drop)).expect("namespace");
+    let _first = open_on(&pair, "e0", "xdp");
+    let second = pair.inside(|| open("e0", "xdp").map(drop));
     let error = second.expect_err("one socket a queue");
     assert!(matches!(error, PortError::Busy { .. }), "{error}");
     let told = error.to_string();
@@ -256,11 +223,11 @@ fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
     // The driver's hook does not exist beside the generic one; an occupied hook is tried only after that.
     for (name, hook, code) in [("io-skb", GENERIC_HOOK, libc::EEXIST), ("io-drv", DRIVER_HOOK, libc::EBUSY)] {
         let pair = Pair::new(name);
-        let refused = thread::in_namespace(&pair.0, || {
+        let refused = pair.inside(|| {
             let _program = another_program(&Interface::open("e0").expect("an interface"), hook);
             open("e0", "xdp").map(drop)
         });
-        let error = refused.expect("namespace").expect_err("one program a hook");
+        let error = refused.expect_err("one program a hook");
         let PortError::Busy { source, .. } = &error else { panic!("{error}") };
         assert_eq!(source.raw_os_error(), Some(code), "{error}");
         assert!(!error.to_string().contains("root"), "{error}");
@@ -270,8 +237,7 @@ fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
 /// Opens an end of a pair with several queues by AF_XDP.
 fn open_queues(pair: &Pair, end: &str, settings: PortOptions) -> Result<Port, PortError> {
     let (_, backend) = Backend::words().find(|(word, _)| *word == "xdp").expect("AF_XDP");
-    let end = end.to_owned();
-    thread::in_namespace(&pair.0, move || PortSpec::parse(&end).open(backend, settings)).expect("namespace")
+    pair.inside(|| PortSpec::parse(end).open(backend, settings))
 }
 
 #[test]
@@ -301,11 +267,9 @@ fn a_number_of_queues_that_an_interface_has_not_is_refused_with_the_command_that
     // A backend without queues says so, and `auto` does not fall back on it.
     let ask = |backend: &'static str| {
         let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
-        thread::in_namespace(&pair.0, move || {
-            PortSpec::parse("e0").open(backend, wanted(3)).err().expect("an error").to_string()
-        })
+        pair.inside(|| PortSpec::parse("e0").open(backend, wanted(3)).err().expect("an error").to_string())
     };
-    assert!(ask("auto").expect("namespace").ends_with(cure));
-    let error = ask("packet").expect("namespace");
+    assert!(ask("auto").ends_with(cure));
+    let error = ask("packet");
     assert_eq!(error, "cannot use interface e0: AF_PACKET serves one queue, not 3; leave out `queues`, or use AF_XDP");
 }
