@@ -9,6 +9,7 @@ pub mod limit;
 pub mod loopback;
 mod numa;
 pub mod pcap;
+mod round_trip;
 pub mod thread;
 pub mod udp;
 
@@ -16,6 +17,7 @@ mod sys;
 
 pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use numa::NumaNode;
+pub use round_trip::round_trip_ns;
 pub use sys::interface::Interface;
 
 use std::io;

@@ -8,7 +8,7 @@ use super::state::TrackedConnections;
 use super::tester::Tester;
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
-use sixbench_io::PortSpec;
+use sixbench_io::{PortSpec, round_trip_ns};
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
@@ -160,9 +160,11 @@ impl Session {
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let watched = self.dut.as_ref().map(Devices::watched).unwrap_or_default();
+        let before_ns = self.round_trip_ns();
         let monitor = Monitor::start(&self.cores, watched);
         let (result, reset) = self.send(spec);
-        let watch = monitor.stop();
+        let mut watch = monitor.stop();
+        watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();
         reset?;
         match result {
             Ok(mut result) => {
@@ -173,6 +175,14 @@ impl Session {
             // A device that does not answer may have ended: that error names the cause.
             Err(error) => self.check_alive().and(Err(error.into())),
         }
+    }
+
+    /// Returns how far the tester's first core and the device's are from each other, where both are cores of this machine. A measurement that
+    /// fails is no reason to give up a trial.
+    fn round_trip_ns(&self) -> Option<u64> {
+        let is_here = matches!(self._links, TesterLinks::Built(_) | TesterLinks::Started(_));
+        let cores = [*self.cores.tester.first()?, *self.cores.dut.first()?];
+        is_here.then(|| round_trip_ns(cores).ok().flatten()).flatten()
     }
 
     fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {

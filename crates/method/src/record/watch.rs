@@ -33,6 +33,10 @@ pub struct Watch {
     /// their threads together. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
+    /// The time that a cache line takes from a core of the tester to one of the DUT and back, right before and right after the trial, nanoseconds.
+    /// Empty where the DUT is on another machine or shares the core, or where there was no time for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub round_trips_ns: Vec<u64>,
 }
 
 /// One device over a trial, where it has cores of its own or is one of several.

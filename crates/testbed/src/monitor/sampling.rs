@@ -105,6 +105,7 @@ impl Monitor {
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
             waited_us,
+            round_trips_ns: Vec::new(),
         }
     }
 }
