@@ -230,7 +230,7 @@ impl FlowPattern {
     }
 
     /// Returns the addresses of the subscriber whose frame it is, and puts one of its ports in the place of another.
-    #[inline]
+    #[inline(always)]
     fn subscriber(&self, population: &SubscriberPopulation, index: u64, ports: &mut (u16, u16)) -> Option<SubscriberAddresses> {
         let draw = self.flow.subscriber(index);
         let member = population.drawn(index, draw)?;

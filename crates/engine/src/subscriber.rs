@@ -15,7 +15,12 @@ pub(crate) struct SubscriberPopulation {
     groups: Vec<SeenGroup>,
     numbers: Counter,
     port_order: ValueOrder,
+    /// The addresses of each, by its number among all; empty where there are more than stay in a core's cache.
+    kept: Box<[SubscriberAddresses]>,
 }
+
+/// The most subscribers whose addresses are kept: those of both directions, as they leave and as they arrive, fit a core's second cache.
+const MOST_KEPT: u32 = 2048;
 
 /// The subscribers of one rule, as they are seen on one link.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +50,12 @@ impl SubscriberPopulation {
         };
         let groups = subscribers.groups.iter().map(seen).collect();
         let numbers = Counter::among(subscribers.order, subscribers.count().max(1));
-        Self { end, groups, numbers, port_order }
+        let mut population = Self { end, groups, numbers, port_order, kept: Box::default() };
+        if subscribers.count() <= MOST_KEPT {
+            let all = (0..subscribers.count()).filter_map(|number| population.member(number));
+            population.kept = all.map(|member| population.computed(member)).collect();
+        }
+        population
     }
 
     /// The ends with nothing where each subscriber has an address of its own.
@@ -63,21 +73,26 @@ impl SubscriberPopulation {
     }
 
     /// Frame `index`'s subscriber.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn drawn(&self, index: u64, draw: Draw) -> Option<Member<'_>> {
         self.member(self.numbers.place(index, draw.subscriber))
     }
 
     /// The subscriber that has this number among all; `None` of a population without groups.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn member(&self, number: u32) -> Option<Member<'_>> {
         let group = self.groups.iter().rfind(|group| group.first <= number)?;
         Some(Member { group, number: u64::from(number - group.first) })
     }
 
     /// Returns its addresses.
-    #[inline]
-    pub(crate) fn addresses(&self, Member { group, number }: Member<'_>) -> SubscriberAddresses {
+    #[inline(always)]
+    pub(crate) fn addresses(&self, member: Member<'_>) -> SubscriberAddresses {
+        let among_all = u64::from(member.group.first) + member.number;
+        self.kept.get(among_all as usize).copied().unwrap_or_else(|| self.computed(member))
+    }
+
+    fn computed(&self, Member { group, number }: Member<'_>) -> SubscriberAddresses {
         let bits = |rule: Option<AddressRule>| rule.map(|rule| rule.bits(number));
         SubscriberAddresses { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
     }
@@ -89,7 +104,7 @@ impl SubscriberPopulation {
     }
 
     /// Puts one of its own ports in the place of the one at `end`, where subscribers do not have all ports.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_port(
         &self,
         Member { group, number }: Member<'_>,

@@ -70,7 +70,7 @@ fn serve(ball: &CacheLine, number: u64, deadline: Instant) -> bool {
     let mut looks = 0u64;
     while ball.0.load(Ordering::Acquire) != number + 1 {
         looks += 1;
-        if looks % 1024 == 0 && Instant::now() > deadline {
+        if looks.is_multiple_of(1024) && Instant::now() > deadline {
             return false;
         }
     }

@@ -33,6 +33,11 @@ pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) 
     Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
 
+/// Returns the cores that a tester and a DUT on this machine have where no plan says otherwise.
+pub(crate) fn of_machine() -> std::io::Result<Cores> {
+    allowed_cores().map(|allowed| Cores::divide(&allowed))
+}
+
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.
 pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;

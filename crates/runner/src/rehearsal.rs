@@ -1,12 +1,12 @@
 //! What a plan would do to the machine: the commands of its testbeds, none of which is run.
 
+use super::cores::of_machine;
 use super::ends::{defers_interrupts, queues};
 use super::error::RunError;
 use crate::profile;
-use sixbench_io::thread::allowed_cores;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, Library, LinkSettings, Shell, Topology, lab};
+use sixbench_testbed::{Devices, DutOptions, Library, LinkSettings, Shell, Topology, lab};
 use std::collections::BTreeSet;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError> {
     let plan = &loaded.plan;
     let rehearsal = Shell::rehearsal();
-    let cores = Cores::divide(&allowed_cores()?);
+    let cores = of_machine()?;
     let mut seen = BTreeSet::new();
     for test in &plan.tests {
         let server = test.measure.dns().map(profile::dns::server_of);

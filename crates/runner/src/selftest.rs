@@ -3,6 +3,7 @@
 mod accuracy;
 mod ceiling;
 mod connections;
+mod distance;
 mod dns;
 mod reception;
 mod result;
@@ -11,6 +12,7 @@ mod wire;
 
 pub use accuracy::{DelayRow, Quietest, accuracy};
 pub use ceiling::{Ceiling, ceiling};
+pub use distance::{CoreDistance, core_distance};
 pub use result::{SelftestResult, table};
 
 use crate::RunError;
