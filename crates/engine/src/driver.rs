@@ -4,7 +4,7 @@
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Time between choosing the moment of the first frame, query or connection and that moment: threads have only to be told.
@@ -56,6 +56,20 @@ pub(crate) struct TrialStart<'a> {
     clock: &'a Clock,
     state: Mutex<StartState>,
     decided: Condvar,
+    /// The longest time that one of the threads was ready and had no core since then, nanoseconds.
+    kept_off_ns: AtomicU64,
+}
+
+/// Notes, when it is dropped, for how long the calling thread was ready to run since it was made, and had no core.
+pub(crate) struct WaitNote<'a> {
+    longest_ns: &'a AtomicU64,
+    before_ns: u64,
+}
+
+impl Drop for WaitNote<'_> {
+    fn drop(&mut self) {
+        self.longest_ns.fetch_max(thread::waited_ns().saturating_sub(self.before_ns), Ordering::Relaxed);
+    }
 }
 
 /// The threads of a trial that are not on their cores yet, and what was decided.
@@ -68,7 +82,22 @@ enum StartState {
 impl<'a> TrialStart<'a> {
     /// The start of a trial of so many threads, each of which has to [wait](Self::wait) for it.
     pub(crate) fn new(clock: &'a Clock, threads: usize) -> Self {
-        Self { clock, state: Mutex::new(StartState::Waiting { missing: threads }), decided: Condvar::new() }
+        Self {
+            clock,
+            state: Mutex::new(StartState::Waiting { missing: threads }),
+            decided: Condvar::new(),
+            kept_off_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Has the time noted for which the calling thread has no core from now on, until what is returned is dropped.
+    pub(crate) fn note_waits(&self) -> WaitNote<'_> {
+        WaitNote { longest_ns: &self.kept_off_ns, before_ns: thread::waited_ns() }
+    }
+
+    /// Returns the longest time that a thread had no core although it was ready, nanoseconds, once all threads have ended.
+    pub(crate) fn kept_off_ns(&self) -> u64 {
+        self.kept_off_ns.load(Ordering::Relaxed)
     }
 
     /// Waits until all threads are on their cores, as the calling one is; returns the moment of the first frame, in nanoseconds.

@@ -32,6 +32,13 @@ pub(crate) fn of_direction(
         .collect()
 }
 
+/// Returns the fault of others that had the tester's core, where the tester fell short: for so long, at most, that may be their doing.
+pub(crate) fn kept_off(others: &[Fault], kept_off_ns: u64) -> Option<Fault> {
+    let microseconds = kept_off_ns / 1000;
+    (microseconds > 0 && others.iter().any(|fault| fault.lateness_ns().is_some()))
+        .then_some(Fault::TesterKeptOff { microseconds })
+}
+
 fn sent_too_slowly(result: &DirectionResult) -> Option<Fault> {
     let sending = &result.sending;
     let allowed_ns = sending.nominal_ns + ((sending.nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS);

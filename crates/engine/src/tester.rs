@@ -2,6 +2,7 @@
 
 use crate::driver::{self, Layout};
 use crate::error::MeasureError;
+use crate::fault;
 use crate::memory::{self, QueuedTraffic};
 use crate::neighbour;
 use crate::outcome::trial_result;
@@ -146,7 +147,8 @@ impl FrameTester {
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
         let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);
         let tasks = run.complete(tasks, &self.layout)?;
-        let result = trial_result(tasks, *phase.spec, self.settings.stall_ns)?;
+        let mut result = trial_result(tasks, *phase.spec, self.settings.stall_ns)?;
+        result.faults.extend(fault::kept_off(&result.faults, run.kept_off_ns()));
         self.check_links(phase.spec)?;
         Ok(result)
     }

@@ -35,6 +35,8 @@ pub(crate) struct FrameRun<'a> {
     waits_again: bool,
     /// Receivers that still wait for frames.
     pending: AtomicUsize,
+    /// The longest time that a thread of the tester had no core although it was ready, nanoseconds.
+    kept_off_ns: AtomicU64,
 }
 
 /// The progress of one direction, as its queues tell it to each other.
@@ -117,6 +119,7 @@ impl<'a> FrameRun<'a> {
             progress: [DirectionProgress::new(), DirectionProgress::new()],
             waits_again: false,
             pending: AtomicUsize::new(0),
+            kept_off_ns: AtomicU64::new(0),
         };
         tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
         run
@@ -138,6 +141,11 @@ impl<'a> FrameRun<'a> {
             }
         }
         *self.pending.get_mut() += usize::from(task.waiting() == Some(Waiting::Due));
+    }
+
+    /// Returns for how long a thread of the tester had no core at most, although it was ready, nanoseconds.
+    pub(crate) fn kept_off_ns(&mut self) -> u64 {
+        *self.kept_off_ns.get_mut()
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
@@ -164,7 +172,9 @@ impl<'a> FrameRun<'a> {
                 scope.spawn(move || {
                     let _ends_others = EndsOthers(&self.failed);
                     pin_and_prioritise(core);
-                    start.wait().map_or(Ok(Vec::new()), |start_ns| self.work(tasks, start_ns))
+                    let Some(start_ns) = start.wait() else { return Ok(Vec::new()) };
+                    let _noting = start.note_waits();
+                    self.work(tasks, start_ns)
                 })
             };
             let workers: Vec<_> = spread(tasks, threads).into_iter().enumerate().map(begin).collect();
@@ -172,6 +182,7 @@ impl<'a> FrameRun<'a> {
             for worker in workers {
                 all.extend(joined(worker.join())?);
             }
+            self.kept_off_ns.fetch_max(start.kept_off_ns(), Ordering::Relaxed);
             Ok(all)
         })
     }

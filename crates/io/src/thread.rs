@@ -32,6 +32,12 @@ pub fn raise_priority() -> io::Result<()> {
     Ok(setpriority_process(None, -20)?)
 }
 
+/// Returns for how long the calling thread has been ready to run and had no core, nanoseconds since it began; 0 where the kernel does not say.
+pub fn waited_ns() -> u64 {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedstat.split_whitespace().nth(1).and_then(|waited| waited.parse().ok()).unwrap_or(0)
+}
+
 /// Runs `work` inside the named network namespace, on a thread of its own so that the caller stays where it is. Sockets opened
 /// there keep working afterwards.
 pub fn in_namespace<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> io::Result<T> {
@@ -59,6 +65,20 @@ mod tests {
         })
         .join()
         .expect("thread");
+    }
+
+    #[test]
+    fn a_thread_that_shares_its_core_with_another_has_waited() {
+        let core = allowed_cores().expect("affinity")[0];
+        let busy = move || {
+            pin_to(core).expect("pin");
+            let before_ns = waited_ns();
+            let end = std::time::Instant::now() + std::time::Duration::from_millis(300);
+            while std::time::Instant::now() < end {}
+            waited_ns() - before_ns
+        };
+        let waits = [std::thread::spawn(busy), std::thread::spawn(busy)].map(|thread| thread.join().expect("a time"));
+        assert!(waits.iter().sum::<u64>() > 50_000_000, "{waits:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::bottleneck::{Bottleneck, Cause, explain};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
-use crate::trial::Verdict;
+use crate::trial::{Fault, Verdict};
 
 /// The share of disturbed trials above which a repetition says nothing about the limit of the device.
 const DISTURBED_SHARE: f64 = 0.2;
@@ -38,12 +38,23 @@ pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck>
     explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
-/// Returns whether the tester could have offered the load of the upper bound if other work had not had the device's
-/// processors.
+/// Returns whether the tester could have offered the load of the upper bound if others had not had its core, or the device's.
 fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
-    let (_, disturbed) = at_upper_bound(bracket, records);
-    let invalid = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).count();
-    2 * disturbed.len() > invalid && disturbed.iter().all(|record| !record.result.is_beyond_tester())
+    let is_invalid = |record: &&&TrialRecord| record.result.verdict(bracket.goal) == Verdict::Invalid;
+    let invalid: Vec<_> = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).filter(is_invalid).collect();
+    let done_to_it = invalid.iter().filter(|record| was_done_to_it(record, Verdict::Invalid)).count();
+    2 * done_to_it > invalid.len()
+}
+
+/// Returns whether others had the cores of tester or device for so long that the trial may have failed for it.
+pub(crate) fn was_done_to_it(record: &TrialRecord, verdict: Verdict) -> bool {
+    let took_from_device = record.result.faults.iter().any(Fault::is_of_the_machine);
+    match verdict {
+        Verdict::Passed => false,
+        Verdict::Lost => (took_from_device || record.result.was_late_for_others()) && record.has_excusable_loss(),
+        Verdict::Invalid if record.result.has_fault_of_its_own() => false,
+        Verdict::Invalid => record.result.was_late_for_others() || (took_from_device && !record.result.is_beyond_tester()),
+    }
 }
 
 /// Returns the trials at the upper bound that lost, and those that were invalid because of a disturbance.

@@ -186,7 +186,17 @@ mod tests {
             start: RepetitionStart::Cold,
         };
         let (name, profile) = ("p".to_owned(), Profile::Smoke);
-        Plan { name, profile, seed: 1, trial, search, link_rate: None, interleave: false, tests: vec![test] }
+        Plan {
+            name,
+            profile,
+            seed: 1,
+            trial,
+            search,
+            patience_ns: Plan::USUAL_PATIENCE_NS,
+            link_rate: None,
+            interleave: false,
+            tests: vec![test],
+        }
     }
 
     fn outcome(size: u16, repetition: u32) -> Outcome {

@@ -15,6 +15,7 @@ pub mod isolation;
 pub mod lists;
 pub mod measures;
 pub mod mix;
+pub mod patience;
 pub mod plan;
 mod random;
 pub mod record;

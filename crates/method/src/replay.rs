@@ -177,6 +177,10 @@ fn feed(
         if wanted != Some(record.result.spec) {
             return Err(mismatch(record, wanted));
         }
+        if record.result.was_made_again() {
+            fed.invalid += 1;
+            continue;
+        }
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
             Verdict::Passed | Verdict::Lost => {
@@ -200,9 +204,11 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<ReplayMismat
 }
 
 fn outcome(point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
+    let trials = records.len() as u32;
+    let decided: Vec<_> = records.iter().copied().filter(|record| !record.result.was_made_again()).collect();
+    let records = &decided[..];
     let Findings { brackets, mut values } = fed.procedure.findings();
     let brackets = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
-    let trials = records.len() as u32;
     if makes_lower_bound(records) {
         values.iter_mut().filter(|value| value.quantity.is_higher_better()).for_each(|value| value.is_at_least = true);
     }

@@ -130,18 +130,31 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let interleave = file.truth("interleave").unwrap_or(false);
     // Read before, by `recipe_directories`.
     let _ = file.texts("recipes", any);
-    let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
+    let trial_section = file.section("trial", "[trial]").map(|section| read_trial(section, profile));
+    let (trial, patience_ns) = trial_section.unwrap_or_else(|| usual_trial(profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = read_testbed(&file);
     let tests = read_tests(&file, &PlanDefaults { profile, trial, search: &search, link_rate, duts });
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
-    let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, link_rate, interleave, tests: tests? };
+    let seed = seed.unwrap_or(42);
+    let plan = Plan { name: name?, profile, seed, trial, patience_ns, search, link_rate, interleave, tests: tests? };
     Some(Loaded { plan, links, left_out: Vec::new() })
 }
 
-fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
+fn usual_trial(profile: Profile) -> (TrialSettings, u64) {
+    let trial = standard_trial(profile);
+    (trial, usual_patience_ns(&trial))
+}
+
+/// Long trials have several attempts, too.
+fn usual_patience_ns(trial: &TrialSettings) -> u64 {
+    Plan::USUAL_PATIENCE_NS.max(LEAST_ATTEMPTS * trial.duration_ns)
+}
+
+/// Returns the settings of trials, and the patience with disturbed ones, nanoseconds.
+fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
     let standard = standard_trial(profile);
     let time = |key, default| section.value(key, units::duration_ns).unwrap_or(default);
     let trial = TrialSettings {
@@ -151,10 +164,14 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
         frame_timeout_ns: time("frame-timeout", standard.frame_timeout_ns),
         stall_ns: time("stall", standard.stall_ns),
     };
+    let patience_ns = time("patience", usual_patience_ns(&trial));
     check_trial(&section, &trial);
     section.finish();
-    trial
+    (trial, patience_ns)
 }
+
+/// Disturbed trials that the usual patience with a point lasts for, however long they are.
+const LEAST_ATTEMPTS: u64 = 5;
 
 /// The shortest `duration` that a plan may ask for.
 pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;

@@ -27,6 +27,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("[trial]", "rest", Quantity),
     ("[trial]", "frame-timeout", Quantity),
     ("[trial]", "stall", Quantity),
+    ("[trial]", "patience", Quantity),
     ("[search]", "method", Text),
     ("[search]", "minimum", Quantity),
     ("[search]", "maximum", Quantity),

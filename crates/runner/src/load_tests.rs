@@ -35,7 +35,17 @@ fn plan() -> Plan {
         stall_ns: 1_000_000_000,
     };
     let (name, profile, tests) = ("load".to_owned(), Profile::Custom, DUTS.map(|dut| Test::of(dut, dut)).to_vec());
-    Plan { name, profile, seed: 1, trial, search, link_rate: None, interleave: false, tests }
+    Plan {
+        name,
+        profile,
+        seed: 1,
+        trial,
+        search,
+        patience_ns: Plan::USUAL_PATIENCE_NS,
+        link_rate: None,
+        interleave: false,
+        tests,
+    }
 }
 
 fn busy(_: &[u32]) -> Option<String> {

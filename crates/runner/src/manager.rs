@@ -16,10 +16,12 @@ use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
+use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::trial::{TrialSpec, Verdict};
+use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,6 +47,8 @@ struct Manager<'a> {
     listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
     forecast: Forecast,
+    /// What is left of the patience with each point that was disturbed, or may have been.
+    patience: BTreeMap<Point, Patience>,
     start: Instant,
 }
 
@@ -57,7 +61,7 @@ pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn Fn
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(request.plan);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
-    let mut manager = Manager { request, store, listener, facts, forecast, start: Instant::now() };
+    let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
     Ok(manager.end(outcome))
@@ -290,15 +294,50 @@ impl Manager<'_> {
         let (result, watch) = session.measure(spec)?;
         queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
         let (point, load, watch) = (point.clone(), measurement.load.clone(), Some(watch));
-        let record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
+        let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
+        let verdict = measurement.procedure.verdict(&record.result);
+        let is_excused = self.excuse(&mut record, verdict);
         self.store.append(&record)?;
         measurement.trials = trial;
         let verdict = measurement.procedure.verdict(&record.result);
-        measurement.procedure.learn(&record.result);
+        if !is_excused {
+            measurement.procedure.learn(&record.result);
+        }
         self.look_for_disturbance(&record)?;
         self.request.records.push(record.clone());
+        let point = record.point.clone();
         self.show(&Event::TrialEnded { record: Box::new(record), verdict });
+        if is_excused {
+            self.wait_until_quiet(session, &point)?;
+        }
         self.rest()
+    }
+
+    /// Marks a trial that others disturbed, and that is made again while there is patience; returns whether it is.
+    fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict) -> bool {
+        let (plan, records) = (self.request.plan, &self.request.records);
+        let earlier = records.iter().filter(|earlier| earlier.point == record.point);
+        let patience = self.patience.entry(record.point.clone()).or_insert_with(|| Patience::new(plan, earlier));
+        patience.excuse(record, verdict)
+    }
+
+    /// Waits until nobody else has the cores of tester or device, for as long as there is patience with the point; says whom it waits for.
+    fn wait_until_quiet(&mut self, session: &Session, point: &Point) -> Result<(), RunError> {
+        let mut seen: Option<Occupant> = None;
+        loop {
+            let look = Instant::now();
+            let occupant = session.occupant();
+            let left_ns = self.patience.get_mut(point).map_or(0, |patience| {
+                patience.spend(look.elapsed().as_nanos() as u64);
+                patience.left_ns()
+            });
+            self.check_stop()?;
+            let Some(occupant) = occupant.filter(|_| left_ns > 0) else { return Ok(()) };
+            if !seen.is_some_and(|before| before.is_still(&occupant)) {
+                self.show(&Event::Waiting { text: format!("disturbed: {occupant}; waiting for up to {} s", seconds(left_ns)) });
+            }
+            seen = Some(occupant);
+        }
     }
 
     /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.

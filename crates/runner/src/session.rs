@@ -17,7 +17,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
-use sixbench_testbed::monitor::Monitor;
+use sixbench_testbed::monitor::{Monitor, Occupant, occupant};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, TestbedError, Topology};
 use std::path::PathBuf;
@@ -158,6 +158,11 @@ impl Session {
         }
     }
 
+    /// Returns who else has the cores of tester or device now, between two trials; `None` if nobody has. Takes a fifth of a second.
+    pub fn occupant(&self) -> Option<Occupant> {
+        occupant(&self.cores, self.dut.as_ref().map(Devices::watched).unwrap_or_default())
+    }
+
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let watched = self.dut.as_ref().map(Devices::watched).unwrap_or_default();
         let before_ns = self.round_trip_ns();
@@ -169,6 +174,7 @@ impl Session {
         match result {
             Ok(mut result) => {
                 add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
+                explain_lateness(&mut result, &watch, self.cores.are_shared());
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(RunError::Interrupted),
@@ -305,6 +311,23 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
     }
     let taken = taken(watch, dut_cores).or_else(|| taken_where_lost(watch, result));
     result.faults.extend(taken);
+}
+
+/// Adds what the host took from the tester's cores to the time for which others had them, where the tester was late. Where tester and device share a
+/// core, they have it in turn, and nothing is said.
+fn explain_lateness(result: &mut TrialResult, watch: &Watch, are_shared: bool) {
+    let mut kept_off_us = 1000 * watch.stolen_from_tester_ms();
+    result.faults.retain(|fault| match fault {
+        Fault::TesterKeptOff { microseconds } => {
+            kept_off_us += microseconds;
+            false
+        }
+        _ => true,
+    });
+    let is_late = result.faults.iter().any(|fault| fault.lateness_ns().is_some());
+    if is_late && kept_off_us > 0 && !are_shared {
+        result.faults.push(Fault::TesterKeptOff { microseconds: kept_off_us });
+    }
 }
 
 /// Returns the fault of other processes on the DUT's cores, if they took more time than goes unnoticed.

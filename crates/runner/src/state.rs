@@ -114,6 +114,7 @@ mod tests {
             seed: 1,
             trial,
             search: standard_search(Profile::Smoke),
+            patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
             tests: vec![test],

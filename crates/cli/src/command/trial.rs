@@ -123,6 +123,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         seed: 42,
         trial,
         search: standard_search(Profile::Smoke),
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
         tests: vec![test],

@@ -73,6 +73,8 @@ pub(crate) struct Counted {
     pub(crate) sending: Sending,
     pub(crate) gaps: Gaps,
     pub(crate) drops: u64,
+    /// For how long a thread of the tester had no core at most, although it was ready, nanoseconds; that of all threads is with the first part.
+    pub(crate) kept_off_ns: u64,
 }
 
 impl<'a> QueryClient<'a> {
@@ -138,7 +140,7 @@ impl<'a> QueryClient<'a> {
         let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
         tally.answers.sent = flight.sent();
         tally.answers.unreachable = self.sockets.unreachable();
-        Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops() }
+        Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops(), kept_off_ns: 0 }
     }
 }
 

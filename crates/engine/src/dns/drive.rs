@@ -90,6 +90,9 @@ pub(super) fn perform(
             of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
             counted.iter_mut().take(1).for_each(|client| client.gaps.add(&of_a_client));
         }
+        // A client that shares its core with the server waits for it, as it is meant to.
+        let kept_off_ns = if context.shares_core { 0 } else { run.start.kept_off_ns() };
+        counted.iter_mut().take(1).for_each(|client| client.kept_off_ns = kept_off_ns);
         Some(counted)
     })
 }
@@ -122,6 +125,7 @@ impl QueryRun<'_> {
     fn ask(&self, mut client: QueryClient<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
         let _over = Over(&self.pending);
         client.begin(self.begin(core)?);
+        let _noting = self.start.note_waits();
         loop {
             if self.is_stopped() {
                 return None;
@@ -145,6 +149,7 @@ impl QueryRun<'_> {
 
     fn serve(&self, authority: &mut Authority, core: Option<u32>) -> Gaps {
         let Some(start_ns) = self.begin(core) else { return Gaps::new(self.context.stall_ns, 0) };
+        let _noting = self.start.note_waits();
         let mut gaps = Gaps::new(self.context.stall_ns, start_ns);
         while self.pending.load(Ordering::Acquire) > 0 && !self.is_stopped() {
             gaps.look(self.context.clock.now_ns());

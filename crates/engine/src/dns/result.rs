@@ -42,6 +42,7 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     direction.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
     let of_one_thread = FrameRate(spec.rate.0.div_ceil(counted.len().max(1) as u64));
     let mut faults = fault::of_direction(&direction, of_one_thread, outcome.stall_ns, gaps, &[]);
+    faults.extend(fault::kept_off(&faults, counted.iter().map(|part| part.kept_off_ns).max().unwrap_or(0)));
     let dns = dns_result(&outcome, &tally);
     faults.extend(dns.hits_differ());
     direction.examples = std::mem::take(&mut tally.examples);

@@ -63,6 +63,7 @@ fn plan(tests: Vec<Test>) -> Plan {
             max_invalid: 4,
             start: RepetitionStart::Dithered,
         },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: Some(1_000_000_000),
         interleave: false,
         tests,

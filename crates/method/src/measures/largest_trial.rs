@@ -70,6 +70,7 @@ mod tests {
                 max_invalid: 3,
                 start: RepetitionStart::Cold,
             },
+            patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
             tests: vec![test],

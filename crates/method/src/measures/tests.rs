@@ -32,6 +32,7 @@ fn plan(measure: Measure) -> Plan {
             max_invalid: 3,
             start: RepetitionStart::Dithered,
         },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
         tests: vec![Test {

@@ -40,6 +40,10 @@ pub struct Plan {
     pub trial: TrialSettings,
     /// The settings of searches for loads.
     pub search: SearchSettings,
+    /// The time for disturbed trials of one point, and for waiting until others leave its cores, nanoseconds. When it is over, the result is what
+    /// can be said in spite of them.
+    #[serde(default = "usual_patience")]
+    pub patience_ns: u64,
     /// The rate of the medium, bit/s, where it is known: the theoretical maximum of every frame size follows from it (RFC 5180).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_rate: Option<u64>,
@@ -49,6 +53,11 @@ pub struct Plan {
     /// The tests.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
+}
+
+/// Patience where the plan says nothing.
+fn usual_patience() -> u64 {
+    Plan::USUAL_PATIENCE_NS
 }
 
 /// One test: a DUT, its traffic, the frame sizes.
@@ -174,6 +183,9 @@ impl Test {
 }
 
 impl Plan {
+    /// A minute: the patience of a plan that says nothing, nanoseconds.
+    pub const USUAL_PATIENCE_NS: u64 = 60_000_000_000;
+
     /// The test of this name.
     pub fn test(&self, name: &str) -> Option<&Test> {
         self.tests.iter().find(|t| t.name == name)

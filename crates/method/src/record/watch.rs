@@ -90,12 +90,21 @@ impl fmt::Display for DropPlace {
 impl Watch {
     /// Milliseconds the host of this virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on.
     pub fn stolen_ms(&self, since_ns: u64) -> u64 {
+        self.stolen_from_ms(CoreRole::Dut, since_ns)
+    }
+
+    /// The same of the tester's core that lost most, over the whole trial.
+    pub fn stolen_from_tester_ms(&self) -> u64 {
+        self.stolen_from_ms(CoreRole::Tester, 0)
+    }
+
+    fn stolen_from_ms(&self, role: CoreRole, since_ns: u64) -> u64 {
         let before = (since_ns / self.interval_ns.max(1)) as usize;
         let of_core = |core: &CoreWatch| {
             let per_mille: u64 = core.samples.iter().skip(before).map(|s| u64::from(s.steal)).sum();
             per_mille * self.interval_ns / 1_000_000_000
         };
-        self.dut_cores().map(of_core).max().unwrap_or(0)
+        self.cores.iter().filter(|core| core.role == role).map(of_core).max().unwrap_or(0)
     }
 
     /// The host's cores that are the DUT's.

@@ -34,6 +34,13 @@ pub enum Fault {
     /// Other processes ran on the DUT's cores, all of them together, for longer than goes unnoticed.
     #[error("other processes used the DUT's cores for {milliseconds} ms")]
     CpuTaken { milliseconds: u64 },
+    /// Other processes, or the host of this virtual machine, had the tester's core while it had something to do: that of the thread that
+    /// waited longest. The tester fell short for that reason, as far as the time goes.
+    #[error("others had the tester's core for {:.1} ms", *.microseconds as f64 / 1e3)]
+    TesterKeptOff { microseconds: u64 },
+    /// Others disturbed the trial, and it was made again: it decides nothing.
+    #[error("others disturbed the trial, so it was made again")]
+    MadeAgain,
     /// The trial needs more open sockets and files than this process may have: nothing was sent.
     #[error("{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)")]
     TooFewDescriptors { needed: u64, allowed: u64 },
@@ -123,6 +130,16 @@ impl Fault {
         }
     }
 
+    /// Returns by how much the tester was behind its schedule, nanoseconds, where that is the fault, else `None`.
+    pub fn lateness_ns(&self) -> Option<u64> {
+        match self {
+            Self::SentTooSlowly { nominal_ns, took_ns, .. } => Some(took_ns.saturating_sub(*nominal_ns)),
+            Self::SenderStalled { worst_lateness_ns, .. } => Some(*worst_lateness_ns),
+            Self::ReceiverStalled { worst_gap_ns, .. } => Some(*worst_gap_ns),
+            _ => None,
+        }
+    }
+
     /// Returns whether the DUT's connections were not as asked, rather than the tester having fallen short.
     pub fn is_of_connections(&self) -> bool {
         matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })
@@ -144,6 +161,7 @@ impl Fault {
         matches!(
             self,
             Self::SentTooSlowly { .. }
+                | Self::MadeAgain
                 | Self::TooFewDescriptors { .. }
                 | Self::TooFewAddresses { .. }
                 | Self::AboveCertified { .. }

@@ -159,6 +159,27 @@ impl TrialResult {
         sender.unwrap_or(0).min(receiver.unwrap_or(0))
     }
 
+    /// Returns whether others disturbed the trial and it was made again.
+    pub fn was_made_again(&self) -> bool {
+        self.faults.contains(&Fault::MadeAgain)
+    }
+
+    /// Returns whether it would be invalid on a machine of its own, too: for another reason than that the tester was late.
+    pub(crate) fn has_fault_of_its_own(&self) -> bool {
+        self.faults.iter().any(|fault| fault.always_invalidates() && fault.lateness_ns().is_none())
+    }
+
+    /// Returns whether the tester was late for no other reason than that others had its core: for at least half as long as it was late, since a
+    /// thread that was away has to catch up.
+    pub(crate) fn was_late_for_others(&self) -> bool {
+        let late_ns = self.faults.iter().filter_map(Fault::lateness_ns).max().unwrap_or(0);
+        let kept_off = self.faults.iter().find_map(|fault| match fault {
+            Fault::TesterKeptOff { microseconds } => Some(microseconds * 1000),
+            _ => None,
+        });
+        kept_off.is_some_and(|kept_off_ns| late_ns > 0 && 2 * kept_off_ns >= late_ns)
+    }
+
     /// Returns whether the tester was plainly not able to offer this load: frames were left over, sending took more than a
     /// hundredth longer than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so
     /// fewer repetitions are needed to establish it.

@@ -34,6 +34,7 @@ pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             max_invalid: 3,
             start: RepetitionStart::Dithered,
         },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
         tests: vec![throughput_test()],

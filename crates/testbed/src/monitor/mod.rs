@@ -4,6 +4,7 @@
 mod conntrack;
 mod device;
 mod drops;
+mod occupant;
 mod other_machine;
 mod processor;
 mod remote_sampler;
@@ -11,5 +12,6 @@ mod sampling;
 mod targets;
 mod virtual_machine;
 
+pub use occupant::{Occupant, occupant};
 pub use sampling::{INTERVAL, Monitor};
 pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};

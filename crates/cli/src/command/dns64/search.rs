@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::trial_line;
 use sixbench_method::measures::procedure;
+use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, Test};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::replay;
@@ -50,6 +51,7 @@ fn plan(arguments: &args::Dns64) -> Plan {
         seed: 42,
         trial: trial_settings(arguments),
         search: SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
         tests: vec![Test { measure: Measure::Dns(asked(arguments)), ..Test::of("dns64", "dns64") }],
@@ -78,15 +80,19 @@ fn perform(
     let test = &plan.tests[0];
     let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
     let mut procedure = procedure(plan, test, point.frame_size, &[], None);
-    let mut records = Vec::new();
+    let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
     while let Some(spec) = procedure.next_trial() {
         let started = jiff::Timestamp::now().to_string();
         let (result, watch) = measure(&spec)?;
-        after(&result, procedure.verdict(&result))?;
-        procedure.learn(&result);
-        let trial = records.len() as u32 + 1;
-        let point = point.clone();
-        records.push(TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch });
+        let (trial, point) = (records.len() as u32 + 1, point.clone());
+        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch };
+        let verdict = procedure.verdict(&record.result);
+        let is_excused = patience.excuse(&mut record, verdict);
+        after(&record.result, procedure.verdict(&record.result))?;
+        if !is_excused {
+            procedure.learn(&record.result);
+        }
+        records.push(record);
     }
     let outcomes = replay::outcomes_of(plan, &point, &records);
     let bracket = outcomes.first().and_then(|outcome| outcome.brackets.first().copied());

@@ -224,6 +224,7 @@ pub(super) fn plan() -> Plan {
             max_invalid: 3,
             start: RepetitionStart::Median,
         },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
         tests: duts.map(|(name, title, dut)| test(name, title, dut)).to_vec(),

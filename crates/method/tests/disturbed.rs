@@ -1,0 +1,192 @@
+//! Searches on a machine where another program has the device's core, or the tester's, for a part of every few seconds: what the run command makes of
+//! them, on a device of a known capacity and a virtual clock.
+
+mod common;
+
+use common::plan;
+use sixbench_method::patience::Patience;
+use sixbench_method::plan::{Plan, Point};
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::replay::{outcomes_of, resume};
+use sixbench_method::search::{Bracket, Limit, SearchMethod};
+use sixbench_method::simulated::SplitMix64;
+use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Sending, TrialResult, TrialSpec};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MS;
+
+/// Whose core the other program takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Taken {
+    Device,
+    Tester,
+}
+
+/// A machine with a device of this capacity on which another program runs for `busy_ns` of every `period_ns`.
+struct Machine {
+    capacity: FrameRate,
+    taken: Taken,
+    period_ns: u64,
+    busy_ns: u64,
+    now_ns: u64,
+}
+
+impl Machine {
+    /// The time from `from_ns` for which the other program does not run yet, or runs on.
+    fn until_change(&self, from_ns: u64) -> (bool, u64) {
+        let place = from_ns % self.period_ns;
+        if place < self.busy_ns { (true, self.busy_ns - place) } else { (false, self.period_ns - place) }
+    }
+
+    /// Runs a trial; what the device had no core for, beyond 20 ms of queue, is lost, and what the tester had none for is sent late.
+    fn measure(&mut self, spec: &TrialSpec) -> TrialResult {
+        let mut lost_by_bin = vec![0; spec.duration_ns.div_ceil(LOSS_BIN_NS) as usize];
+        let (mut taken_ns, mut longest_ns, mut late_at_end_ns) = (0, 0, 0);
+        let over = spec.rate.0.saturating_sub(self.capacity.0);
+        for (bin, lost) in lost_by_bin.iter_mut().enumerate() {
+            *lost = over * LOSS_BIN_NS.min(spec.duration_ns - bin as u64 * LOSS_BIN_NS) / SECOND;
+        }
+        let mut at_ns = 0;
+        while at_ns < spec.duration_ns {
+            let (is_busy, change_ns) = self.until_change(self.now_ns + at_ns);
+            let length_ns = change_ns.min(spec.duration_ns - at_ns);
+            if is_busy {
+                taken_ns += length_ns;
+                longest_ns = longest_ns.max(length_ns);
+                late_at_end_ns = if at_ns + length_ns == spec.duration_ns { change_ns } else { 0 };
+                let lost = FrameRate(spec.rate.0.min(self.capacity.0)).frames_in(length_ns.saturating_sub(20 * MS));
+                if self.taken == Taken::Device {
+                    lost_by_bin[(at_ns / LOSS_BIN_NS) as usize] += lost;
+                }
+            }
+            at_ns += length_ns;
+        }
+        self.now_ns += spec.duration_ns + late_at_end_ns + 300 * MS;
+        taken_ns += late_at_end_ns;
+        self.result(spec, lost_by_bin, (taken_ns, longest_ns, late_at_end_ns))
+    }
+
+    fn result(&self, spec: &TrialSpec, lost_by_bin: Vec<u64>, (taken_ns, longest_ns, late_ns): (u64, u64, u64)) -> TrialResult {
+        let offered = spec.frames();
+        // After a stall the tester sends what has become due at once: a device without room for it loses that.
+        let burst = if self.taken == Taken::Tester { spec.rate.frames_in(longest_ns.saturating_sub(20 * MS)) } else { 0 };
+        let lost = (lost_by_bin.iter().sum::<u64>() + burst).min(offered);
+        let nominal_ns = spec.duration_ns;
+        let sending = Sending { nominal_ns, took_ns: nominal_ns + late_ns, worst_lateness_ns: longest_ns, late_frames: burst };
+        let forward =
+            DirectionResult { lost_by_bin, sending, ..DirectionResult::counted(Direction::Forward, offered, offered - lost) };
+        let direction = Direction::Forward;
+        let mut faults = Vec::new();
+        match self.taken {
+            _ if taken_ns == 0 => {}
+            Taken::Device => faults.push(Fault::CpuTaken { milliseconds: taken_ns / MS }),
+            Taken::Tester => {
+                faults.push(Fault::SenderStalled { direction, worst_lateness_ns: longest_ns, frames: burst });
+                faults.push(Fault::TesterKeptOff { microseconds: taken_ns / 1000 });
+                if late_ns > 0 {
+                    faults.push(Fault::SentTooSlowly { direction, nominal_ns, took_ns: nominal_ns + late_ns });
+                }
+            }
+        }
+        TrialResult::new(*spec, vec![forward], faults)
+    }
+
+    /// Waits until the other program rests; returns the time that it took.
+    fn wait(&mut self) -> u64 {
+        let look_ns = 220 * MS;
+        let began_ns = self.now_ns;
+        loop {
+            let was_busy = self.until_change(self.now_ns).0;
+            self.now_ns += look_ns;
+            if !was_busy && !self.until_change(self.now_ns).0 {
+                break;
+            }
+        }
+        self.now_ns - began_ns
+    }
+}
+
+/// Searches once, as the run command does it; returns what was found and the number of trials.
+fn search(plan: &Plan, machine: &mut Machine) -> (Bracket, usize) {
+    let point: Point = plan.tests[0].points().next().expect("a point");
+    let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
+    let mut procedure = resume(plan, &point, 1, &records).expect("nothing to replay").procedure;
+    while let Some(spec) = procedure.next_trial() {
+        let (result, trial) = (machine.measure(&spec), records.len() as u32 + 1);
+        let (point, started) = (point.clone(), String::new());
+        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch: None };
+        let verdict = procedure.verdict(&record.result);
+        match patience.excuse(&mut record, verdict) {
+            true => patience.spend(machine.wait()),
+            false => procedure.learn(&record.result),
+        }
+        records.push(record);
+    }
+    let outcome = outcomes_of(plan, &point, &records).remove(0);
+    (outcome.brackets[0], records.len())
+}
+
+/// Returns whether the capacity lies where the bracket says.
+fn holds(bracket: &Bracket, capacity: FrameRate) -> bool {
+    // Less than a frame in each tenth of a second is none.
+    let is_above = bracket.lower.is_none_or(|lower| lower.0 < capacity.0 + 10);
+    is_above && (bracket.limit != Limit::Dut || bracket.upper.is_some_and(|upper| upper > capacity))
+}
+
+/// The plan with trials of this length and one repetition, which searches to 1 %.
+fn plan_of(duration_ns: u64) -> Plan {
+    let mut plan = plan(SearchMethod::Binary, &[0.0]);
+    (plan.trial.duration_ns, plan.search.width) = (duration_ns, 0.01);
+    plan
+}
+
+/// Searches `count` times on devices of random capacity at random moments; returns the shares of those whose capacity lies in the interval, and of
+/// those with a limit of the device, and the limits.
+fn many(count: u64, duration_ns: u64, taken: Taken, [period_ns, busy_ns]: [u64; 2]) -> (f64, f64, Vec<Limit>) {
+    let mut random = SplitMix64::new(duration_ns ^ busy_ns);
+    let plan = plan_of(duration_ns);
+    let found: Vec<(bool, Limit)> = (0..count)
+        .map(|_| {
+            let capacity = FrameRate(20_000 + random.next_u64() % 900_000);
+            let mut machine = Machine { capacity, taken, period_ns, busy_ns, now_ns: random.next_u64() % period_ns };
+            let (bracket, _) = search(&plan, &mut machine);
+            (holds(&bracket, capacity), bracket.limit)
+        })
+        .collect();
+    let share = |is: &dyn Fn(&(bool, Limit)) -> bool| found.iter().filter(|one| is(one)).count() as f64 / count as f64;
+    (share(&|one| one.0), share(&|one| one.1 == Limit::Dut), found.iter().map(|one| one.1).collect())
+}
+
+#[test]
+fn of_a_thousand_disturbed_searches_the_truth_is_in_97_of_100_and_none_is_the_testers_limit() {
+    let (device, tester) = ([3 * SECOND, 1500 * MS], [SECOND, 300 * MS]);
+    let all = [
+        many(250, 750 * MS, Taken::Device, device),
+        many(250, 200 * MS, Taken::Tester, tester),
+        many(250, 2 * SECOND, Taken::Device, device),
+        many(250, 2 * SECOND, Taken::Tester, tester),
+    ];
+    let held = all.iter().map(|one| one.0).sum::<f64>() / 4.0;
+    assert!(held >= 0.97, "{:?}", all.each_ref().map(|one| one.0));
+    assert!(all.iter().all(|one| !one.2.contains(&Limit::Tester)), "{:?}", all.each_ref().map(|one| &one.2[..9]));
+    // Where a trial fits between two disturbances, waiting finds the answer; where none fits, the result says that it was disturbed.
+    assert!(all[0].1 > 0.9 && all[1].1 > 0.9, "{:?}", all.each_ref().map(|one| one.1));
+    assert!(all[2].2.iter().chain(&all[3].2).any(|limit| *limit == Limit::Disturbed));
+}
+
+#[test]
+fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() {
+    let plan = plan_of(SECOND);
+    let mut machine = Machine { capacity: FrameRate(300_000), taken: Taken::Device, period_ns: SECOND, busy_ns: 0, now_ns: 0 };
+    let (bracket, trials) = search(&plan, &mut machine);
+    assert!(holds(&bracket, machine.capacity) && bracket.limit == Limit::Dut && trials < 20, "{bracket:?}, {trials} trials");
+    let mut slow = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], vec![]);
+    slow.faults.push(Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND });
+    slow.faults.push(Fault::TesterKeptOff { microseconds: 3000 });
+    let (point, started) = (plan.tests[0].points().next().expect("a point"), String::new());
+    let mut record =
+        TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result: slow, watch: None };
+    let verdict = record.result.verdict(sixbench_method::terms::LossRatio::ZERO);
+    assert!(!Patience::new(&plan, &[]).excuse(&mut record, verdict), "3 ms do not make it late by a second");
+}

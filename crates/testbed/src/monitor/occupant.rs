@@ -1,0 +1,178 @@
+//! A short look at the cores that a trial needs, while nothing is sent: who else has them?
+
+use super::processor::{ticks, time_of};
+use super::sampling::Monitor;
+use super::targets::Watched;
+use crate::exec::family;
+use crate::net::Cores;
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The time of a look: two intervals of the monitor and a little.
+const LOOK: Duration = Duration::from_millis(220);
+
+/// The share of a core that a kernel's own housekeeping may have, per mille.
+const HOUSEKEEPING: u64 = 100;
+
+/// Who has a core that a trial needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    /// The core, as its machine numbers it.
+    core: u32,
+    /// The device whose core it is, where it has cores of its own.
+    device: Option<String>,
+    /// The share of the core's time, per cent.
+    percent: u64,
+    by: Occupation,
+}
+
+/// The kind of an occupant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Occupation {
+    /// The host of this virtual machine.
+    Host,
+    /// Processes: the number and the name of the busiest, where it is seen.
+    Processes(Option<(u32, String)>),
+}
+
+impl Occupant {
+    /// Returns whether it is the same as another, perhaps with another share.
+    pub fn is_still(&self, other: &Self) -> bool {
+        (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
+    }
+}
+
+impl fmt::Display for Occupant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { core, percent, .. } = self;
+        let device = self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}"));
+        match &self.by {
+            Occupation::Host => write!(f, "the host of this virtual machine has {percent} % of core {core}{device}"),
+            Occupation::Processes(None) => write!(f, "other processes have {percent} % of core {core}{device}"),
+            Occupation::Processes(Some((number, name))) => {
+                write!(f, "{name} (process {number}) has {percent} % of core {core}{device}")
+            }
+        }
+    }
+}
+
+/// Returns who else has the cores of tester or device now; `None` if nobody has, but for a little. Takes a fifth of a second. No trial may be under way.
+pub fn occupant(cores: &Cores, watched: Watched) -> Option<Occupant> {
+    let own: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
+    let before = times_of_all();
+    let monitor = Monitor::start(cores, watched);
+    std::thread::sleep(LOOK);
+    let found = in_watch(&monitor.stop())?;
+    let Occupation::Processes(_) = found.by else { return Some(found) };
+    let busiest = if found.device.is_none() { busiest(&before, &own, found.core) } else { None };
+    Some(Occupant { by: Occupation::Processes(busiest), ..found })
+}
+
+/// Returns who has most of a core.
+fn in_watch(watch: &Watch) -> Option<Occupant> {
+    let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0).max(1);
+    let lasted_us = samples * watch.interval_ns / 1000;
+    // Of several cores any may have been the device's own processes'.
+    let own = watch.process_ms.unwrap_or(0) * 1_000_000 / lasted_us.max(1);
+    let of_trial = watch.cores.iter().filter(|core| core.role != CoreRole::Other);
+    let here = of_trial.map(|core| (None, core, if core.role == CoreRole::Dut { own } else { 0 }));
+    let away = watch.devices.iter().filter(|_| !watch.polling);
+    let away = away.flat_map(|device| device.cores.iter().map(|core| (Some(device.device.clone()), core, 0)));
+    let shares = here.chain(away).flat_map(|(device, core, own)| {
+        let processes = mean(core, |sample| sample.user + sample.system).saturating_sub(own);
+        let found = |share: u64, by| Occupant { core: core.core, device: device.clone(), percent: share / 10, by };
+        let all = [(processes, Occupation::Processes(None)), (mean(core, |sample| sample.steal), Occupation::Host)];
+        all.into_iter().filter(|(share, _)| *share > HOUSEKEEPING).map(|(share, by)| found(share, by)).collect::<Vec<_>>()
+    });
+    shares.max_by_key(|occupant| occupant.percent)
+}
+
+/// The mean share of a core's time, per mille.
+fn mean(core: &CoreWatch, of: impl Fn(&CpuSample) -> u16) -> u64 {
+    core.samples.iter().map(|sample| u64::from(of(sample))).sum::<u64>() / core.samples.len().max(1) as u64
+}
+
+/// Returns the processor time of every process so far, milliseconds.
+fn times_of_all() -> BTreeMap<u32, u64> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(|process| Some((process, time_of(process)?))).collect()
+}
+
+/// Returns the process, none of our own, that has used most time since `before` and ran on this core last.
+fn busiest(before: &BTreeMap<u32, u64>, own: &[u32], core: u32) -> Option<(u32, String)> {
+    let used = times_of_all()
+        .into_iter()
+        .map(|(process, time)| (time - before.get(&process).copied().unwrap_or(0).min(time), process));
+    let there = used.filter(|(time, process)| *time > 0 && !own.contains(process) && last_core(*process) == Some(core));
+    let (_, process) = there.max()?;
+    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+    Some((process, name.trim().to_owned()))
+}
+
+/// Returns the core that a process ran on last: field 39 of its stat file.
+fn last_core(process: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    ticks(&stat)?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(36)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::record::DeviceWatch;
+    use std::process::{Command, Stdio};
+
+    fn core(core: u32, role: CoreRole, user: u16, steal: u16) -> CoreWatch {
+        CoreWatch { core, role, samples: vec![CpuSample { user, steal, idle: 1000 - user - steal, ..CpuSample::default() }; 2] }
+    }
+
+    fn watch(cores: Vec<CoreWatch>) -> Watch {
+        Watch { interval_ns: 100_000_000, cores, ..Watch::default() }
+    }
+
+    fn told(watch: &Watch) -> String {
+        in_watch(watch).map_or_else(String::new, |occupant| occupant.to_string())
+    }
+
+    #[test]
+    fn who_has_most_of_a_core_that_the_trial_needs_is_named() {
+        let (tester, device) = (|user, steal| core(0, CoreRole::Tester, user, steal), |user| core(1, CoreRole::Dut, user, 0));
+        assert_eq!(
+            told(&watch(vec![tester(90, 0), device(100), core(2, CoreRole::Other, 990, 0)])),
+            "",
+            "housekeeping, and a core of others"
+        );
+        assert_eq!(told(&watch(vec![tester(0, 0), device(980)])), "other processes have 98 % of core 1");
+        assert_eq!(told(&watch(vec![tester(150, 400), device(0)])), "the host of this virtual machine has 40 % of core 0");
+        let polls = Watch { process_ms: Some(196), ..watch(vec![tester(0, 0), device(980)]) };
+        assert_eq!(told(&polls), "", "the device's own process has it");
+    }
+
+    #[test]
+    fn the_cores_of_another_machine_are_looked_at_unless_its_device_polls() {
+        let router = DeviceWatch { device: "router".into(), cores: vec![core(3, CoreRole::Dut, 500, 0)], memory: vec![] };
+        let watch = Watch { devices: vec![router], ..watch(vec![]) };
+        assert_eq!(told(&watch), "other processes have 50 % of core 3 of router");
+        assert_eq!(told(&Watch { polling: true, ..watch }), "");
+    }
+
+    #[test]
+    fn a_program_that_has_a_core_is_found_by_its_name() {
+        let program = Command::new("sh").args(["-c", "while :; do :; done"]).stdout(Stdio::null()).spawn();
+        let mut program = program.expect("a shell");
+        let end = std::time::Instant::now() + Duration::from_secs(60);
+        let seen = loop {
+            let cores = Cores { tester: vec![last_core(program.id()).expect("it runs")], dut: vec![] };
+            let seen = occupant(&cores, Watched::default()).map(|occupant| occupant.to_string()).unwrap_or_default();
+            // On a busy machine another may have more, and it may have gone to another core.
+            if seen.contains(&format!("(process {})", program.id())) || std::time::Instant::now() > end {
+                break seen;
+            }
+        };
+        program.kill().and_then(|()| program.wait()).expect("ended");
+        assert!(seen.starts_with("sh (process "), "{seen}");
+    }
+}
