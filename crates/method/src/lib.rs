@@ -29,4 +29,5 @@ pub mod status;
 pub mod terms;
 pub mod throughput;
 pub mod trial;
+pub mod trust;
 pub mod units;

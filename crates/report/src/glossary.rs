@@ -25,6 +25,11 @@ pub fn key(wanted: &str) -> String {
     letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
+/// Returns what is to be said of a term beside its definition; empty for most.
+pub fn details(term: &Term) -> String {
+    if term.name == "trust" { format!("\n{}", crate::trust::rules()) } else { String::new() }
+}
+
 /// Returns all terms: the measures, then the technologies, then the field's other words.
 pub fn terms() -> impl Iterator<Item = &'static Term> {
     Measure::infos().map(|info| &info.term).chain(&TECHNOLOGIES).chain(&TERMS)

@@ -16,6 +16,7 @@ use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::throughput::saved;
 use sixbench_method::trial::Verdict;
+use sixbench_method::trust::Trust;
 use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("templates/report.html.jinja");
@@ -35,6 +36,7 @@ struct Page<'a> {
     mark: &'static str,
     style: &'static str,
     tally: String,
+    trust: Option<&'a Trust>,
     verdict: &'a [String],
     notice: Vec<String>,
     conformant_run: Option<String>,
@@ -85,6 +87,7 @@ fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
         conformance: &document.conformance,
         run: &document.run,
         host: &input.facts.host,
+        trust: digest.trust.as_ref(),
         layout: input.facts.layouts(),
         duts: &input.facts.duts,
         warnings: &input.facts.warnings,

@@ -27,6 +27,7 @@ mod steadiness;
 mod table;
 mod tables;
 mod terminal;
+mod trust;
 mod verdict;
 
 pub use document::Document;

@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::table::{Column, Table};
-use crate::{Input, origin, status};
+use crate::{Input, origin, status, trust};
 
 pub(crate) fn markdown(document: &Document<'_>) -> String {
     let input = document.digest.input;
@@ -12,7 +12,8 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     let tables: String = tables.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
     let run = format!("\n## {}\n\n{}", escaped(&document.run.title), table(&document.run));
     let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(input)));
-    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
+    let trust = trust::sentence(&document.digest).map_or_else(String::new, |line| format!("**{}**\n\n", escaped(&line)));
+    format!("# {name}\n\n{origin}.\n\n{}.\n\n{trust}{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
 }
 
 fn warnings(input: &Input) -> String {

@@ -4,10 +4,11 @@ use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{cut, full_rate_unit, grouped, searched, share, title, unit};
 use crate::tables::percentile_note;
-use crate::{origin, status, verdict};
+use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
+use sixbench_method::trust::TrustLevel;
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
 const NARROWEST: usize = 40;
@@ -60,7 +61,10 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
         "" => String::new(),
         command => wrapped(&format!("Command: {command}"), width),
     };
-    format!("{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
+    let trust = trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
+    let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
+    let trust = if is_high { paint.bold(&trust) } else { paint.warn(&trust) };
+    format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
 }
 
 /// The verdict, but with every frame size of the measures that have no row in the table.

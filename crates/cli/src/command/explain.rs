@@ -5,7 +5,7 @@ use crate::output;
 use sixbench_io::{BACKENDS, BackendInfo};
 use sixbench_method::measures::Term;
 use sixbench_plan::nearest;
-use sixbench_report::glossary::{find, key, terms};
+use sixbench_report::glossary::{details, find, key, terms};
 
 /// Explains the term that these words name together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
@@ -26,7 +26,10 @@ pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
     let Term { name, definition, clause, here, unit } = term;
-    output::print(format_args!("{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n"))?;
+    output::print(format_args!(
+        "{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n{}",
+        details(term)
+    ))?;
     Ok(Exit::Done)
 }
 

@@ -28,6 +28,7 @@ use sixbench_method::record::{FORMAT, PathFacts, TrialRecord};
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
+use sixbench_method::trust::{Trust, trust};
 use std::collections::BTreeSet;
 
 /// A run, by point, in the order of the plan.
@@ -38,6 +39,8 @@ pub(crate) struct Digest<'a> {
     left_out: Vec<PointDigest<'a>>,
     /// The outcome of each of all these points.
     pub(crate) planned: Vec<PlannedPoint<'a>>,
+    /// How far the figures may be trusted; `None` where nothing was measured.
+    pub(crate) trust: Option<Trust>,
 }
 
 impl<'a> Digest<'a> {
@@ -46,7 +49,8 @@ impl<'a> Digest<'a> {
         let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
         let digest = |planned: &PlannedPoint<'a>| PointDigest::new(input, planned.test, planned.point.clone());
         let [points, left_out] = [points, left_out].map(|list| list.into_iter().map(digest).collect());
-        Self { input, points, left_out, planned }
+        let trust = trust(input.plan, input.facts, input.records, input.outcomes);
+        Self { input, points, left_out, planned, trust }
     }
 
     /// Every planned point, those of tests that were left out before the run began last.

@@ -3,7 +3,14 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 41] = [
+pub(super) const TERMS: [Term; 42] = [
+    Term {
+        name: "trust",
+        definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
+        clause: "this project",
+        here: "Each rule looks at one thing, and the worst of them is the level of the run. The rules are below.",
+        unit: "none",
+    },
     Term {
         name: "intended-load",
         definition: "The rate that the tester is told to offer.",

@@ -17,6 +17,7 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
+use sixbench_method::trust::Trust;
 use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
@@ -30,6 +31,9 @@ struct JsonResults<'a> {
     interrupted: bool,
     run: JsonRun<'a>,
     counts: StatusCounts,
+    /// How far the figures may be trusted, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<&'a Trust>,
     /// The warnings of the run, the doubts about its numbers first.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
@@ -135,6 +139,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         run: JsonRun::of(input),
         warnings: &input.facts.warnings,
         counts: StatusCounts::of(&digest.planned),
+        trust: digest.trust.as_ref(),
         rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
         core_scaling: scaling::all(digest),

@@ -108,7 +108,7 @@ fn a_run_of_latency_alone_speaks_of_nothing_else() {
     let verdict = "Jool, SIIT, latency: typical latency";
     assert!(markdown(&sample.input()).contains(&format!("- {verdict}")));
     let terminal = terminal(&sample.input(), 100, false);
-    assert!(terminal.trim_start().starts_with(verdict), "{terminal}");
+    assert!(terminal.starts_with("Trust: high.") && terminal.contains(verdict), "{terminal}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::time::Duration;
 const LOOKS: usize = 30;
 const PAUSE: Duration = Duration::from_millis(50);
 
+const CURE: &str = "pin the virtual machine's cores to ones that share a cache (virsh vcpupin), or compare turn by turn and with more repetitions";
+
 /// The time that a cache line takes from the tester's first core to the device's and back, over some looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreDistance {
@@ -20,9 +22,9 @@ pub struct CoreDistance {
 }
 
 impl CoreDistance {
-    /// Returns whether it stays what it is: another place of a core makes it several times as long.
-    pub fn is_steady(&self) -> bool {
-        self.range_ns.1 <= 2 * self.range_ns.0
+    /// Returns what helps against cores that are moved: another place of a core makes the way several times as long. `None` where they stay.
+    pub fn cure(&self) -> Option<&'static str> {
+        (self.range_ns.1 > 2 * self.range_ns.0).then_some(CURE)
     }
 }
 
@@ -33,9 +35,9 @@ impl fmt::Display for CoreDistance {
             f,
             "a cache line takes {shortest} to {longest} ns from core {tester} (tester) to core {device} (device) and back"
         )?;
-        match self.is_steady() {
-            true => Ok(()),
-            false => f.write_str(
+        match self.cure() {
+            None => Ok(()),
+            Some(_) => f.write_str(
                 ": the host of this virtual machine moves its cores, and rates change with it, those of links in shared memory by half",
             ),
         }

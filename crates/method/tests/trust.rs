@@ -1,0 +1,133 @@
+//! How far the figures of a run may be trusted: each rule on runs of a simulated device, as they are recorded.
+
+mod common;
+
+use common::{live, plan};
+use sixbench_method::measures::Outcome;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{DutFacts, Facts, TrialRecord, Watch};
+use sixbench_method::replay::outcomes;
+use sixbench_method::search::{Limit, SearchMethod};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::Fault;
+use sixbench_method::trial::dns::Certificate;
+use sixbench_method::trust::{RULES, Trust, TrustLevel, trust};
+
+/// A recorded run, which tests spoil.
+struct Run {
+    plan: Plan,
+    facts: Facts,
+    records: Vec<TrialRecord>,
+}
+
+impl Run {
+    fn new(behaviour: Behaviour) -> Self {
+        let mut plan = plan(SearchMethod::Binary, &[0.0]);
+        plan.search.width = 0.01;
+        let (records, _) = live(&plan, &mut SimulatedDut::new(behaviour, FrameRate(400_000), 7));
+        Self { plan, facts: Facts::default(), records }
+    }
+
+    fn outcomes(&self) -> Vec<Outcome> {
+        outcomes(&self.plan, &self.records)
+    }
+
+    fn trust(&self) -> Trust {
+        trust(&self.plan, &self.facts, &self.records, &self.outcomes()).expect("trials were made")
+    }
+
+    /// Returns the level, and the reasons that cost trust.
+    fn told(&self) -> (TrustLevel, String) {
+        let Trust { level, reasons } = self.trust();
+        let costly = reasons.iter().filter(|reason| reason.level != TrustLevel::High);
+        (level, costly.map(|reason| reason.text.as_str()).collect::<Vec<_>>().join("; "))
+    }
+}
+
+#[test]
+fn a_quiet_run_of_a_steady_device_is_trusted_and_says_why() {
+    let trust = Run::new(Behaviour::HardLimit).trust();
+    assert_eq!(trust.level, TrustLevel::High);
+    let reasons: Vec<&str> = trust.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    assert!(
+        reasons[0].starts_with("others disturbed 0 of ") && reasons.iter().any(|text| text.contains("spread by up to")),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn trials_made_again_cost_trust_by_their_share() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    let whole = run.records.len();
+    // Copies of trials that passed, as they would have been before they were made again.
+    let again: Vec<TrialRecord> = run.records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
+    run.records = again;
+    let mut seen = std::collections::BTreeMap::new();
+    for record in &mut run.records {
+        let trials = seen.entry((record.point.clone(), record.repetition)).or_insert(0);
+        *trials += 1;
+        record.trial = *trials;
+        if *trials % 2 == 1 {
+            record.result.faults.push(Fault::MadeAgain);
+        }
+    }
+    assert_eq!(run.told(), (TrustLevel::Low, format!("others disturbed {whole} of {} trials (50 %)", 2 * whole)));
+    assert_eq!(run.outcomes().len(), 6, "and nothing else is changed by them");
+}
+
+#[test]
+fn a_wide_spread_and_a_single_repetition_cost_trust() {
+    let (level, text) = Run::new(Behaviour::Bimodal { often: 0.2, at: 0.6 }).told();
+    assert!(level >= TrustLevel::Fair && text.contains("spread by up to"), "{text}");
+    let mut run = Run::new(Behaviour::HardLimit);
+    run.records.retain(|record| record.repetition == 1);
+    assert_eq!(
+        run.told(),
+        (TrustLevel::Fair, "2 of 2 points have one repetition: nothing is known of their spread".to_owned())
+    );
+}
+
+#[test]
+fn a_search_that_a_disturbance_ended_is_a_lower_bound() {
+    let run = Run::new(Behaviour::HardLimit);
+    let mut outcomes = run.outcomes();
+    outcomes[0].brackets[0].limit = Limit::Disturbed;
+    let level = |outcomes: &[Outcome]| trust(&run.plan, &run.facts, &run.records, outcomes).expect("trials").level;
+    assert_eq!(level(&outcomes), TrustLevel::Fair, "one of three");
+    outcomes[1].brackets[0].limit = Limit::Disturbed;
+    assert_eq!(level(&outcomes), TrustLevel::Low, "two of three");
+}
+
+#[test]
+fn cores_that_the_host_moves_cost_trust_and_a_single_odd_look_does_not() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    let watch = |ns| Some(Watch { round_trips_ns: vec![ns, ns], ..Watch::default() });
+    run.records.iter_mut().for_each(|record| record.watch = watch(100));
+    run.records[0].watch = watch(400);
+    assert_eq!(run.trust().level, TrustLevel::High);
+    run.records.iter_mut().step_by(2).for_each(|record| record.watch = watch(400));
+    let (level, text) = run.told();
+    assert!(level == TrustLevel::Fair && text.starts_with("a cache line took 100 to 400 ns"), "{text}");
+}
+
+#[test]
+fn a_self_test_without_headroom_costs_trust() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    let certified = |rate| Certificate { rate, timeout_ns: 1, duration_ns: 1, path: String::new(), trials: vec![] };
+    let facts = |rate| DutFacts { certificates: vec![certified(rate)], ..DutFacts::default() };
+    run.facts.duts.insert("simulated".to_owned(), facts(4_000_000));
+    assert_eq!(run.trust().level, TrustLevel::High);
+    run.facts.duts.insert("simulated".to_owned(), facts(410_000));
+    assert_eq!(
+        run.told(),
+        (TrustLevel::Fair, "the tester's self-test certified 1.0 times the rate measured of simulated".to_owned())
+    );
+}
+
+#[test]
+fn nothing_is_said_of_a_run_without_trials_and_every_rule_says_what_it_looks_at() {
+    let run = Run { plan: plan(SearchMethod::Binary, &[0.0]), facts: Facts::default(), records: vec![] };
+    assert_eq!(trust(&run.plan, &run.facts, &run.records, &[]), None);
+    assert!(RULES.iter().all(|rule| !rule.subject.is_empty()));
+}

@@ -1,0 +1,27 @@
+//! How far the figures may be trusted, in a line.
+
+use crate::digest::Digest;
+use sixbench_method::trust::{RULES, Trust, TrustLevel, TrustReason};
+
+/// Returns the line that stands above the results; `None` where nothing was measured.
+pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {
+    let trust = digest.trust.as_ref()?;
+    let reasons: Vec<&str> = decisive(trust).map(|reason| reason.text.as_str()).collect();
+    Some(format!("Trust: {}. {}.", trust.level.word(), capitalised(&reasons.join("; "))))
+}
+
+/// The reasons that cost trust; where none does, those that speak for the figures.
+fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
+    trust.reasons.iter().filter(|reason| trust.level == TrustLevel::High || reason.level != TrustLevel::High)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the rules in words, a line each: what is looked at, and when trust is fair or low for it.
+pub(crate) fn rules() -> String {
+    let bounds = |word: &str, when: &str| if when.is_empty() { String::new() } else { format!("; {word}: {when}") };
+    RULES.iter().map(|rule| format!("- {}{}{}\n", rule.subject, bounds("fair", rule.fair), bounds("low", rule.low))).collect()
+}
