@@ -33,6 +33,10 @@ pub struct Watch {
     /// their threads together. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
+    /// The time for which other programs ran on the DUT's cores, as the scheduler counts it, milliseconds. `None` for a DUT that is the kernel, or out
+    /// of sight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_ms: Option<u64>,
     /// The time that a cache line takes from a core of the tester to one of the DUT and back, right before and right after the trial, nanoseconds.
     /// Empty where the DUT is on another machine or shares the core, or where there was no time for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,7 +122,10 @@ impl Watch {
         let own_ms = self.process_ms?;
         let of_core = |core: &CoreWatch| core.samples.iter().map(|s| u64::from(s.user) + u64::from(s.system)).sum::<u64>();
         let per_mille: u64 = self.dut_cores().map(of_core).sum();
-        Some((per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms))
+        let by_ticks_ms = (per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms);
+        // What others ran on the same cores matters as far as the DUT's processes waited meanwhile.
+        let by_scheduler_ms = self.others_ms.unwrap_or(0).min(self.waited_us.iter().sum::<u64>() / 1000);
+        Some(by_ticks_ms.max(by_scheduler_ms))
     }
 }
 
@@ -212,5 +219,8 @@ mod tests {
         let core = |role| CoreWatch { core: 0, role, samples: vec![busy(400, 100), busy(500, 0)] };
         let watch = |process_ms| Watch { cores: vec![core(CoreRole::Dut), core(CoreRole::Tester)], process_ms, ..unwatched() };
         assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
+        // A program that had the core while frames were handled in its time.
+        let hidden = Watch { others_ms: Some(60), waited_us: vec![20_000, 25_000], ..watch(Some(200)) };
+        assert_eq!(hidden.taken_ms(), Some(45));
     }
 }

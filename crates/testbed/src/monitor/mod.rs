@@ -6,6 +6,7 @@ mod device;
 mod drops;
 mod occupant;
 mod other_machine;
+mod others;
 mod processor;
 mod remote_sampler;
 mod sampling;

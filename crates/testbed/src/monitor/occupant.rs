@@ -1,12 +1,11 @@
 //! A short look at the cores that a trial needs, while nothing is sent: who else has them?
 
-use super::processor::{ticks, time_of};
+use super::others::RunTimes;
 use super::sampling::Monitor;
 use super::targets::Watched;
 use crate::exec::family;
 use crate::net::Cores;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ impl fmt::Display for Occupant {
 /// Returns who else has the cores of tester or device now; `None` if nobody has, but for a little. Takes a fifth of a second. No trial may be under way.
 pub fn occupant(cores: &Cores, watched: Watched) -> Option<Occupant> {
     let own: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
-    let before = times_of_all();
+    let before = RunTimes::now();
     let monitor = Monitor::start(cores, watched);
     std::thread::sleep(LOOK);
     let found = in_watch(&monitor.stop())?;
@@ -94,29 +93,11 @@ fn mean(core: &CoreWatch, of: impl Fn(&CpuSample) -> u16) -> u64 {
     core.samples.iter().map(|sample| u64::from(of(sample))).sum::<u64>() / core.samples.len().max(1) as u64
 }
 
-/// Returns the processor time of every process so far, milliseconds.
-fn times_of_all() -> BTreeMap<u32, u64> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(|process| Some((process, time_of(process)?))).collect()
-}
-
-/// Returns the process, none of our own, that has used most time since `before` and ran on this core last.
-fn busiest(before: &BTreeMap<u32, u64>, own: &[u32], core: u32) -> Option<(u32, String)> {
-    let used = times_of_all()
-        .into_iter()
-        .map(|(process, time)| (time - before.get(&process).copied().unwrap_or(0).min(time), process));
-    let there = used.filter(|(time, process)| *time > 0 && !own.contains(process) && last_core(*process) == Some(core));
-    let (_, process) = there.max()?;
+/// Returns the process that has run longest on this core since `before`, none of our own.
+fn busiest(before: &RunTimes, own: &[u32], core: u32) -> Option<(u32, String)> {
+    let (process, _) = RunTimes::now().since(before, own, &[core]).into_iter().max_by_key(|(_, ran_ns)| *ran_ns)?;
     let name = std::fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
     Some((process, name.trim().to_owned()))
-}
-
-/// Returns the core that a process ran on last: field 39 of its stat file.
-fn last_core(process: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    ticks(&stat)?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(36)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -165,7 +146,7 @@ mod tests {
         let mut program = program.expect("a shell");
         let end = std::time::Instant::now() + Duration::from_secs(60);
         let seen = loop {
-            let cores = Cores { tester: vec![last_core(program.id()).expect("it runs")], dut: vec![] };
+            let cores = Cores { tester: crate::exec::allowed_cores(program.id()).concat(), dut: vec![] };
             let seen = occupant(&cores, Watched::default()).map(|occupant| occupant.to_string()).unwrap_or_default();
             // On a busy machine another may have more, and it may have gone to another core.
             if seen.contains(&format!("(process {})", program.id())) || std::time::Instant::now() > end {

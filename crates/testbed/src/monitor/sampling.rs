@@ -1,6 +1,7 @@
 //! Samples of everything that is watched, taken at the same moments.
 
 use super::device::Watcher;
+use super::others::RunTimes;
 use super::{Watched, conntrack, drops, processor};
 use crate::exec::family;
 use crate::net::Cores;
@@ -19,6 +20,8 @@ pub struct Monitor {
     thread: JoinHandle<(Vec<MonitorSample>, Vec<Watcher>)>,
     cores: Cores,
     watched: Watched,
+    /// How long every program had run at the start, where the DUT is processes that others may keep from their cores.
+    began: Option<RunTimes>,
 }
 
 #[derive(Debug)]
@@ -72,7 +75,8 @@ impl Monitor {
                 }
             }
         });
-        Self { stop, thread, cores: cores.clone(), watched }
+        let began = (!watched.processes.is_empty()).then(RunTimes::now);
+        Self { stop, thread, cores: cores.clone(), watched, began }
     }
 
     /// Stops; returns what was seen.
@@ -81,6 +85,11 @@ impl Monitor {
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut moments = Vec::new();
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
+        let others_ms = self.began.as_ref().map(|began| {
+            let own: Vec<u32> =
+                self.watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
+            RunTimes::now().since(began, &own, &self.cores.dut).values().sum::<u64>() / 1_000_000
+        });
         // The time of a process that was restarted in the middle begins at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
         let waited_us = waited_us(&snapshots);
@@ -105,6 +114,7 @@ impl Monitor {
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
             waited_us,
+            others_ms,
             round_trips_ns: Vec::new(),
         }
     }

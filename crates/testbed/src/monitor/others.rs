@@ -1,0 +1,90 @@
+//! How long other programs ran, as the scheduler counts it. The kernel's ticks do not show it where frames are handled in their time: then a tick counts
+//! as a softirq, and the program that holds the core for it as idle.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A thread of the kernel's own, in the flags of a stat file: what it does on a device's core is mostly the device's work.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// A thread of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Thread {
+    process: u32,
+    /// The core that it ran on last.
+    core: u32,
+    /// The time that it has run so far, nanoseconds.
+    ran_ns: u64,
+}
+
+/// The threads of all programs, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunTimes(BTreeMap<u32, Thread>);
+
+impl RunTimes {
+    pub(super) fn now() -> Self {
+        let threads = numbers(Path::new("/proc")).into_iter().flat_map(|process| {
+            let tasks = Path::new("/proc").join(process.to_string()).join("task");
+            numbers(&tasks)
+                .into_iter()
+                .filter_map(move |thread| Some((thread, read(process, &tasks.join(thread.to_string()))?)))
+        });
+        Self(threads.collect())
+    }
+
+    /// Returns for how long each process ran on these cores since `before`, nanoseconds; none of those in `own`. A thread that was elsewhere at either
+    /// end does not count, as it is not known when it moved.
+    pub(super) fn since(&self, before: &Self, own: &[u32], cores: &[u32]) -> BTreeMap<u32, u64> {
+        let mut ran = BTreeMap::new();
+        for (number, now) in self.0.iter().filter(|(_, now)| !own.contains(&now.process) && cores.contains(&now.core)) {
+            let earlier = before.0.get(number).filter(|earlier| earlier.process == now.process);
+            if earlier.is_none_or(|earlier| cores.contains(&earlier.core)) {
+                *ran.entry(now.process).or_default() += now.ran_ns.saturating_sub(earlier.map_or(0, |earlier| earlier.ran_ns));
+            }
+        }
+        ran
+    }
+}
+
+/// The entries of a directory that are numbers.
+fn numbers(directory: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns what is known of a thread; `None` of one of the kernel's, and of one that has ended.
+fn read(process: u32, directory: &Path) -> Option<Thread> {
+    let stat = std::fs::read_to_string(directory.join("stat")).ok()?;
+    // The name, in parentheses, may hold blanks; the flags are field 9, and the core is field 39.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let is_kernels = fields.get(6)?.parse::<u64>().ok()? & KERNEL_THREAD != 0;
+    let core = fields.get(36)?.parse().ok()?;
+    let schedstat = std::fs::read_to_string(directory.join("schedstat")).ok()?;
+    let ran_ns = schedstat.split_whitespace().next()?.parse().ok()?;
+    (!is_kernels).then_some(Thread { process, core, ran_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_ran_on_these_cores_is_counted_and_nothing_else() {
+        let times = |threads: &[(u32, u32, u32, u64)]| {
+            let thread = |&(number, process, core, ran_ns): &(u32, u32, u32, u64)| (number, Thread { process, core, ran_ns });
+            RunTimes(threads.iter().map(thread).collect())
+        };
+        let before = times(&[(1, 1, 1, 100), (2, 2, 1, 100), (3, 2, 0, 100), (4, 4, 0, 100)]);
+        // The device's, another's two threads, one that came from another core, one that stayed there, and a new one.
+        let after = times(&[(1, 1, 1, 900), (2, 2, 1, 150), (3, 2, 1, 700), (4, 4, 0, 800), (5, 5, 1, 30)]);
+        assert_eq!(after.since(&before, &[1], &[1]), [(2, 50), (5, 30)].into());
+    }
+
+    #[test]
+    fn this_thread_has_run_and_the_kernels_have_no_entry() {
+        let own = RunTimes::now().0.get(&std::process::id()).copied().expect("our own");
+        assert!(own.process == std::process::id() && own.ran_ns > 0);
+        // The kernel's thread 2 starts all others of its own.
+        assert!(!RunTimes::now().0.contains_key(&2));
+    }
+}
