@@ -3,6 +3,7 @@
 mod interface;
 mod machine;
 
+pub(crate) use machine::CPU;
 pub use machine::Machine;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const SCRIPT: &str = include_str!("machine.sh");
-const CPU: &str = "/sys/devices/system/cpu";
+/// The directory of the processor's settings.
+pub(crate) const CPU: &str = "/sys/devices/system/cpu";
 
 /// The state of a machine at one moment: the lines of each file, by its path, and those that ethtool printed, by its command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,12 @@ impl Machine {
     pub(crate) fn siblings(&self, core: u32) -> Option<Vec<u32>> {
         let all = core_list(self.line(&format!("{CPU}/cpu{core}/topology/thread_siblings_list"))?);
         Some(all.into_iter().filter(|other| *other != core).collect())
+    }
+
+    /// Returns these cores and the siblings of each, ascending.
+    pub(crate) fn with_siblings(&self, cores: &[u32]) -> Vec<u32> {
+        let siblings = cores.iter().flat_map(|core| self.siblings(*core).unwrap_or_default());
+        siblings.chain(cores.iter().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
     /// Returns whether the processor may raise its frequency above the nominal one; `None` if the kernel does not tell.
