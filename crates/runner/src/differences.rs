@@ -43,10 +43,27 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     for (name, a) in of_a.iter().filter(|(name, _)| is_steady(name)) {
         // An earlier version noted less.
         if let Some(b) = of_b.get(name).filter(|b| *b != a) {
-            different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
+            different.push(format!("{name}: {}", contrasted(name, &shown(a), &shown(b))));
         }
     }
     different
+}
+
+/// Facts that are long lists, by the end of their names, with what stands between the items.
+const LISTS: [(&str, &str); 3] = [("offloads", ", "), ("mitigations", "; "), ("kernel command line", " ")];
+
+/// Returns two values of a fact beside each other; of lists only the items that one side has alone.
+fn contrasted(name: &str, a: &str, b: &str) -> String {
+    let whole = format!("A {a}, B {b}");
+    let Some((_, separator)) = LISTS.iter().find(|(end, _)| name.ends_with(end)) else { return whole };
+    let alone = |side: &str, own: &str, other: &str| {
+        let items: Vec<&str> =
+            own.split(separator).filter(|item| !other.split(separator).any(|others| others == *item)).collect();
+        (!items.is_empty()).then(|| format!("only {side} has {}", items.join(separator)))
+    };
+    let sides: Vec<String> = [alone("A", a, b), alone("B", b, a)].into_iter().flatten().collect();
+    // The same items in another order.
+    if sides.is_empty() { whole } else { sides.join(", ") }
 }
 
 fn is_given(value: &Value) -> bool {
@@ -87,6 +104,26 @@ mod tests {
         let labelled = json!({ "sixbench": "0.1.0", "labels": { "commit": "abc", "branch": "main" }, "host": a["host"] });
         assert_eq!(told(a.clone(), labelled.clone()), ["labels: A none, B branch=main commit=abc"]);
         assert_eq!(told(labelled.clone(), labelled), [""; 0]);
+    }
+
+    #[test]
+    fn another_governor_ring_or_offload_is_named_and_of_lists_only_what_differs() {
+        let a = json!({ "host": {
+            "frequency governor": "performance", "e0: ring sizes": "RX 512 of 4096", "e0: offloads": "gro, tso, rxvlan",
+            "kernel command line": "ro quiet mitigations=auto", "mitigations": "a: x; b: y", "net.core.rmem_max": "1",
+        } });
+        let b = json!({ "host": {
+            "frequency governor": "powersave", "e0: ring sizes": "RX 4096 of 4096", "e0: offloads": "tso, rxvlan",
+            "kernel command line": "ro quiet isolcpus=2-3 mitigations=off", "mitigations": "b: y; a: x", "net.core.rmem_max": "1",
+        } });
+        let expected = [
+            "e0: offloads: only A has gro",
+            "e0: ring sizes: A RX 512 of 4096, B RX 4096 of 4096",
+            "frequency governor: A performance, B powersave",
+            "kernel command line: only A has mitigations=auto, only B has isolcpus=2-3 mitigations=off",
+            "mitigations: A a: x; b: y, B b: y; a: x",
+        ];
+        assert_eq!(told(a, b), expected);
     }
 
     #[test]

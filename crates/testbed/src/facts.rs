@@ -12,6 +12,8 @@ use std::fs;
 
 const SYSCTLS: [&str; 5] = ["netdev_max_backlog", "netdev_budget", "dev_weight", "rmem_max", "rps_sock_flow_entries"];
 
+const VIRTUAL: &str = "yes: its host may take processor time away";
+
 /// Facts that are the only line of a file.
 const LINES: [(&str, &str); 8] = [
     ("host name", "/proc/sys/kernel/hostname"),
@@ -62,7 +64,7 @@ impl Machine {
         [
             ("cores", Some(self.online().len().to_string()).filter(|count| count != "0")),
             ("mitigations", self.mitigations()),
-            ("virtual machine", self.is_virtual().then(|| "yes: its host may take processor time away".to_owned())),
+            ("virtual machine", self.is_virtual().map(|is_virtual| if is_virtual { VIRTUAL } else { "no" }.to_owned())),
             ("hypervisor", self.hypervisor()),
             ("frequency governor", grouped(&governors)),
             ("turbo", self.is_turbo_on().map(|is_on| if is_on { "on" } else { "off" }.to_owned())),

@@ -144,7 +144,7 @@ fn nodes(machine: &Machine, used: &[u32]) -> Option<Finding> {
 
 fn host(machine: &Machine) -> Option<Finding> {
     let name = machine.hypervisor().map(|name| format!(" ({name})")).unwrap_or_default();
-    machine.is_virtual().then(|| {
+    machine.is_virtual()?.then(|| {
         Finding::warning(
             format!("this is a virtual machine{name}: its host may take time from its cores (steal), and move them"),
             "use a machine of its own; or have the host pin the cores to ones that nothing else uses (virsh vcpupin)",

@@ -123,9 +123,10 @@ impl Machine {
         nodes.iter().filter(|(_, own)| own.iter().any(|core| cores.contains(core))).map(|(number, _)| *number).collect()
     }
 
-    /// Returns whether the machine is virtual, so that a host may take time from it.
-    pub(crate) fn is_virtual(&self) -> bool {
-        self.field("/proc/cpuinfo", "flags\t\t: ").is_some_and(|flags| flags.split_whitespace().any(|f| f == "hypervisor"))
+    /// Returns whether the machine is virtual, so that a host may take time from it; `None` if its processor does not tell.
+    pub(crate) fn is_virtual(&self) -> Option<bool> {
+        let flags = self.field("/proc/cpuinfo", "flags\t\t: ")?;
+        Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
     }
 
     /// Returns the name that the host of a virtual machine gives itself.
@@ -135,6 +136,6 @@ impl Machine {
             let names: Vec<&str> = names.into_iter().flatten().collect();
             (!names.is_empty()).then(|| names.join(" "))
         };
-        self.is_virtual().then(|| self.line("/sys/hypervisor/type").map(str::to_owned).or_else(vendor)).flatten()
+        self.is_virtual()?.then(|| self.line("/sys/hypervisor/type").map(str::to_owned).or_else(vendor)).flatten()
     }
 }
