@@ -1,6 +1,7 @@
 //! What two results directories differ in besides their devices.
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -38,15 +39,31 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
             different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
         }
     }
-    let (Some(of_a), Some(of_b)) = (a["host"].as_object(), b["host"].as_object()) else { return different };
-    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
-    for (name, a) in of_a.iter().filter(|(name, _)| is_steady(name)) {
+    let (of_a, of_b) = (of_machines(a), of_machines(b));
+    for (name, a) in &of_a {
         // An earlier version noted less.
         if let Some(b) = of_b.get(name).filter(|b| *b != a) {
-            different.push(format!("{name}: {}", contrasted(name, &shown(a), &shown(b))));
+            different.push(format!("{name}: {}", contrasted(name, a, b)));
         }
     }
     different
+}
+
+/// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
+/// machines differ within a run, it has all values of the fact.
+fn of_machines(facts: &Value) -> BTreeMap<String, String> {
+    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
+    let steady = |machine: &Value| {
+        let facts = machine.as_object().into_iter().flatten().filter(|(name, _)| is_steady(name));
+        facts.map(|(name, value)| (name.clone(), shown(value))).collect::<Vec<_>>()
+    };
+    let mut all: BTreeMap<String, String> = steady(&facts["host"]).into_iter().collect();
+    let mut of_duts = BTreeMap::<String, BTreeSet<String>>::new();
+    for (name, value) in facts["duts"].as_object().into_iter().flatten().flat_map(|(_, dut)| steady(&dut["machine"])) {
+        of_duts.entry(format!("the DUT's machine: {name}")).or_default().insert(value);
+    }
+    all.extend(of_duts.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" / "))));
+    all
 }
 
 /// Facts that are long lists, by the end of their names, with what stands between the items.
@@ -124,6 +141,15 @@ mod tests {
             "mitigations: A a: x; b: y, B b: y; a: x",
         ];
         assert_eq!(told(a, b), expected);
+    }
+
+    #[test]
+    fn the_machines_of_devices_over_ssh_are_compared_whatever_the_devices_are_called() {
+        let of = |name: &str, governor: &str| json!({ "host": {}, "duts": { name: { "machine": { "frequency governor": governor, "memory": name } } } });
+        let expected = ["the DUT's machine: frequency governor: A performance, B powersave"];
+        assert_eq!(told(of("tayga", "performance"), of("jool", "powersave")), expected);
+        assert_eq!(told(of("tayga", "performance"), of("jool", "performance")), [""; 0]);
+        assert_eq!(told(of("tayga", "performance"), json!({ "host": {}, "duts": { "jool": {} } })), [""; 0]);
     }
 
     #[test]

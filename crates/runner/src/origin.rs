@@ -38,10 +38,8 @@ pub(super) fn begin(request: &RunRequest) -> Facts {
 /// Returns the facts of this machine, of the cores in use and of the interfaces that frames leave on.
 fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
     let interfaces = site.links.interfaces().map(Vec::from).unwrap_or_default();
-    let machine = Machine::read(&site.shell, &interfaces);
     let used = cores(site.links).map(|cores| [cores.tester, cores.dut].concat()).unwrap_or_default();
-    let mut facts = machine.facts(&used);
-    facts.extend(interfaces.iter().flat_map(|interface| machine.interface_facts(interface)));
+    let mut facts = Machine::read(&site.shell, &interfaces).facts(&used, &interfaces);
     // As many as this process may use.
     facts.extend(std::thread::available_parallelism().map(|count| ("cores".to_owned(), count.to_string())));
     facts

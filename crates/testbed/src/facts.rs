@@ -35,9 +35,9 @@ const FIELDS: [(&str, &str, &str); 4] = [
 ];
 
 impl Machine {
-    /// Returns the facts of the machine by name, and of its cores those of the ones in use; of all where none is named. What the system
-    /// does not tell is left out.
-    pub fn facts(&self, used: &[u32]) -> BTreeMap<String, String> {
+    /// Returns the facts of the machine and of these interfaces by name, and of its cores those of the ones in use; of all where none is
+    /// named. What the system does not tell is left out.
+    pub fn facts(&self, used: &[u32], interfaces: &[&str]) -> BTreeMap<String, String> {
         let online = self.online();
         let used = if used.is_empty() { &online } else { used };
         let lines = LINES.iter().map(|(name, path)| (*name, self.line(path).map(str::to_owned)));
@@ -51,6 +51,7 @@ impl Machine {
             let value = self.line(&format!("/proc/sys/net/core/{sysctl}"))?;
             Some((format!("net.core.{sysctl}"), value.to_owned()))
         }));
+        facts.extend(interfaces.iter().flat_map(|interface| self.interface_facts(interface)));
         facts.retain(|_, fact| !fact.is_empty());
         facts
     }

@@ -154,7 +154,7 @@ fn host(machine: &Machine) -> Option<Finding> {
 
 /// What the mitigations cost is part of what a device can do, so they are told and not judged.
 fn mitigations(machine: &Machine) -> Option<Finding> {
-    let facts = machine.facts(&[]);
+    let facts = machine.facts(&[], &[]);
     Some(Finding::good(format!("mitigations of the processor's vulnerabilities: {}", facts.get("mitigations")?)))
 }
 

@@ -26,7 +26,7 @@ const HASH_FIELDS: [(&str, char); 7] = [
 
 impl Machine {
     /// Returns the facts of an interface by name. Those of its hardware are left out where it has none.
-    pub fn interface_facts(&self, interface: &str) -> BTreeMap<String, String> {
+    pub(super) fn interface_facts(&self, interface: &str) -> BTreeMap<String, String> {
         let file = |file: &str| format!("/sys/class/net/{interface}/{file}");
         let has_hardware = self.line(&file("device/driver")).is_some();
         let hardware = HARDWARE.iter().map(|(name, path)| {

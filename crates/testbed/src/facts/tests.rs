@@ -81,7 +81,7 @@ fn told<'f>(facts: &'f BTreeMap<String, String>, names: &[&'f str]) -> Vec<(&'f 
 
 #[test]
 fn a_server_tells_how_its_cores_are_set_and_of_which_ones_it_holds() {
-    let facts = FakeMachine::new("server", &SERVER).read().facts(&[0, 1]);
+    let facts = FakeMachine::new("server", &SERVER).read().facts(&[0, 1], &[]);
     let expected = [
         ("processor", "X 9000"),
         ("clock source", "hpet"),
@@ -107,7 +107,7 @@ fn a_server_tells_how_its_cores_are_set_and_of_which_ones_it_holds() {
 #[test]
 fn of_a_file_that_is_missing_there_is_no_fact() {
     let bare = FakeMachine::new("bare", &[("proc/sys/kernel/hostname", "bare"), ("sys/devices/system/cpu/online", "0")]);
-    let facts = bare.read().facts(&[]);
+    let facts = bare.read().facts(&[], &[]);
     assert_eq!(facts, [("cores", "1"), ("host name", "bare")].map(|(name, fact)| (name.to_owned(), fact.to_owned())).into());
 }
 
@@ -115,11 +115,11 @@ fn of_a_file_that_is_missing_there_is_no_fact() {
 fn a_virtual_machine_names_its_hypervisor() {
     let files = [("proc/cpuinfo", "flags\t\t: fpu hypervisor"), ("sys/class/dmi/id/sys_vendor", "QEMU")];
     let guest = FakeMachine::new("guest", &files);
-    let facts = guest.read().facts(&[]);
+    let facts = guest.read().facts(&[], &[]);
     assert_eq!(told(&facts, &["hypervisor", "virtual machine"]).len(), 2, "{facts:?}");
     assert_eq!(facts["hypervisor"], "QEMU");
     guest.write("sys/hypervisor/type", "xen");
-    assert_eq!(guest.read().facts(&[])["hypervisor"], "xen");
+    assert_eq!(guest.read().facts(&[], &[])["hypervisor"], "xen");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_ethtool_prints_of_rings_hashes_and_offloads_becomes_facts() {
 
 #[test]
 fn this_machine_tells_what_its_files_do() {
-    let facts = Machine::read(&Shell::new(), &["lo", "sb-none"]).facts(&[]);
+    let facts = Machine::read(&Shell::new(), &["lo", "sb-none"]).facts(&[], &[]);
     assert_eq!(facts["host name"], host_name());
     let files = [
         ("kernel", "/proc/sys/kernel/osrelease"),
