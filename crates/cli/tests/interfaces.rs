@@ -5,10 +5,10 @@
 mod common;
 
 use common::plans::{self, MAXIMUM};
-use common::{ONE_AT_A_TIME, Scratch, text};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, text, wait_until};
 use serde_json::Value;
-use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -85,6 +85,11 @@ impl Cabled {
         LINKS.iter().map(link).collect()
     }
 
+    /// What ethtool says of the offloads of its interfaces.
+    fn offloads(&self) -> [String; 2] {
+        LINKS.map(|link| self.machine.shell().look(&["ethtool", "-k", link]).expect("ethtool"))
+    }
+
     /// Datagrams the device has forwarded.
     fn forwarded(&self) -> u64 {
         let counters = self.device.shell().look(&["cat", "/proc/net/snmp6"]).expect("counters");
@@ -157,6 +162,75 @@ fn an_authority_on_the_device_has_a_result() {
     cabled.wait_for_addresses();
     cabled.start(&[&[env!("CARGO_BIN_EXE_sixbench")], &listen[..]].concat());
     assert_measured(&cabled, "authority", "dut = \"nsd-authority\"\nmeasure = \"dns-authority\"\n");
+}
+
+/// Keys of `[testbed]` that change what veth has by default.
+const OFFLOADS: &str = "offloads-off = [\"tx-checksum-ip-generic\"]\noffloads-on = [\"rx-gro-list\"]\n";
+
+/// A plan through the links of a router, with these keys in its `[testbed]`.
+fn plan_with(scratch: &Scratch, keys: &str) -> String {
+    let plan = plans::through(LINKS, "dut = \"linux-ipv6\"\nframe-sizes = [84]\n");
+    scratch.write("plan.toml", &plan.replace("[[test]]", &format!("{keys}[[test]]")))
+}
+
+#[test]
+fn offloads_that_a_plan_sets_are_facts_and_come_back_when_it_ends() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-offloads"));
+    let cabled = Cabled::build("offloads", ROUTER);
+    let (before, results) = ((cabled.interfaces(), cabled.offloads()), scratch.path("results"));
+    assert_ran(&cabled.run(&plan_with(&scratch, OFFLOADS), &results));
+    let facts = facts(&results);
+    for link in LINKS {
+        let on: Vec<&str> = facts["host"][format!("{link}: offloads")].as_str().expect("a fact").split(", ").collect();
+        assert!(on.contains(&"rx-gro-list") && !on.contains(&"tx-checksum-ip-generic"), "{on:?}");
+    }
+    assert_eq!((cabled.interfaces(), cabled.offloads()), before);
+}
+
+#[test]
+fn a_ring_that_an_interface_has_not_is_told_and_the_interfaces_are_given_back() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-ring"));
+    let cabled = Cabled::build("ring", ROUTER);
+    let before = (cabled.interfaces(), cabled.offloads());
+    let output = cabled.run(&plan_with(&scratch, &format!("{OFFLOADS}rx-ring = 512\n")), &scratch.path("results"));
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("cannot set the ring rx of interface nic0 to 512: it has no such setting"), "{error}");
+    assert_eq!((cabled.interfaces(), cabled.offloads()), before);
+}
+
+#[test]
+fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-stop"));
+    let cabled = Cabled::build("stopped", ROUTER);
+    let before = (cabled.interfaces(), cabled.offloads());
+    let plan = plan_with(&scratch, OFFLOADS);
+    for name in ["INT", "KILL"] {
+        let results = scratch.path(name);
+        // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
+        let mut child = Command::new("nsenter")
+            .arg(format!("--net=/run/netns/{}", cabled.machine.name()))
+            .args([env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sixbench");
+        let insides = ["left", "right"].map(|side| Shell::new().within(&format!("sb-{}-{side}", child.id())));
+        let is_set = |inside: &Shell, link| {
+            inside.look(&["ethtool", "-k", link]).is_ok_and(|printed| printed.contains("rx-gro-list: on"))
+        };
+        wait_until(&mut child, "offload", || insides.iter().zip(LINKS).all(|(inside, link)| is_set(inside, link)));
+        signal(&child, name);
+        child.wait().expect("ended");
+        if name == "KILL" {
+            let mut returned = interfaces::give_back_stale(&Shell::new());
+            returned.sort();
+            assert_eq!(returned, LINKS);
+            namespaces_of(child.id()).iter().for_each(|left| drop(Shell::new().line(&format!("ip netns del {left}"))));
+        }
+        assert_eq!((cabled.interfaces(), cabled.offloads()), before, "{name}");
+    }
 }
 
 /// As the recipe configures it.

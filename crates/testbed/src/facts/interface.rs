@@ -26,7 +26,7 @@ const HASH_FIELDS: [(&str, char); 7] = [
 
 impl Machine {
     /// Returns the facts of an interface by name. Those of its hardware are left out where it has none.
-    pub(super) fn interface_facts(&self, interface: &str) -> BTreeMap<String, String> {
+    pub(crate) fn interface_facts(&self, interface: &str) -> BTreeMap<String, String> {
         let file = |file: &str| format!("/sys/class/net/{interface}/{file}");
         let has_hardware = self.line(&file("device/driver")).is_some();
         let hardware = HARDWARE.iter().map(|(name, path)| {
@@ -38,11 +38,23 @@ impl Machine {
         let hashes = ["udp4", "udp6"].map(|flow| (format!("RSS hash fields of {flow}"), self.hash_fields(interface, flow)));
         let of_kernel = [
             ("cores of its interrupts".to_owned(), interrupts),
-            ("ring sizes".to_owned(), self.rings(interface)),
-            ("offloads".to_owned(), self.offloads(interface)),
+            ("ring sizes".to_owned(), self.ring_sizes(interface)),
+            ("offloads".to_owned(), self.offloads_on(interface)),
         ];
         let all = hardware.chain(of_kernel).chain(hashes);
         all.filter_map(|(name, fact)| Some((format!("{interface}: {name}"), fact?))).collect()
+    }
+
+    fn ring_sizes(&self, interface: &str) -> Option<String> {
+        let sizes = self.rings(interface).into_iter().map(|Ring { name, now, most }| format!("{name} {now} of {most}"));
+        Some(sizes.collect::<Vec<_>>().join(", ")).filter(|sizes| !sizes.is_empty())
+    }
+
+    fn offloads_on(&self, interface: &str) -> Option<String> {
+        let all = self.offloads(interface);
+        let on: Vec<&str> = all.iter().filter(|offload| offload.is_on).map(|offload| offload.name.as_str()).collect();
+        let text = if on.is_empty() { "none".to_owned() } else { on.join(", ") };
+        (!all.is_empty()).then_some(text)
     }
 
     /// Returns what the hash that chooses the queue of a received frame is made of, in the letters of `ethtool -N`.
@@ -60,29 +72,49 @@ impl Machine {
         }
     }
 
-    /// Returns the frames that each ring holds and could hold.
-    fn rings(&self, interface: &str) -> Option<String> {
+    /// Returns the rings of received frames and of those to be sent, by `ethtool -g`, which prints the largest sizes first.
+    pub(crate) fn rings(&self, interface: &str) -> Vec<Ring> {
         let printed = self.lines(&format!("ethtool -g {interface}"));
-        let ring = |name: &str| {
-            let mut sizes =
-                printed.iter().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse::<u32>().ok());
+        let ring = |name: &'static str| {
+            let mut sizes = printed.iter().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok());
             let (most, now) = (sizes.next()?, sizes.next()?);
-            Some(format!("{name} {now} of {most}"))
+            Some(Ring { name, now, most })
         };
-        let rings: Vec<String> = ["RX", "TX"].into_iter().filter_map(ring).collect();
-        (!rings.is_empty()).then(|| rings.join(", "))
+        ["RX", "TX"].into_iter().filter_map(ring).collect()
     }
 
-    /// Returns the names of the offloads that are on, by `ethtool -k`.
-    fn offloads(&self, interface: &str) -> Option<String> {
+    /// Returns the offloads by `ethtool -k`, without those that sum up the indented ones below them.
+    pub(crate) fn offloads(&self, interface: &str) -> Vec<Offload> {
         let printed = self.lines(&format!("ethtool -k {interface}"));
-        let is_on = |line: &&str| line.split_once(": ").is_some_and(|(_, state)| state.starts_with("on"));
-        let lines = printed.iter().map(|line| line.trim());
-        let on: Vec<&str> = lines.filter(is_on).filter_map(|line| Some(line.split_once(':')?.0)).collect();
-        match (printed.is_empty(), on.is_empty()) {
-            (true, _) => None,
-            (false, true) => Some("none".to_owned()),
-            (false, false) => Some(on.join(", ")),
-        }
+        let is_sum =
+            |line: usize| printed.get(line + 1).is_some_and(|next| next.starts_with('\t')) && !printed[line].starts_with('\t');
+        let lines = printed.iter().enumerate().filter(|(number, _)| !is_sum(*number));
+        let parted = lines.filter_map(|(_, line)| line.trim().split_once(": "));
+        let offload = |(name, state): (&str, &str)| Offload {
+            name: name.to_owned(),
+            is_on: state.starts_with("on"),
+            is_fixed: state.ends_with("[fixed]"),
+        };
+        parted.map(offload).collect()
     }
+}
+
+/// A ring of descriptors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ring {
+    /// `RX` or `TX`.
+    pub(crate) name: &'static str,
+    /// The frames that it holds.
+    pub(crate) now: u32,
+    /// The frames that it could hold.
+    pub(crate) most: u32,
+}
+
+/// Work on frames that an interface or its driver may do in the kernel's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Offload {
+    pub(crate) name: String,
+    pub(crate) is_on: bool,
+    /// True if it cannot be changed.
+    pub(crate) is_fixed: bool,
 }
