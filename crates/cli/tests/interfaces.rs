@@ -5,11 +5,12 @@
 mod common;
 
 use common::plans::{self, MAXIMUM};
-use common::{ONE_AT_A_TIME, Scratch, text};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, text, wait_until};
 use serde_json::Value;
-use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, interfaces};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -66,12 +67,14 @@ impl Cabled {
     }
 
     fn run(&self, plan: &str, results: &str) -> Output {
-        Command::new("ip")
-            .args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")])
-            .args(["run", plan, "-o", results])
-            .env("NO_COLOR", "1")
-            .output()
-            .expect("sixbench")
+        self.command(plan, results).output().expect("sixbench")
+    }
+
+    fn command(&self, plan: &str, results: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")]);
+        command.args(["run", plan, "-o", results]).env("NO_COLOR", "1");
+        command
     }
 
     /// The flags and the addresses of its interfaces.
@@ -83,6 +86,11 @@ impl Cabled {
             flags + &look(&["ip", "-brief", "address", "show", "dev", link, "scope", "global"])
         };
         LINKS.iter().map(link).collect()
+    }
+
+    /// What ethtool says of the offloads of its interfaces.
+    fn offloads(&self) -> [String; 2] {
+        LINKS.map(|link| self.machine.shell().look(&["ethtool", "-k", link]).expect("ethtool"))
     }
 
     /// Datagrams the device has forwarded.
@@ -157,6 +165,129 @@ fn an_authority_on_the_device_has_a_result() {
     cabled.wait_for_addresses();
     cabled.start(&[&[env!("CARGO_BIN_EXE_sixbench")], &listen[..]].concat());
     assert_measured(&cabled, "authority", "dut = \"nsd-authority\"\nmeasure = \"dns-authority\"\n");
+}
+
+/// Keys of `[testbed]` that change what veth has by default.
+const OFFLOADS: &str = "offloads-off = [\"tx-checksum-ip-generic\"]\noffloads-on = [\"rx-gro-list\"]\n";
+
+/// A plan through the links of a router, with these keys in its `[testbed]`.
+fn plan_with(scratch: &Scratch, keys: &str) -> String {
+    let plan = plans::through(LINKS, "dut = \"linux-ipv6\"\nframe-sizes = [84]\n");
+    scratch.write("plan.toml", &plan.replace("[[test]]", &format!("{keys}[[test]]")))
+}
+
+#[test]
+fn offloads_that_a_plan_sets_are_facts_and_come_back_when_it_ends() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-offloads"));
+    let cabled = Cabled::build("offloads", ROUTER);
+    let (before, results) = ((cabled.interfaces(), cabled.offloads()), scratch.path("results"));
+    assert_ran(&cabled.run(&plan_with(&scratch, OFFLOADS), &results));
+    let facts = facts(&results);
+    for link in LINKS {
+        let on: Vec<&str> = facts["host"][format!("{link}: offloads")].as_str().expect("a fact").split(", ").collect();
+        assert!(on.contains(&"rx-gro-list") && !on.contains(&"tx-checksum-ip-generic"), "{on:?}");
+    }
+    assert_eq!((cabled.interfaces(), cabled.offloads()), before);
+}
+
+#[test]
+fn a_ring_that_an_interface_has_not_is_told_and_the_interfaces_are_given_back() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-ring"));
+    let cabled = Cabled::build("ring", ROUTER);
+    let before = (cabled.interfaces(), cabled.offloads());
+    let output = cabled.run(&plan_with(&scratch, &format!("{OFFLOADS}rx-ring = 512\n")), &scratch.path("results"));
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("cannot set the ring rx of interface nic0 to 512: it has no such setting"), "{error}");
+    assert_eq!((cabled.interfaces(), cabled.offloads()), before);
+}
+
+/// Stands in for ethtool on a NIC with rings and RSS, which veth has not: a file for each setting, and a log of what was set.
+const ETHTOOL: &str = r#"#!/bin/sh
+cd "$(dirname "$0")/state"
+letter() { case $(cat "$1") in *"$2"*) echo "$3" ;; esac; }
+case $1 in
+-g) printf 'Pre-set maximums:\nRX:\t4096\nTX:\t4096\nCurrent hardware settings:\nRX:\t%s\nTX:\t%s\n' "$(cat "$2.rx")" "$(cat "$2.tx")" ;;
+-G) echo "$3 $4" >> "$2.log"; echo "$4" > "$2.$3" ;;
+-n) echo "UDP flows use these fields:"
+    letter "$2.$4" s "IP SA"; letter "$2.$4" d "IP DA"; letter "$2.$4" f "L4 bytes 0 & 1 [TCP/UDP src port]"; letter "$2.$4" n "L4 bytes 2 & 3" ;;
+-N) echo "$4 $5" >> "$2.log"; [ -e "$2.stubborn" ] || echo "$5" > "$2.$4" ;;
+esac
+"#;
+
+const RINGS: &str = "rx-ring = 4096\nrss-hash = \"sdfn\"\n";
+
+/// Puts the stand-in into a directory; returns the PATH that begins with it.
+fn stand_in(scratch: &Scratch) -> String {
+    let ethtool = scratch.write("bin/ethtool", ETHTOOL);
+    fs::set_permissions(&ethtool, fs::Permissions::from_mode(0o755)).expect("a program");
+    for link in LINKS {
+        for (file, content) in [("rx", "512"), ("tx", "1024"), ("udp4", "sd"), ("udp6", "sdfn")] {
+            scratch.write(&format!("bin/state/{link}.{file}"), content);
+        }
+    }
+    format!("{}:{}", scratch.path("bin"), std::env::var("PATH").expect("a PATH"))
+}
+
+#[test]
+fn rings_and_hash_fields_are_set_where_they_differ_and_set_back() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-rings"));
+    let (cabled, path) = (Cabled::build("rings", ROUTER), stand_in(&scratch));
+    let results = scratch.path("results");
+    assert_ran(&cabled.command(&plan_with(&scratch, RINGS), &results).env("PATH", path).output().expect("sixbench"));
+    let facts = facts(&results);
+    for link in LINKS {
+        assert_eq!(facts["host"][format!("{link}: ring sizes")], "RX 4096 of 4096, TX 1024 of 4096");
+        assert_eq!(facts["host"][format!("{link}: RSS hash fields of udp4")], "sdfn");
+        let log = fs::read_to_string(scratch.path(&format!("bin/state/{link}.log"))).expect("a log");
+        assert_eq!(log, "rx 4096\nudp4 sdfn\nrx 512\nudp4 sd\n");
+    }
+}
+
+#[test]
+fn hash_fields_that_a_driver_ignores_end_the_run() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-stubborn"));
+    let (cabled, path) = (Cabled::build("stubborn", ROUTER), stand_in(&scratch));
+    scratch.write("bin/state/nic0.stubborn", "");
+    let output = cabled.command(&plan_with(&scratch, RINGS), &scratch.path("results")).env("PATH", path).output();
+    let (error, code) = output.map(|output| (text(&output.stderr), output.status.code())).expect("sixbench");
+    assert_eq!(code, Some(3), "{error}");
+    assert!(error.contains("the RSS hash fields of udp4 of interface nic0 to sdfn: the driver does not take them"), "{error}");
+    assert_eq!(fs::read_to_string(scratch.path("bin/state/nic0.rx")).expect("a ring").trim(), "512");
+}
+
+#[test]
+fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-stop"));
+    let cabled = Cabled::build("stopped", ROUTER);
+    let before = (cabled.interfaces(), cabled.offloads());
+    let plan = plan_with(&scratch, OFFLOADS);
+    for name in ["INT", "KILL"] {
+        let results = scratch.path(name);
+        // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
+        let mut child = Command::new("nsenter")
+            .arg(format!("--net=/run/netns/{}", cabled.machine.name()))
+            .args([env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sixbench");
+        let insides = ["left", "right"].map(|side| Shell::new().within(&format!("sb-{}-{side}", child.id())));
+        let is_set = |inside: &Shell, link| {
+            inside.look(&["ethtool", "-k", link]).is_ok_and(|printed| printed.contains("rx-gro-list: on"))
+        };
+        wait_until(&mut child, "offload", || insides.iter().zip(LINKS).all(|(inside, link)| is_set(inside, link)));
+        signal(&child, name);
+        child.wait().expect("ended");
+        if name == "KILL" {
+            let mut returned = interfaces::give_back_stale(&Shell::new());
+            returned.sort();
+            assert_eq!(returned, LINKS);
+            namespaces_of(child.id()).iter().for_each(|left| drop(Shell::new().line(&format!("ip netns del {left}"))));
+        }
+        assert_eq!((cabled.interfaces(), cabled.offloads()), before, "{name}");
+    }
 }
 
 /// As the recipe configures it.

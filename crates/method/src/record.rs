@@ -130,6 +130,9 @@ pub struct DutFacts {
     /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+    /// The facts of the machine that it has for itself, by name, as those of the host; empty of a device on the tester's machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine: BTreeMap<String, String>,
     /// True if it is joined to the tester by shared memory, in which no frame passes the kernel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,

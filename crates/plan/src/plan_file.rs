@@ -5,7 +5,10 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{DutHost, any, backend, core, count, host, identifier, interface, method, port, profile, queues, start};
+use super::words::{
+    DutHost, any, backend, core, count, hash_fields, host, identifier, interface, method, port, profile, queues, ring_size,
+    setting, start,
+};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -13,7 +16,7 @@ use sixbench_method::record::SkippedTest;
 use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
-use sixbench_testbed::{Library, RemoteMachine};
+use sixbench_testbed::{Library, NicKind, NicSetting, RemoteMachine};
 use std::num::NonZeroU32;
 use std::path::Path;
 use toml::de::DeTable;
@@ -43,6 +46,10 @@ pub struct Links {
     pub queues: Option<NonZeroU32>,
     /// True if the tester's threads poll the drivers of the interfaces, in place of their interrupts.
     pub busy_poll: bool,
+    /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
+    pub governor: Option<String>,
+    /// Settings of the two interfaces, while a device is measured.
+    pub nic: Vec<NicSetting>,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
     /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
@@ -230,18 +237,47 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
         section.mistake("right", "left and right must be two interfaces");
     }
     let ports = left.zip(right).map(<[PortSpec; 2]>::from);
+    let nic = read_nic(&section, ports.as_ref());
     let links = Links {
         machine: read_machine(&section, ports.is_some()),
         ports,
         io: section.text("io", backend).unwrap_or_default(),
         queues: section.number("queues", queues),
         busy_poll: section.truth("busy-poll").unwrap_or_default(),
+        governor: section.text("governor", setting),
+        nic,
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
     };
     let link_rate = section.value("link-rate", units::bit_rate);
     section.finish();
     (links, link_rate)
+}
+
+/// Reads what the two interfaces are to be set to.
+fn read_nic(section: &Section<'_>, ports: Option<&[PortSpec; 2]>) -> Vec<NicSetting> {
+    let offloads = [("offloads-on", "on"), ("offloads-off", "off")].map(|(key, value)| {
+        let names = section.texts(key, setting).unwrap_or_default();
+        names.into_iter().map(move |name| NicSetting::new(NicKind::Offload, name, value))
+    });
+    let rings = [("rx-ring", "rx"), ("tx-ring", "tx")].map(|(key, name)| {
+        let size = section.number(key, ring_size);
+        size.map(|size| NicSetting::new(NicKind::Ring, name, size.to_string()))
+    });
+    let fields = section.text("rss-hash", hash_fields);
+    let fields =
+        fields.iter().flat_map(|fields| ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields)));
+    let settings: Vec<NicSetting> = offloads.into_iter().flatten().chain(rings.into_iter().flatten()).chain(fields).collect();
+    let has_interfaces = ports.is_some_and(|ports| ports.iter().all(|port| port.interface().is_some()));
+    let keys = ["offloads-on", "offloads-off", "rx-ring", "tx-ring", "rss-hash"];
+    for key in keys.into_iter().filter(|key| section.is_given(key) && !has_interfaces) {
+        section.mistake_with_help(
+            key,
+            format!("`{key}` only applies to interfaces of this machine"),
+            "name them as `left` and `right`, or leave it out",
+        );
+    }
+    settings
 }
 
 /// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
@@ -372,6 +408,43 @@ background = \"110%\"
             let source = format!("{SMALLEST}[testbed]\n{testbed}");
             let mistakes = parse(&source, &DUTS).expect_err("mistakes");
             insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
+    }
+
+    #[test]
+    fn settings_of_the_machine_are_read_and_those_of_interfaces_need_some() {
+        let keys = "governor = \"performance\"\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
+        let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
+        let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
+        assert_eq!(links.governor.as_deref(), Some("performance"));
+        let expected = [
+            (NicKind::Offload, "rx-gro", "off"),
+            (NicKind::Offload, "tx-udp-segmentation", "off"),
+            (NicKind::Ring, "rx", "4096"),
+            (NicKind::HashFields, "udp4", "sdfn"),
+            (NicKind::HashFields, "udp6", "sdfn"),
+        ];
+        assert_eq!(links.nic, expected.map(|(kind, name, value)| NicSetting::new(kind, name, value)));
+        for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
+            let mistakes = of(ports).expect_err("mistakes");
+            assert_eq!(mistakes.len(), 3, "{mistakes:?}");
+            assert_eq!(mistakes[0].title, "`offloads-off` only applies to interfaces of this machine");
+        }
+    }
+
+    #[test]
+    fn a_setting_is_one_word_and_a_hash_is_made_of_letters_of_ethtool() {
+        let with = |key: &str| parse(&format!("{SMALLEST}[testbed]\nleft = \"e0\"\nright = \"e1\"\n{key}\n"), &DUTS);
+        for (key, title) in [
+            (
+                "governor = \"performance; reboot\"",
+                "`performance; reboot` is not a name of the kernel's: expected letters, digits, `-` and `_`",
+            ),
+            ("offloads-on = [\"-x\"]", "`-x` is not a name of the kernel's: expected letters, digits, `-` and `_`"),
+            ("rss-hash = \"sdx\"", "expected letters of `ethtool -N` such as `sdfn`, not `sdx`"),
+            ("rss-hash = \"\"", "expected letters of `ethtool -N` such as `sdfn`, not ``"),
+        ] {
+            assert_eq!(with(key).expect_err("a mistake")[0].title, title);
         }
     }
 

@@ -138,6 +138,29 @@ pub(super) fn queues(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
 }
 
+/// A name that the kernel gives a setting, such as an offload or a governor.
+pub(super) fn setting(text: &str) -> Result<String, String> {
+    let is_name =
+        text.starts_with(char::is_alphanumeric) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if is_name {
+        return Ok(text.to_owned());
+    }
+    Err(format!("`{text}` is not a name of the kernel's: expected letters, digits, `-` and `_`"))
+}
+
+/// The size of a ring, frames.
+pub(super) fn ring_size(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a number of frames of at least 1, not `{text}`"))
+}
+
+/// Fields of an RSS hash.
+pub(super) fn hash_fields(text: &str) -> Result<String, String> {
+    if !text.is_empty() && text.chars().all(|letter| "mvtsdfn".contains(letter)) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("expected letters of `ethtool -N` such as `sdfn`, not `{text}`"))
+}
+
 /// The number of a core.
 pub(super) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))

@@ -1,6 +1,7 @@
 //! What two results directories differ in besides their devices.
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -38,15 +39,48 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
             different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
         }
     }
-    let (Some(of_a), Some(of_b)) = (a["host"].as_object(), b["host"].as_object()) else { return different };
-    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
-    for (name, a) in of_a.iter().filter(|(name, _)| is_steady(name)) {
+    let (of_a, of_b) = (of_machines(a), of_machines(b));
+    for (name, a) in &of_a {
         // An earlier version noted less.
         if let Some(b) = of_b.get(name).filter(|b| *b != a) {
-            different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
+            different.push(format!("{name}: {}", contrasted(name, a, b)));
         }
     }
     different
+}
+
+/// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
+/// machines differ within a run, it has all values of the fact.
+fn of_machines(facts: &Value) -> BTreeMap<String, String> {
+    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
+    let steady = |machine: &Value| {
+        let facts = machine.as_object().into_iter().flatten().filter(|(name, _)| is_steady(name));
+        facts.map(|(name, value)| (name.clone(), shown(value))).collect::<Vec<_>>()
+    };
+    let mut all: BTreeMap<String, String> = steady(&facts["host"]).into_iter().collect();
+    let mut of_duts = BTreeMap::<String, BTreeSet<String>>::new();
+    for (name, value) in facts["duts"].as_object().into_iter().flatten().flat_map(|(_, dut)| steady(&dut["machine"])) {
+        of_duts.entry(format!("the DUT's machine: {name}")).or_default().insert(value);
+    }
+    all.extend(of_duts.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" / "))));
+    all
+}
+
+/// Facts that are long lists, by the end of their names, with what stands between the items.
+const LISTS: [(&str, &str); 3] = [("offloads", ", "), ("mitigations", "; "), ("kernel command line", " ")];
+
+/// Returns two values of a fact beside each other; of lists only the items that one side has alone.
+fn contrasted(name: &str, a: &str, b: &str) -> String {
+    let whole = format!("A {a}, B {b}");
+    let Some((_, separator)) = LISTS.iter().find(|(end, _)| name.ends_with(end)) else { return whole };
+    let alone = |side: &str, own: &str, other: &str| {
+        let items: Vec<&str> =
+            own.split(separator).filter(|item| !other.split(separator).any(|others| others == *item)).collect();
+        (!items.is_empty()).then(|| format!("only {side} has {}", items.join(separator)))
+    };
+    let sides: Vec<String> = [alone("A", a, b), alone("B", b, a)].into_iter().flatten().collect();
+    // The same items in another order.
+    if sides.is_empty() { whole } else { sides.join(", ") }
 }
 
 fn is_given(value: &Value) -> bool {
@@ -87,6 +121,35 @@ mod tests {
         let labelled = json!({ "sixbench": "0.1.0", "labels": { "commit": "abc", "branch": "main" }, "host": a["host"] });
         assert_eq!(told(a.clone(), labelled.clone()), ["labels: A none, B branch=main commit=abc"]);
         assert_eq!(told(labelled.clone(), labelled), [""; 0]);
+    }
+
+    #[test]
+    fn another_governor_ring_or_offload_is_named_and_of_lists_only_what_differs() {
+        let a = json!({ "host": {
+            "frequency governor": "performance", "e0: ring sizes": "RX 512 of 4096", "e0: offloads": "gro, tso, rxvlan",
+            "kernel command line": "ro quiet mitigations=auto", "mitigations": "a: x; b: y", "net.core.rmem_max": "1",
+        } });
+        let b = json!({ "host": {
+            "frequency governor": "powersave", "e0: ring sizes": "RX 4096 of 4096", "e0: offloads": "tso, rxvlan",
+            "kernel command line": "ro quiet isolcpus=2-3 mitigations=off", "mitigations": "b: y; a: x", "net.core.rmem_max": "1",
+        } });
+        let expected = [
+            "e0: offloads: only A has gro",
+            "e0: ring sizes: A RX 512 of 4096, B RX 4096 of 4096",
+            "frequency governor: A performance, B powersave",
+            "kernel command line: only A has mitigations=auto, only B has isolcpus=2-3 mitigations=off",
+            "mitigations: A a: x; b: y, B b: y; a: x",
+        ];
+        assert_eq!(told(a, b), expected);
+    }
+
+    #[test]
+    fn the_machines_of_devices_over_ssh_are_compared_whatever_the_devices_are_called() {
+        let of = |name: &str, governor: &str| json!({ "host": {}, "duts": { name: { "machine": { "frequency governor": governor, "memory": name } } } });
+        let expected = ["the DUT's machine: frequency governor: A performance, B powersave"];
+        assert_eq!(told(of("tayga", "performance"), of("jool", "powersave")), expected);
+        assert_eq!(told(of("tayga", "performance"), of("jool", "performance")), [""; 0]);
+        assert_eq!(told(of("tayga", "performance"), json!({ "host": {}, "duts": { "jool": {} } })), [""; 0]);
     }
 
     #[test]

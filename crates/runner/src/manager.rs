@@ -258,6 +258,7 @@ impl Manager<'_> {
 
     /// Puts the facts of a device on disk before its first trial.
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
+        self.facts.host.extend(session.host_facts(&self.request.site));
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
         let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();

@@ -1,10 +1,13 @@
 //! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
 
+use super::cores::cores;
 use super::error::RunError;
-use super::request::RunRequest;
+use super::request::{RunRequest, Site};
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
-use sixbench_testbed::{facts, quoted};
+use sixbench_testbed::facts::{self, Machine};
+use sixbench_testbed::quoted;
+use std::collections::BTreeMap;
 
 /// Reads a label, `key=value`.
 ///
@@ -20,8 +23,8 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 
 pub(super) fn begin(request: &RunRequest) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
-    let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
-    facts.host.extend(request.site.links.interfaces().into_iter().flatten().flat_map(facts::interface));
+    let host = of_host(&request.site);
+    let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host, ..earlier };
     facts.labels.extend(request.labels.iter().cloned());
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
@@ -29,6 +32,16 @@ pub(super) fn begin(request: &RunRequest) -> Facts {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = quoted(&words);
     facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ended: None, ending: None });
+    facts
+}
+
+/// Returns the facts of this machine, of the cores in use and of the interfaces that frames leave on.
+pub(super) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
+    let interfaces = site.links.interfaces().map(Vec::from).unwrap_or_default();
+    let used = cores(site.links).map(|cores| [cores.tester, cores.dut].concat()).unwrap_or_default();
+    let mut facts = Machine::read(&site.shell, &interfaces).facts(&used, &interfaces);
+    // As many as this process may use.
+    facts.extend(std::thread::available_parallelism().map(|count| ("cores".to_owned(), count.to_string())));
     facts
 }
 

@@ -3,6 +3,7 @@
 use super::cores::{cores, fewer};
 use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::{RunError, TrialError};
+use super::origin;
 use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
 use super::tester::Tester;
@@ -19,7 +20,8 @@ use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::{Monitor, Occupant, occupant};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, TestbedError, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, Sysctls, TestbedError, Topology};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,8 +34,9 @@ const ORDINARY_MTU: u32 = 1500;
 pub struct Session {
     tester: Tester,
     dut: Option<Devices>,
-    /// The links, kept only to be dropped last.
-    _links: TesterLinks,
+    links: TesterLinks,
+    /// The governor that the plan sets, given back last.
+    _governor: Option<Sysctls>,
     cores: Cores,
     isolation: Isolation,
     /// The connection tracking of a stateful device; `None` for any other device.
@@ -50,6 +53,7 @@ impl Session {
     /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
     pub fn open(site: &Site<'_>, request: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
         let recipe = request.recipe;
+        let governor = governed(site)?;
         let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
@@ -84,7 +88,8 @@ impl Session {
         let mut session = Self {
             tester,
             dut,
-            _links: links,
+            links,
+            _governor: governor,
             cores,
             isolation: site.isolation,
             state,
@@ -186,7 +191,7 @@ impl Session {
     /// Returns how far the tester's first core and the device's are from each other, where both are cores of this machine. A measurement that
     /// fails is no reason to give up a trial.
     fn round_trip_ns(&self) -> Option<u64> {
-        let is_here = matches!(self._links, TesterLinks::Built(_) | TesterLinks::Started(_));
+        let is_here = matches!(self.links, TesterLinks::Built(_) | TesterLinks::Started(_));
         let cores = [*self.cores.tester.first()?, *self.cores.dut.first()?];
         is_here.then(|| round_trip_ns(cores).ok().flatten()).flatten()
     }
@@ -214,6 +219,15 @@ impl Session {
         Ok(dut.and_then(|()| self.tester.check_alive())?)
     }
 
+    /// Returns the facts of this machine by name, as it is set while the device is measured.
+    pub(crate) fn host_facts(&self, site: &Site<'_>) -> BTreeMap<String, String> {
+        let mut facts = origin::of_host(site);
+        if let TesterLinks::Taken(interfaces) = &self.links {
+            facts.extend(interfaces.facts());
+        }
+        facts
+    }
+
     /// Returns what the report says of the device. Of one that the user set up only the recipe is known.
     pub fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
         let unknown = || DutFacts {
@@ -229,7 +243,7 @@ impl Session {
     /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
-        match &self._links {
+        match &self.links {
             TesterLinks::Built(topology) => Some(topology.duts()[0].shell()),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) | TesterLinks::Started(_) => None,
         }
@@ -244,6 +258,13 @@ impl Session {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
+}
+
+/// Sets the frequency governor of the cores in use, if the plan has one.
+fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
+    let Some(governor) = &site.links.governor else { return Ok(None) };
+    let Cores { tester, dut } = cores(site.links)?;
+    Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
 /// Runs commands on the device's cores and not on the tester's, which may be in the middle of a trial. Where cores cannot be chosen the trial

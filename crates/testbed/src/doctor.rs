@@ -1,7 +1,13 @@
 //! Is this host fit to measure? Each finding names the command that cures it.
 
+mod finding;
+mod machine;
+
 pub use crate::exec::is_root;
+pub use finding::{Finding, Severity};
+
 use crate::exec::{Shell, has_program};
+use crate::facts::Machine;
 use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
 use crate::net::namespace::{self, Namespace};
@@ -9,46 +15,15 @@ use crate::net::{Cores, stale_directories};
 use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
-/// The severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// As it should be.
-    Good,
-    /// Measuring works, but results may be disturbed.
-    Warning,
-    /// Measuring does not work.
-    Blocker,
-}
-
-/// One finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The severity of the finding.
-    pub severity: Severity,
-    /// A description of the finding.
-    pub what: String,
-    /// The action that cures it, where there is something to cure.
-    pub cure: Option<String>,
-}
-
-impl Finding {
-    fn good(what: impl Into<String>) -> Self {
-        Self { severity: Severity::Good, what: what.into(), cure: None }
-    }
-
-    fn bad(severity: Severity, what: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { severity, what: what.into(), cure: Some(cure.into()) }
-    }
-}
-
 /// Looks at everything; takes about half a second.
 pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     let mut findings = vec![root()];
     findings.extend(programs());
     findings.push(namespaces());
     findings.push(cores(allowed_cores));
-    findings.push(load(allowed_cores));
-    findings.push(clock());
+    let machine = Machine::read(&Shell::new(), &[]);
+    findings.push(load(&machine.with_siblings(allowed_cores)));
+    findings.extend(machine::findings(&machine, allowed_cores));
     findings.push(leftovers());
     findings.push(kernel_lab());
     findings
@@ -119,18 +94,6 @@ fn load(allowed: &[u32]) -> Finding {
             "end the other work (see top)",
         ),
         _ => Finding::good("no other work on the cores"),
-    }
-}
-
-fn clock() -> Finding {
-    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    match std::fs::read_to_string(path).unwrap_or_default().trim() {
-        "tsc" => Finding::good("the clock is the processor's time stamp counter"),
-        other => Finding::bad(
-            Severity::Warning,
-            format!("the system's clock is `{other}`, not tsc: reading it may be slow"),
-            format!("echo tsc > {path}"),
-        ),
     }
 }
 

@@ -1,25 +1,29 @@
-//! Facts of the host that belong into the report (RFC 2544 section 7).
+//! Facts of a machine that belong into the report (RFC 2544 section 7): of this one, and by the same code of another.
+
+mod interface;
+mod machine;
+
+pub(crate) use machine::CPU;
+pub use machine::Machine;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
-use std::path::Path;
 
-const SYSCTLS: [&str; 5] = [
-    "net/core/netdev_max_backlog",
-    "net/core/netdev_budget",
-    "net/core/dev_weight",
-    "net/core/rmem_max",
-    "net/core/rps_sock_flow_entries",
-];
+const SYSCTLS: [&str; 5] = ["netdev_max_backlog", "netdev_budget", "dev_weight", "rmem_max", "rps_sock_flow_entries"];
+
+const VIRTUAL: &str = "yes: its host may take processor time away";
 
 /// Facts that are the only line of a file.
-const LINES: [(&str, &str); 6] = [
+const LINES: [(&str, &str); 8] = [
     ("host name", "/proc/sys/kernel/hostname"),
     ("kernel", "/proc/sys/kernel/osrelease"),
     ("kernel command line", "/proc/cmdline"),
     ("clock source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-    ("frequency governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     ("simultaneous multithreading", "/sys/devices/system/cpu/smt/control"),
+    ("frequency driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
+    ("cpuidle driver", "/sys/devices/system/cpu/cpuidle/current_driver"),
+    ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro"),
 ];
 
 /// Facts that are the rest of a line in a file: name, path, beginning of the line.
@@ -30,133 +34,109 @@ const FIELDS: [(&str, &str, &str); 4] = [
     ("memory", "/proc/meminfo", "MemTotal:"),
 ];
 
-/// Facts of a network interface: name, path below that of the interface. Links count by what they point to.
-const OF_INTERFACE: [(&str, &str); 5] = [
-    ("driver", "device/driver"),
-    ("vendor", "device/vendor"),
-    ("device", "device/device"),
-    ("speed in Mbit/s", "speed"),
-    ("MTU", "mtu"),
-];
+impl Machine {
+    /// Returns the facts of the machine and of these interfaces by name, and of its cores those of the ones in use; of all where none is
+    /// named. What the system does not tell is left out.
+    pub fn facts(&self, used: &[u32], interfaces: &[&str]) -> BTreeMap<String, String> {
+        let online = self.online();
+        let used = if used.is_empty() { &online } else { used };
+        let lines = LINES.iter().map(|(name, path)| (*name, self.line(path).map(str::to_owned)));
+        let fields = FIELDS.iter().map(|(name, path, prefix)| (*name, self.field(path, prefix).map(unquoted)));
+        let mut facts: BTreeMap<String, String> = lines
+            .chain(fields)
+            .chain(self.of_processor(used))
+            .filter_map(|(name, fact)| Some((name.to_owned(), fact?)))
+            .collect();
+        facts.extend(SYSCTLS.iter().filter_map(|sysctl| {
+            let value = self.line(&format!("/proc/sys/net/core/{sysctl}"))?;
+            Some((format!("net.core.{sysctl}"), value.to_owned()))
+        }));
+        facts.extend(interfaces.iter().flat_map(|interface| self.interface_facts(interface)));
+        facts.retain(|_, fact| !fact.is_empty());
+        facts
+    }
 
-/// The directory that holds the kernel's mitigations of processor vulnerabilities, one file each.
-const MITIGATIONS: &str = "/sys/devices/system/cpu/vulnerabilities";
+    /// Returns the facts of the cores in use, and how they are kept from other work.
+    fn of_processor(&self, used: &[u32]) -> [(&'static str, Option<String>); 12] {
+        let listed = |list| Some(ranges(&self.listed_cores(list)?));
+        let governors = self.of_cores(used, "cpufreq/scaling_governor");
+        let idle = used.iter().map(|core| (*core, self.idle_states(*core))).filter(|(_, states)| !states.is_empty());
+        let idle: Vec<(u32, String)> = idle.map(|(core, states)| (core, joined(&states, ", "))).collect();
+        [
+            ("cores", Some(self.online().len().to_string()).filter(|count| count != "0")),
+            ("mitigations", self.mitigations()),
+            ("virtual machine", self.is_virtual().map(|is_virtual| if is_virtual { VIRTUAL } else { "no" }.to_owned())),
+            ("hypervisor", self.hypervisor()),
+            ("frequency governor", grouped(&governors)),
+            ("turbo", self.is_turbo_on().map(|is_on| if is_on { "on" } else { "off" }.to_owned())),
+            ("C-states", grouped(&idle)),
+            ("SMT siblings of the cores in use", self.sibling_groups(used)),
+            ("isolated cores", listed("isolated")),
+            ("nohz_full cores", listed("nohz_full")),
+            ("NUMA nodes", Some(self.nodes()).filter(|nodes| !nodes.is_empty()).map(|nodes| nodes.len().to_string())),
+            ("NUMA nodes of the cores in use", Some(joined(self.nodes_of(used), ", "))),
+        ]
+    }
 
-/// Returns the facts of this host by name. Those that the system does not tell are left out.
-pub fn host() -> BTreeMap<String, String> {
-    let mut facts = BTreeMap::new();
-    let mut add = |name: &str, value: Option<String>| {
-        if let Some(value) = value.filter(|v| !v.is_empty()) {
-            facts.insert(name.to_owned(), value);
+    fn sibling_groups(&self, used: &[u32]) -> Option<String> {
+        let siblings: Option<Vec<(u32, Vec<u32>)>> = used.iter().map(|core| Some((*core, self.siblings(*core)?))).collect();
+        let with = siblings?.into_iter().filter(|(_, others)| !others.is_empty());
+        let groups: Vec<String> = with.map(|(core, others)| format!("{core} with {}", ranges(&others))).collect();
+        Some(if groups.is_empty() { "none".to_owned() } else { groups.join("; ") })
+    }
+
+    /// Returns `meltdown: Mitigation: PTI; ...`, by name. Vulnerabilities that do not affect the processor are left out.
+    fn mitigations(&self) -> Option<String> {
+        let all: Vec<_> = self.below("/sys/devices/system/cpu/vulnerabilities/").collect();
+        let affected: Vec<String> =
+            all.iter().filter(|(_, state)| *state != "Not affected").map(|(name, state)| format!("{name}: {state}")).collect();
+        match (all.is_empty(), affected.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some("none needed".to_owned()),
+            (false, false) => Some(affected.join("; ")),
         }
-    };
-    LINES.iter().for_each(|(name, path)| add(name, line(path)));
-    FIELDS.iter().for_each(|(name, path, prefix)| add(name, field(path, prefix).map(|v| unquoted(&v))));
-    add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
-    add("mitigations", mitigations(Path::new(MITIGATIONS)));
-    add("virtual machine", is_virtual().then(|| "yes: its host may take processor time away".to_owned()));
-    for sysctl in SYSCTLS {
-        add(&sysctl.replace('/', "."), line(format!("/proc/sys/{sysctl}")));
     }
-    facts
 }
 
-/// The facts of an interface that test traffic passes, by name; none of one that has no hardware.
-pub fn interface(name: &str) -> BTreeMap<String, String> {
-    let folder = Path::new("/sys/class/net").join(name);
-    if !folder.join("device").exists() {
-        return BTreeMap::new();
+/// Returns a value that cores have in common, or each value with its cores.
+fn grouped(of_cores: &[(u32, impl Display)]) -> Option<String> {
+    let mut groups = BTreeMap::<String, Vec<u32>>::new();
+    of_cores.iter().for_each(|(core, value)| groups.entry(value.to_string()).or_default().push(*core));
+    match groups.len() {
+        0 | 1 => groups.into_keys().next(),
+        _ => Some(groups.iter().map(|(value, cores)| format!("{value} on {}", ranges(cores))).collect::<Vec<_>>().join("; ")),
     }
-    let fact = |(what, path): &(&str, &str)| {
-        let path = folder.join(path);
-        let target = fs::read_link(&path).ok().and_then(|to| Some(to.file_name()?.to_string_lossy().into_owned()));
-        Some((format!("{name}: {what}"), target.or_else(|| line(path))?))
-    };
-    OF_INTERFACE.iter().filter_map(fact).collect()
 }
 
-/// The name of this host.
-pub fn host_name() -> String {
-    line("/proc/sys/kernel/hostname").unwrap_or_default()
-}
-
-/// Returns `meltdown: Mitigation: PTI; ...`, by name. Vulnerabilities that do not affect the processor are left out.
-fn mitigations(folder: &Path) -> Option<String> {
-    let entries = fs::read_dir(folder).ok()?.filter_map(|entry| {
-        let path = entry.ok()?.path();
-        Some((path.file_name()?.to_string_lossy().into_owned(), line(&path)?))
+/// Returns ascending numbers in the kernel's notation, such as `0-2,5`, or `none`.
+pub(crate) fn ranges(numbers: &[u32]) -> String {
+    let starts = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run[0].to_string(),
     });
-    let affected: BTreeMap<String, String> = entries.filter(|(_, state)| state != "Not affected").collect();
-    let all: Vec<String> = affected.iter().map(|(name, state)| format!("{name}: {state}")).collect();
-    Some(if all.is_empty() { "none needed".to_owned() } else { all.join("; ") })
+    let text = starts.collect::<Vec<_>>().join(",");
+    if text.is_empty() { "none".to_owned() } else { text }
+}
+
+fn joined(items: impl IntoIterator<Item = impl Display>, separator: &str) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
 }
 
 fn unquoted(text: &str) -> String {
-    text.trim().trim_matches('"').to_owned()
+    text.trim_matches('"').to_owned()
 }
 
-fn line(path: impl AsRef<Path>) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
-}
-
-fn field(path: &str, prefix: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned)
-}
-
-fn is_virtual() -> bool {
-    field("/proc/cpuinfo", "flags\t\t: ").is_some_and(|flags| flags.split_whitespace().any(|f| f == "hypervisor"))
+/// Returns the name of this host.
+pub fn host_name() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// Returns the memory that is available without swapping, octets.
 pub fn available_memory() -> Option<u64> {
-    let text = field("/proc/meminfo", "MemAvailable:")?;
-    Some(text.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let field = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(field.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_has_a_kernel_and_a_backlog() {
-        let facts = host();
-        assert!(facts["kernel"].contains('.'), "{facts:?}");
-        assert!(facts["net.core.netdev_max_backlog"].parse::<u32>().is_ok(), "{facts:?}");
-        assert_eq!(facts["host name"], host_name());
-        assert!(!facts["kernel command line"].is_empty(), "{facts:?}");
-    }
-
-    #[test]
-    fn what_the_system_tells_of_clock_governor_threads_and_microcode_is_among_the_facts() {
-        let facts = host();
-        let files = [
-            ("clock source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            ("frequency governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            ("simultaneous multithreading", "/sys/devices/system/cpu/smt/control"),
-        ];
-        for (name, path) in files {
-            let told = fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-            assert_eq!(facts.get(name), told.as_ref(), "{name}");
-        }
-        let processor = fs::read_to_string("/proc/cpuinfo").expect("cpuinfo");
-        assert_eq!(facts.contains_key("microcode"), processor.contains("microcode\t: "));
-    }
-
-    #[test]
-    fn only_what_affects_the_processor_is_among_the_mitigations() {
-        let folder = std::env::temp_dir().join(format!("sixbench-mitigations-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a directory");
-        fs::write(folder.join("meltdown"), "Mitigation: PTI\n").expect("a file");
-        fs::write(folder.join("mds"), "Not affected\n").expect("a file");
-        let found = mitigations(&folder);
-        fs::remove_dir_all(&folder).expect("removed");
-        assert_eq!(found.as_deref(), Some("meltdown: Mitigation: PTI"));
-        assert_eq!(mitigations(&folder), None, "this system does not tell");
-    }
-
-    #[test]
-    fn an_interface_without_hardware_has_no_facts() {
-        assert!(interface("lo").is_empty() && interface("sb-none").is_empty());
-    }
-}
+pub(crate) mod tests;

@@ -14,5 +14,8 @@ pub mod recipe;
 
 pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
 pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
-pub use net::{Cores, Hosts, Interfaces, LinkSettings, Topology, existing, interfaces, namespace, sweep, topology};
+pub use net::{
+    Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, interfaces, namespace, sweep,
+    topology,
+};
 pub use recipe::{Library, Recipe};

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{library, the_lab, tried_here};
+use sixbench_testbed::facts::Machine;
 use sixbench_testbed::namespace::{self, Namespace};
 use sixbench_testbed::recipe::RecipeCommand;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Shell, Topology};
@@ -30,6 +31,21 @@ fn is_gone(name: &str) -> bool {
     };
     let lives = std::fs::read_dir("/proc").expect("/proc").filter_map(Result::ok).any(bears_it);
     !exists(name) && !std::env::temp_dir().join(name).exists() && !lives
+}
+
+#[test]
+fn the_offloads_of_an_interface_are_facts_and_rings_that_it_has_not_are_none() {
+    let topology = build(&Shell::new(), "facts");
+    let dut = topology.duts()[0].shell();
+    let offloads = || {
+        let facts = Machine::read(&dut, &["left"]).facts(&[], &["left"]);
+        assert!(!facts.keys().any(|name| name.starts_with("left: ring") || name.starts_with("left: driver")), "{facts:?}");
+        facts["left: offloads"].split(", ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (word, is_on) in [("on", true), ("off", false)] {
+        dut.line(&format!("ethtool -K left gro {word}")).expect("ethtool");
+        assert_eq!(offloads().iter().any(|name| name == "generic-receive-offload"), is_on);
+    }
 }
 
 #[test]

@@ -62,6 +62,19 @@ fn every_recipe_comes_up_on_another_machine_and_leaves_it_as_it_was() {
 }
 
 #[test]
+fn the_facts_of_a_device_have_those_of_its_machine_and_of_its_interfaces() {
+    let room = Room::build("facts");
+    let dut = bring_up(&room, "facts", &recipe("linux-ipv4")).expect("a device");
+    let facts = &dut.facts().machine;
+    let own = room.far.shell().look(&["cat", "/proc/sys/kernel/osrelease"]).expect("a release");
+    let expected = [("cores", "4"), ("frequency governor", "powersave"), ("kernel", own.trim())];
+    assert_eq!(expected.map(|(name, _)| (name, facts.get(name).map_or("", String::as_str))), expected);
+    for interface in FAR {
+        assert!(facts[&format!("{interface}: offloads")].contains("tx-checksum-ip-generic"), "{facts:?}");
+    }
+}
+
+#[test]
 fn a_server_and_its_files_are_gone_as_well() {
     let room = Room::build("dns");
     let before = room.state();

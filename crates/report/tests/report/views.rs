@@ -125,6 +125,17 @@ fn a_device_in_shared_memory_is_not_compared_with_those_behind_the_kernel_s_inte
 }
 
 #[test]
+fn the_page_has_the_facts_of_a_machine_that_a_device_has_for_itself() {
+    let mut sample = duel([(Some(400_000), 404_000, Limit::Dut), (Some(390_000), 394_000, Limit::Dut)]);
+    let page = |sample: &Sample| html(&sample.input()).expect("a page");
+    assert!(!page(&sample).contains("Its machine"));
+    let dut = sample.facts.duts.values_mut().next().expect("a device");
+    dut.machine.insert("frequency governor".to_owned(), "powersave".to_owned());
+    let row = "<dt>Its machine: frequency governor</dt><dd>powersave</dd>";
+    assert_eq!(page(&sample).matches(row).count(), 1);
+}
+
+#[test]
 fn a_dut_that_loses_at_the_lowest_load_counts_as_zero() {
     let hopeless = duel([(Some(400_000), 404_000, Limit::Dut), (None, 1_000, Limit::Dut)]);
     let text = markdown(&hopeless.input());

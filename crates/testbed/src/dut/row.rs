@@ -48,7 +48,8 @@ impl Devices {
     }
 
     fn one(recipe: &Recipe, dut: Dut) -> Self {
-        Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] }
+        let facts = DutFacts { machine: dut.machine_facts(), ..dut.facts().clone() };
+        Self { facts, names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] }
     }
 
     /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.

@@ -4,7 +4,10 @@
 
 use super::existing;
 use super::namespace::{Namespace, name};
+use super::nic::{self, NicSetting};
 use crate::exec::{Shell, TestbedError, is_alive, warn};
+use crate::facts::Machine;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -48,19 +51,21 @@ struct Lent {
     name: String,
     is_up: bool,
     has_arp: bool,
-    /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`]; each with what it held.
+    /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`], each with what it held; and what
+    /// [`NicSetting::noted`] says of the settings that a plan changes.
     settings: Vec<(String, String)>,
 }
 
 impl Interfaces {
-    /// Checks the left and the right interface and moves each into a namespace of its own, where it is up and the kernel is silent on it.
+    /// Checks the left and the right interface and moves each into a namespace of its own, where it is set as `wanted`, is up, and the kernel
+    /// is silent on it.
     ///
     /// # Errors
-    /// An interface that is this machine's own, or that the kernel does not let go; what was done until then is undone.
-    pub fn take(shell: &Shell, run: &str, names: [&str; 2]) -> Result<Self, TestbedError> {
+    /// An interface that is this machine's own, that the kernel does not let go, or that cannot be set so; what was done until then is undone.
+    pub fn take(shell: &Shell, run: &str, names: [&str; 2], wanted: &[NicSetting]) -> Result<Self, TestbedError> {
         names.iter().try_for_each(|interface| existing::check(shell, interface))?;
         shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
-        let lent = names.iter().map(|interface| Lent::read(shell, interface)).collect::<Result<Vec<_>, _>>()?;
+        let lent = names.iter().map(|interface| Lent::read(shell, interface, wanted)).collect::<Result<Vec<_>, _>>()?;
         let left = Namespace::new(shell, &name(run, "left"))?;
         let right = Namespace::new(shell, &name(run, "right"))?;
         write_note(shell, [left.name(), right.name()], &lent)?;
@@ -68,6 +73,8 @@ impl Interfaces {
         let interfaces = Self { shell: shell.clone(), lent, left, right };
         for (lent, namespace) in interfaces.lent.iter().zip([&interfaces.left, &interfaces.right]) {
             move_into(shell, &lent.name, namespace)?;
+            nic::apply(&namespace.shell(), &lent.name, wanted)?;
+            namespace.shell().line(&format!("ip link set {} up", lent.name))?;
         }
         Ok(interfaces)
     }
@@ -80,6 +87,12 @@ impl Interfaces {
     /// The namespaces they are in.
     pub fn namespaces(&self) -> [&Namespace; 2] {
         [&self.left, &self.right]
+    }
+
+    /// Returns the facts of both by name, as they are set now.
+    pub fn facts(&self) -> BTreeMap<String, String> {
+        let ends = self.names().into_iter().zip(self.namespaces());
+        ends.flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
     }
 
     /// Has both defer their interrupts to threads that poll, until they are given back.
@@ -124,7 +137,7 @@ impl Drop for Interfaces {
 }
 
 impl Lent {
-    fn read(shell: &Shell, interface: &str) -> Result<Self, TestbedError> {
+    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Result<Self, TestbedError> {
         let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
         let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
         let has = |flag| flags.split(',').any(|own| own == flag);
@@ -133,7 +146,8 @@ impl Lent {
             let held = fs::read_to_string(&path).ok()?;
             Some((path, held.trim().to_owned()))
         });
-        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).collect();
+        let held = nic::held(shell, interface, wanted).into_iter().map(NicSetting::noted);
+        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).chain(held).collect();
         Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
     }
 
@@ -178,8 +192,7 @@ fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<()
             )
         })
     })?;
-    inside.line(&format!("ip link set {interface} arp off"))?;
-    inside.line(&format!("ip link set {interface} up")).map(drop)
+    inside.line(&format!("ip link set {interface} arp off")).map(drop)
 }
 
 fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
@@ -248,7 +261,9 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     inside.line(&format!("ip link set {name} arp {}", if *has_arp { "on" } else { "off" }))?;
     inside.line(&format!("ip link set {name} netns {}", home.target))?;
     let outside = home.name.as_ref().map_or_else(|| shell.clone(), |home| shell.within(home));
-    for (path, value) in settings {
+    let of_nic: Vec<NicSetting> = settings.iter().filter_map(NicSetting::of_note).collect();
+    nic::restore(&outside, name, &of_nic);
+    for (path, value) in settings.iter().filter(|setting| NicSetting::of_note(setting).is_none()) {
         // Some follow from others, and are not to be written.
         if let Err(error) = outside.set(path, value) {
             warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);

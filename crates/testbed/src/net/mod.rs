@@ -4,13 +4,15 @@ pub mod existing;
 mod hosts;
 pub mod interfaces;
 pub mod namespace;
+mod nic;
 mod sweep;
 mod sysctls;
 pub mod topology;
 
 pub use hosts::Hosts;
 pub use interfaces::Interfaces;
+pub use nic::{NicKind, NicSetting};
 pub use sweep::sweep;
 pub(crate) use sweep::{directory_name, stale_directories};
-pub(crate) use sysctls::Sysctls;
+pub use sysctls::Sysctls;
 pub use topology::{Cores, LinkSettings, Topology};

@@ -1,8 +1,9 @@
-//! Sysctls of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
+//! Sysctls of this machine that a device or a plan needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
 //! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
 //! that is killed leaves a note of it for the next sweep.
 
 use crate::exec::{Shell, TestbedError, is_alive, warn};
+use crate::facts::CPU;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -15,14 +16,30 @@ struct Used {
 
 static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
 
-/// A device's sysctls; given back when this is dropped.
+/// The sysctls of a device or a plan; given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Sysctls {
+pub struct Sysctls {
     files: Vec<String>,
     shell: Shell,
 }
 
 impl Sysctls {
+    /// Sets the frequency governor of these cores.
+    ///
+    /// # Errors
+    /// A core without a governor, or one that the kernel does not have.
+    pub fn govern(cores: &[u32], governor: &str, shell: &Shell) -> Result<Self, TestbedError> {
+        let file = |core: &u32| (format!("{CPU}/cpu{core}/cpufreq/scaling_governor"), governor.to_owned());
+        Self::write(&cores.iter().map(file).collect::<Vec<_>>(), shell).map_err(|error| {
+            error.explained(|error| {
+                format!(
+                    "cannot set the frequency governor to {governor} ({error}); see {CPU}/cpu0/cpufreq/scaling_available_governors: \
+                     a virtual machine has none; leave `governor` out of [testbed]"
+                )
+            })
+        })
+    }
+
     /// Writes each value to its file.
     ///
     /// # Errors

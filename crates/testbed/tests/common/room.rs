@@ -24,6 +24,8 @@ mount -t tmpfs none /root
 mount -t tmpfs none /sys/devices/system/cpu
 cd /sys/devices/system/cpu
 echo 0-3 > online
+mkdir -p cpu0/cpufreq
+echo powersave > cpu0/cpufreq/scaling_governor
 for core in 1 2 3; do mkdir cpu$core; echo 1 > cpu$core/online; done
 cd /
 exec /usr/sbin/sshd -D -e -f \"$1\"";

@@ -265,6 +265,7 @@ fn facts() -> Facts {
             format!("core 0 sends and receives; core 1 is that of {title}"),
         ]
         .into(),
+        machine: Default::default(),
         in_memory: false,
         path: None,
     };
