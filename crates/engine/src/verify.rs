@@ -6,9 +6,11 @@
 
 mod expected_octets;
 mod foreign;
+mod mismatch;
 mod seen;
 
 pub(crate) use foreign::{ForeignFrame, foreign_frame};
+pub(crate) use mismatch::Mismatch;
 
 use crate::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
@@ -34,81 +36,6 @@ pub(crate) enum FrameClass {
     Misdirected,
     /// No frame of this trial.
     Foreign,
-}
-
-/// The first field that is not as it must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mismatch {
-    VlanTag,
-    EthernetDestination,
-    EthernetSource,
-    TrailingOctets,
-    IpVersion,
-    Source,
-    Destination,
-    TrafficClass,
-    FlowLabel,
-    HopLimit,
-    Fragment,
-    DontFragment,
-    Identification,
-    Length,
-    HeaderChecksum,
-    SourcePort,
-    DestinationPort,
-    UdpLength,
-    /// The UDP checksum, or that of an ICMPv6 echo.
-    UdpChecksum,
-    Transport,
-    /// There is an outer header and should be none, or the other way round.
-    Encapsulation,
-    OuterSource,
-    OuterDestination,
-    OuterTrafficClass,
-    OuterHopLimit,
-    OuterFragment,
-    OuterLength,
-    OuterHeaderChecksum,
-}
-
-impl Mismatch {
-    /// The field's name in a datagram of this kind.
-    fn name(self, transport: Transport) -> &'static str {
-        let is_echo = transport != Transport::Udp;
-        match self {
-            Self::SourcePort if is_echo => "echo identifier",
-            Self::DestinationPort if is_echo => "echo sequence number",
-            Self::UdpChecksum if is_echo => "ICMPv6 checksum",
-            Self::VlanTag => "VLAN tag",
-            Self::EthernetDestination => "Ethernet destination",
-            Self::EthernetSource => "Ethernet source",
-            Self::TrailingOctets => "octets after the datagram",
-            Self::IpVersion => "IP version",
-            Self::Source => "source address",
-            Self::Destination => "destination address",
-            Self::TrafficClass => "traffic class",
-            Self::FlowLabel => "flow label",
-            Self::HopLimit => "hop limit",
-            Self::Fragment => "fragmentation",
-            Self::DontFragment => "don't-fragment flag",
-            Self::Identification => "identification",
-            Self::Length => "length",
-            Self::HeaderChecksum => "IPv4 header checksum",
-            Self::SourcePort => "source port",
-            Self::DestinationPort => "destination port",
-            Self::UdpLength => "UDP length",
-            Self::UdpChecksum => "UDP checksum",
-            Self::Transport => "kind of datagram",
-            Self::Encapsulation => "encapsulation",
-            Self::OuterSource => "outer source address",
-            Self::OuterDestination => "outer destination address",
-            Self::OuterTrafficClass => "outer traffic class",
-            Self::OuterHopLimit => "outer hop limit",
-            Self::OuterFragment => "outer fragmentation",
-            Self::OuterLength => "outer length",
-            Self::OuterHeaderChecksum => "outer IPv4 header checksum",
-        }
-    }
 }
 
 /// Judges the frames that arrive at one port.
@@ -284,6 +211,7 @@ fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable)
         (ip.traffic_class == 0, Mismatch::TrafficClass),
         (ip.flow_label == 0, Mismatch::FlowLabel),
         (ip.hop_limit == template.description().hop_limit, Mismatch::HopLimit),
+        (!ip.has_reserved_flag, Mismatch::ReservedFlag),
         (!ip.is_fragment, Mismatch::Fragment),
         (!kind.keeps_identification || ip.dont_fragment, Mismatch::DontFragment),
         (!kind.keeps_identification || ip.identification == 0, Mismatch::Identification),
@@ -334,6 +262,7 @@ fn mismatch_outside(seen: &ParsedDatagram<'_>, template: &Template, variable: &V
         (outer.destination == addresses.1, Mismatch::OuterDestination),
         (outer.traffic_class == 0, Mismatch::OuterTrafficClass),
         (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Mismatch::OuterHopLimit),
+        (!outer.has_reserved_flag, Mismatch::OuterReservedFlag),
         (!outer.is_fragment, Mismatch::OuterFragment),
         (seen.frame_octets() == template.frame_octets(), Mismatch::OuterLength),
         (outer.is_checksum_right, Mismatch::OuterHeaderChecksum),
@@ -352,6 +281,7 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
         Mismatch::TrafficClass => pair(&0, &ip.traffic_class),
         Mismatch::FlowLabel => pair(&0, &ip.flow_label),
         Mismatch::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
+        Mismatch::ReservedFlag | Mismatch::OuterReservedFlag => pair(&"0", &"1"),
         Mismatch::Fragment | Mismatch::OuterFragment => pair(&"a whole datagram", &"a fragment"),
         Mismatch::DontFragment => pair(&"set, as it was sent", &"not set"),
         Mismatch::Identification => pair(&"0, as it was sent", &ip.identification),

@@ -13,6 +13,8 @@ pub(super) struct Header {
     pub(super) traffic_class: u8,
     pub(super) flow_label: u32,
     pub(super) hop_limit: u8,
+    /// The first flag of IPv4, which must be zero (RFC 791 section 3.1); false otherwise.
+    pub(super) has_reserved_flag: bool,
     pub(super) is_fragment: bool,
     /// The identification of IPv4, with the flag after it; zero and false otherwise.
     pub(super) identification: u16,
@@ -103,6 +105,7 @@ fn read_ipv4(octets: &[u8]) -> Option<ParsedIp<'_>> {
         traffic_class: ip.dscp() << 2 | ip.ecn(),
         flow_label: 0,
         hop_limit: ip.ttl(),
+        has_reserved_flag: ip.has_reserved_flag(),
         is_fragment: ip.is_fragment(),
         identification: ip.identification(),
         dont_fragment: ip.dont_fragment(),
@@ -121,6 +124,7 @@ fn read_ipv6(octets: &[u8]) -> Option<ParsedIp<'_>> {
         traffic_class: ip.traffic_class(),
         flow_label: ip.flow_label(),
         hop_limit: ip.hop_limit(),
+        has_reserved_flag: false,
         is_fragment: false,
         identification: 0,
         dont_fragment: false,

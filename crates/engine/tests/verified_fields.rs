@@ -1,0 +1,76 @@
+//! Every field of a frame that arrives, changed by a device in memory that mends the checksums: each change must be counted, exactly, under the
+//! name of its field, by one, two and four queues.
+
+mod common;
+
+use common::by_number::*;
+use common::*;
+use sixbench_engine::profile::{TrafficProfile, WireAddresses};
+use sixbench_io::loopback::pair_with_queues;
+use sixbench_method::terms::{Direction, FrameRate, Share};
+use sixbench_method::trial::{DirectionResult, TrialSpec};
+
+/// Forward frames of a trial by so many queues, of which the device changes the chosen ones.
+fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> DirectionResult {
+    let device = rigged(move |mut frame| {
+        change(&mut frame);
+        vec![frame]
+    });
+    let spec = TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000);
+    let result = trial_between(pair_with_queues(device, queues, in_turn()), profile, spec);
+    assert_eq!(result.directions[1].received, FRAMES, "the other direction is as it was");
+    let forward = result.directions[0].clone();
+    assert_eq!((forward.direction, forward.offered), (Direction::Forward, FRAMES));
+    forward
+}
+
+/// A change of each chosen frame is told as `words`, and nothing else is.
+fn is_told(profile: &TrafficProfile, change: fn(&mut Vec<u8>), words: &str) {
+    for queues in QUEUES {
+        let forward = forward(queues, profile.clone(), change);
+        let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
+        assert_eq!(counts, [FRAMES - CHOSEN, CHOSEN, 0, 0], "{words}, {queues} queues: {:?}", forward.examples);
+        assert_eq!(forward.examples.len(), 5);
+        assert!(forward.examples.iter().all(|example| example.ends_with(words)), "{words}: {:?}", forward.examples);
+    }
+}
+
+/// Where an IPv4 header begins.
+const IP: usize = 14;
+
+/// Changes an IPv4 header and writes the checksum that is then right.
+fn in_ipv4(frame: &mut [u8], change: impl Fn(&mut [u8])) {
+    let header = &mut frame[IP..IP + 20];
+    change(header);
+    header[10..12].fill(0);
+    let checksum = sixbench_wire::checksum::finish(sixbench_wire::checksum::sum(header));
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// IPv6 without background, through a wire whose hardware addresses are known.
+fn ipv6() -> TrafficProfile {
+    TrafficProfile { wire: Some(WireAddresses::Kept), ..ipv6_with_background(Share::ALL) }
+}
+
+#[test]
+fn the_reserved_flag_of_ipv4_is_told_be_the_identification_kept_or_not() {
+    for keeps_identification in [true, false] {
+        let profile = TrafficProfile { keeps_identification, ..ipv4() };
+        is_told(&profile, |frame| in_ipv4(frame, |header| header[6] |= 0x80), ": reserved flag: expected 0, got 1");
+    }
+}
+
+#[test]
+fn the_flow_label_and_the_identification_are_told_where_they_are_to_be_kept() {
+    is_told(&ipv6(), |frame| frame[IP + 3] = 7, ": flow label: expected 0, got 7");
+    is_told(&ipv6(), |frame| frame[IP + 1] |= 8, ": flow label: expected 0, got 524288");
+    let changed = |frame: &mut Vec<u8>| in_ipv4(frame, |header| header[5] = 9);
+    is_told(&ipv4(), changed, ": identification: expected 0, as it was sent, got 9");
+}
+
+#[test]
+fn the_hardware_addresses_are_told_by_name() {
+    is_told(&ipv6(), |frame| frame[5] = 7, ": Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:07");
+    is_told(&ipv6(), |frame| frame[0] |= 1, ": Ethernet destination: expected 02:00:00:00:00:02, got 03:00:00:00:00:02");
+    is_told(&ipv6(), |frame| frame[11] = 7, ": Ethernet source: expected 02:00:00:00:00:01, got 02:00:00:00:00:07");
+}
