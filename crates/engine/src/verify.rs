@@ -30,8 +30,8 @@ pub(crate) enum FrameClass {
     Defective(Tag, Mismatch),
     /// A test frame with a wrong field.
     Mistranslated(Tag, Mismatch),
-    /// A test frame whose headers are right and whose payload is damaged.
-    Corrupt(Tag),
+    /// A test frame whose headers are right and whose payload is damaged, be it the fill pattern or the tag's time of sending.
+    Corrupt(Tag, Mismatch),
     /// A test frame that belongs to the other direction.
     Misdirected,
     /// No frame of this trial.
@@ -113,7 +113,7 @@ impl Verifier {
         let variable = self.variable(&seen, kind, tag);
         match mismatch_in(&seen, kind, &variable) {
             Some(mismatch) => return FrameClass::Mistranslated(tag, mismatch),
-            None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag),
+            None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag, Mismatch::Payload),
             None => {}
         }
         let may_be_absent = self.absent_checksum_is_known && seen.ip.source.is_ipv4();
@@ -167,15 +167,29 @@ impl Verifier {
 
     /// A wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
-        let number = format!("{} frame {}", self.expected.direction, tag.sequence);
         let Some(seen) = ParsedDatagram::read(frame) else {
-            return format!("{number}: unreadable");
+            return format!("{} frame {}: unreadable", self.expected.direction, tag.sequence);
         };
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
-        let (expected, got) = in_words(mismatch, &seen, kind, &variable);
-        let field = mismatch.name(kind.template.description().transport);
-        format!("{number}: {field}: expected {expected}, got {got}")
+        self.line(tag, mismatch, in_words(mismatch, &seen, kind, &variable))
+    }
+
+    /// A frame with an impossible time of sending in one line. Times are counted in nanoseconds from when the first frame was due, at
+    /// `start_ns`; `bound_ns` is when the frame was due or when it arrived.
+    pub(crate) fn explain_time(&self, tag: Tag, mismatch: Mismatch, start_ns: u64, bound_ns: u64) -> String {
+        let since_start = |ns: u64| i128::from(ns) - i128::from(start_ns);
+        let bound = match mismatch {
+            Mismatch::SentBeforeDue => "or later, when it was due",
+            _ => "or earlier, when it arrived",
+        };
+        let expected = format!("{} ns {bound}", since_start(bound_ns));
+        self.line(tag, mismatch, (expected, format!("{} ns", since_start(tag.time_ns))))
+    }
+
+    fn line(&self, tag: Tag, mismatch: Mismatch, (expected, got): (String, String)) -> String {
+        let field = mismatch.name(self.expected.kind(tag.sequence).0.template.description().transport);
+        format!("{} frame {}: {field}: expected {expected}, got {got}", self.expected.direction, tag.sequence)
     }
 }
 
@@ -193,6 +207,18 @@ fn udp_length(template: &Template) -> u16 {
 
 fn is_payload_whole(seen: &ParsedDatagram<'_>) -> bool {
     seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
+}
+
+/// Returns the offset in a payload of its first octet that is not of the fill pattern.
+fn first_damaged(payload: &[u8]) -> usize {
+    let filled = payload.get(tag::LEN..).unwrap_or_default();
+    // Halved: a part is whole if each shorter one is.
+    let (mut whole, mut damaged) = (0, filled.len());
+    while damaged - whole > 1 {
+        let middle = whole.midpoint(damaged);
+        if tag::pattern_is_whole(&filled[..middle]) { whole = middle } else { damaged = middle }
+    }
+    tag::LEN + whole
 }
 
 /// Compares all but payload and UDP checksum, in the order of the frame.
@@ -296,6 +322,7 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
         }
         Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
         Mismatch::TrailingOctets => pair(&"none", &seen.trailing_octets()),
+        Mismatch::Payload => pair(&"the fill pattern", &format_args!("another octet at {}", first_damaged(carried.payload))),
         Mismatch::EthernetDestination | Mismatch::EthernetSource => ethernet_in_words(mismatch, seen, template),
         mismatch => outer_in_words(mismatch, seen, template, variable),
     }

@@ -7,8 +7,9 @@ use common::by_number::*;
 use common::*;
 use sixbench_engine::profile::{TrafficProfile, WireAddresses};
 use sixbench_io::loopback::pair_with_queues;
-use sixbench_method::terms::{Direction, FrameRate, Share};
+use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{DirectionResult, TrialSpec};
+use sixbench_wire::{Ipv4View, checksum};
 
 /// Forward frames of a trial by so many queues, of which the device changes the chosen ones.
 fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> DirectionResult {
@@ -43,8 +44,59 @@ fn in_ipv4(frame: &mut [u8], change: impl Fn(&mut [u8])) {
     let header = &mut frame[IP..IP + 20];
     change(header);
     header[10..12].fill(0);
-    let checksum = sixbench_wire::checksum::finish(sixbench_wire::checksum::sum(header));
+    let checksum = checksum::finish(checksum::sum(header));
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Changes the tag's time of sending in a datagram of UDP over IPv4, and writes the checksum that is then right.
+fn at_time(frame: &mut [u8], change: impl Fn(u64) -> u64) {
+    const UDP: usize = IP + 20;
+    let time = frame[UDP + 18..].first_chunk_mut::<8>().expect("a tag");
+    *time = change(u64::from_be_bytes(*time)).to_be_bytes();
+    frame[UDP + 6..UDP + 8].fill(0);
+    let sum = Ipv4View::new(&frame[IP..]).expect("a datagram").pseudo_header() + checksum::sum(&frame[UDP..]);
+    frame[UDP + 6..UDP + 8].copy_from_slice(&checksum::finish_udp(sum).to_be_bytes());
+}
+
+/// A time of sending that cannot be makes the payload a damaged one; `is_told` reads the number of the frame and the two times of an example.
+fn is_corrupt(change: fn(&mut Vec<u8>), words: &str, is_told: fn(u64, [i64; 2]) -> bool) {
+    for queues in QUEUES {
+        let forward = forward(queues, ipv4(), change);
+        let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
+        assert_eq!(counts, [FRAMES - CHOSEN, 0, CHOSEN, 0], "{words}, {queues} queues: {:?}", forward.examples);
+        assert_eq!(forward.examples.len(), 5);
+        for example in &forward.examples {
+            let numbers: Vec<i64> = example.split(|c: char| c != '-' && !c.is_ascii_digit()).flat_map(str::parse).collect();
+            let [number, expected, got] = numbers[..] else { panic!("{example}") };
+            assert!(example.contains(": sending time: expected ") && example.contains(words), "{example}");
+            assert!(is_told(number as u64, [expected, got]), "{example}");
+        }
+    }
+}
+
+#[test]
+fn a_time_of_sending_that_cannot_be_is_told() {
+    // Frame n is due n times 200 us after the first, and is sent within a second of that.
+    const PERIOD_NS: i64 = 200_000;
+    let early = " ns or later, when it was due, got ";
+    is_corrupt(|frame| at_time(frame, |_| 1), early, |number, [due, sent]| due == number as i64 * PERIOD_NS && sent < 0);
+    let late = " ns or earlier, when it arrived, got ";
+    is_corrupt(
+        |frame| at_time(frame, |time| time + 10_000_000_000),
+        late,
+        |number, [arrived, sent]| arrived >= number as i64 * PERIOD_NS && sent > arrived + 8_000_000_000,
+    );
+}
+
+#[test]
+fn a_damaged_octet_of_the_payload_is_told_by_its_place() {
+    let profile = TrafficProfile { frame_size: FrameSize(512), ..ipv4() };
+    for queues in QUEUES {
+        let forward = forward(queues, profile.clone(), |frame| frame[42 + 300] ^= 0x80);
+        assert_eq!((forward.received, forward.corrupt), (FRAMES - CHOSEN, CHOSEN), "{:?}", forward.examples);
+        let words = ": payload: expected the fill pattern, got another octet at 300";
+        assert!(forward.examples.len() == 5 && forward.examples.iter().all(|e| e.ends_with(words)), "{:?}", forward.examples);
+    }
 }
 
 /// IPv6 without background, through a wire whose hardware addresses are known.

@@ -108,7 +108,7 @@ impl FrameTally {
 
     fn adopt_examples(&mut self, examples: &[Example], kept: &[u8]) {
         for example in examples {
-            self.keep(&kept[example.octets.clone()], example.tag, example.mismatch);
+            self.keep(&kept[example.octets.clone()], example.tag, example.mismatch, example.arrived_ns);
         }
     }
 }

@@ -38,6 +38,12 @@ pub(crate) enum Mismatch {
     OuterFragment,
     OuterLength,
     OuterHeaderChecksum,
+    /// An octet behind the tag.
+    Payload,
+    /// The tag says that the frame was sent before it was due.
+    SentBeforeDue,
+    /// The tag says that the frame was sent after it arrived.
+    SentAfterArrival,
 }
 
 impl Mismatch {
@@ -78,6 +84,8 @@ impl Mismatch {
             Self::OuterFragment => "outer fragmentation",
             Self::OuterLength => "outer length",
             Self::OuterHeaderChecksum => "outer IPv4 header checksum",
+            Self::Payload => "payload",
+            Self::SentBeforeDue | Self::SentAfterArrival => "sending time",
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct DirectionResult {
     /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
     #[serde(default)]
     pub mistranslated: u64,
-    /// Distinct frames whose header was right and whose payload was damaged.
+    /// Distinct frames whose header was right and whose payload was damaged, or whose tag has a time of sending that cannot be.
     #[serde(default)]
     pub corrupt: u64,
     /// Extra copies of frames already counted. They never make up for a lost one.
