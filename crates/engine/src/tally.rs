@@ -1,6 +1,7 @@
 //! The counts of the frames that one receiver saw, by sequence number: which came, how late, and what was wrong with them. Those of several
 //! queues are put together in `queues`.
 
+mod fields;
 mod queues;
 
 pub(crate) use queues::QueueCounts;
@@ -11,6 +12,7 @@ use crate::pacer::Pacer;
 use crate::reach::reach;
 use crate::sent::SentNumbers;
 use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use fields::WrongFields;
 use queues::{FaultyFrames, FrameFault};
 use sixbench_io::clock::Clock;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
@@ -45,6 +47,8 @@ pub(crate) struct FrameTally {
     /// What became of the frames that are not simply right, by number, where other receivers may see frames of the same numbers.
     faulty: Option<FaultyFrames>,
     counts: ReceiverCounts,
+    /// The frames among them that came back wrong, by field.
+    wrong_fields: WrongFields,
     /// The highest sequence number so far of foreground and background, which take different ways through a DUT, of each queue that sends:
     /// between queues there is no order.
     highest: Box<[[Option<u64>; 2]]>,
@@ -96,6 +100,7 @@ impl FrameTally {
             seen: Bitmap::new(reach),
             faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
             counts: ReceiverCounts::default(),
+            wrong_fields: WrongFields::new(queues.receiving > 1),
             highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
             bins: vec![0; bins as usize],
             last_missing: None,
@@ -135,17 +140,13 @@ impl FrameTally {
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
-                    self.note_faulty(tag, FrameFault::Mistranslated);
-                    self.miss(tag.sequence);
-                    self.keep(frame, tag, mismatch, now_ns);
+                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), now_ns);
                 }
             }
             FrameClass::Corrupt(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
-                    self.note_faulty(tag, FrameFault::Corrupt);
-                    self.miss(tag.sequence);
-                    self.keep(frame, tag, mismatch, clock.now_ns());
+                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), clock.now_ns());
                 }
             }
             FrameClass::Misdirected => self.counts.misdirected += 1,
@@ -245,6 +246,15 @@ impl FrameTally {
         self.note_arrival(now_ns);
     }
 
+    /// Takes note of a frame that does not count as received, as it is wrong, and had arrived by `now_ns`.
+    #[cold]
+    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), now_ns: u64) {
+        self.note_faulty(tag, fault);
+        self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
+        self.miss(tag.sequence);
+        self.keep(frame, tag, mismatch, now_ns);
+    }
+
     #[inline]
     fn note_arrival(&mut self, now_ns: u64) {
         if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
@@ -295,6 +305,7 @@ impl FrameTally {
         result.fragments = counts.fragments;
         result.misdirected = counts.misdirected;
         result.defective = counts.defective;
+        result.wrong_fields = self.wrong_fields.by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));

@@ -165,6 +165,12 @@ impl Verifier {
         conversation.explain_missing(connection)
     }
 
+    /// Returns the name of a field in frames of this kind.
+    pub(crate) fn name_of(&self, mismatch: Mismatch, is_background: bool) -> &'static str {
+        let kind = self.expected.kinds().find(|(_, of)| *of == is_background).map_or(self.expected.kind(0).0, |(kind, _)| kind);
+        mismatch.name(kind.template.description().transport)
+    }
+
     /// A wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
         let Some(seen) = ParsedDatagram::read(frame) else {
@@ -188,7 +194,7 @@ impl Verifier {
     }
 
     fn line(&self, tag: Tag, mismatch: Mismatch, (expected, got): (String, String)) -> String {
-        let field = mismatch.name(self.expected.kind(tag.sequence).0.template.description().transport);
+        let field = self.name_of(mismatch, self.is_background(tag));
         format!("{} frame {}: {field}: expected {expected}, got {got}", self.expected.direction, tag.sequence)
     }
 }

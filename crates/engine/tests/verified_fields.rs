@@ -31,6 +31,8 @@ fn is_told(profile: &TrafficProfile, change: fn(&mut Vec<u8>), words: &str) {
         let forward = forward(queues, profile.clone(), change);
         let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
         assert_eq!(counts, [FRAMES - CHOSEN, CHOSEN, 0, 0], "{words}, {queues} queues: {:?}", forward.examples);
+        let field = words[2..].split(": expected").next().expect("a field");
+        assert_eq!(forward.wrong_fields_in_words(), Some(format!("{field} {CHOSEN}")));
         assert_eq!(forward.examples.len(), 5);
         assert!(forward.examples.iter().all(|example| example.ends_with(words)), "{words}: {:?}", forward.examples);
     }
@@ -64,6 +66,7 @@ fn is_corrupt(change: fn(&mut Vec<u8>), words: &str, is_told: fn(u64, [i64; 2]) 
         let forward = forward(queues, ipv4(), change);
         let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
         assert_eq!(counts, [FRAMES - CHOSEN, 0, CHOSEN, 0], "{words}, {queues} queues: {:?}", forward.examples);
+        assert_eq!(forward.wrong_fields_in_words(), Some(format!("sending time {CHOSEN}")));
         assert_eq!(forward.examples.len(), 5);
         for example in &forward.examples {
             let numbers: Vec<i64> = example.split(|c: char| c != '-' && !c.is_ascii_digit()).flat_map(str::parse).collect();
@@ -96,6 +99,34 @@ fn a_damaged_octet_of_the_payload_is_told_by_its_place() {
         assert_eq!((forward.received, forward.corrupt), (FRAMES - CHOSEN, CHOSEN), "{:?}", forward.examples);
         let words = ": payload: expected the fill pattern, got another octet at 300";
         assert!(forward.examples.len() == 5 && forward.examples.iter().all(|e| e.ends_with(words)), "{:?}", forward.examples);
+    }
+}
+
+#[test]
+fn frames_wrong_in_different_ways_are_counted_by_field_each_once_however_many_copies_come() {
+    let hop_limit = |frame: &[u8]| {
+        let mut wrong = frame.to_vec();
+        in_ipv4(&mut wrong, |header| header[8] -= 1);
+        wrong
+    };
+    for queues in QUEUES {
+        let device = device(move |number, frame| {
+            let (mut other, copy) = (frame.clone(), hop_limit(&frame));
+            in_ipv4(&mut other, |header| header[6] |= 0x80);
+            match number % 100 {
+                1 => vec![copy],
+                2 | 3 => vec![other],
+                // Of two wrong copies one counts, and of a right and a wrong one the right one.
+                4 => vec![copy.clone(), copy],
+                5 => vec![frame, copy],
+                _ => vec![frame],
+            }
+        });
+        let spec = TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000);
+        let result = trial_between(pair_with_queues(device, queues, in_turn()), ipv4(), spec);
+        let forward = &result.directions[0];
+        assert_eq!((forward.received, forward.mistranslated, forward.duplicate), (FRAMES - 40, 40, 20), "{queues} queues");
+        assert_eq!(forward.wrong_fields_in_words().as_deref(), Some("hop limit 20, reserved flag 20"), "{queues} queues");
     }
 }
 
