@@ -327,7 +327,10 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
             pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport))
         }
         Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
-        Mismatch::TrailingOctets => pair(&"none", &seen.trailing_octets()),
+        Mismatch::TrailingOctets => {
+            let content = if seen.trails_zeros() { "" } else { ", not all zero" };
+            pair(&"none", &format_args!("{}{content}", seen.trailing_octets()))
+        }
         Mismatch::Payload => pair(&"the fill pattern", &format_args!("another octet at {}", first_damaged(carried.payload))),
         Mismatch::EthernetDestination | Mismatch::EthernetSource => ethernet_in_words(mismatch, seen, template),
         mismatch => outer_in_words(mismatch, seen, template, variable),

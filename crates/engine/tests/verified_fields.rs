@@ -152,6 +152,21 @@ fn the_flow_label_and_the_identification_are_told_where_they_are_to_be_kept() {
 }
 
 #[test]
+fn octets_behind_the_datagram_are_told_and_whether_they_may_be_memory() {
+    // The shortest frames, of 60 octets: not even these are padded.
+    is_told(&ipv4(), |frame| frame.extend([0; 4]), ": octets after the datagram: expected none, got 4");
+    is_told(&ipv4(), |frame| frame.extend([0, 0, 7]), ": octets after the datagram: expected none, got 3, not all zero");
+    is_told(&ipv6(), |frame| frame.push(0), ": octets after the datagram: expected none, got 1");
+    // A datagram that was shortened within a frame of the same length is none that Ethernet had to pad.
+    let shortened = |frame: &mut Vec<u8>| {
+        in_ipv4(frame, |header| header[3] -= 2);
+        frame[IP + 25] -= 2;
+    };
+    let profile = TrafficProfile { frame_size: FrameSize(128), ..ipv4() };
+    is_told(&profile, shortened, ": length: expected 90, got 88");
+}
+
+#[test]
 fn the_hardware_addresses_are_told_by_name() {
     is_told(&ipv6(), |frame| frame[5] = 7, ": Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:07");
     is_told(&ipv6(), |frame| frame[0] |= 1, ": Ethernet destination: expected 02:00:00:00:00:02, got 03:00:00:00:00:02");

@@ -78,6 +78,11 @@ impl<'a> ParsedDatagram<'a> {
         self.untagged_octets.saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
     }
 
+    /// Returns whether those octets are all zero. Others may be what was in the device's memory (CVE-2003-0001).
+    pub(super) fn trails_zeros(&self) -> bool {
+        self.ethernet.payload().iter().rev().take(self.trailing_octets()).all(|octet| *octet == 0)
+    }
+
     /// Octets of the Ethernet frame by the length in its first IP header, without FCS.
     #[inline]
     pub(super) fn frame_octets(&self) -> usize {
