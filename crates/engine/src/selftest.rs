@@ -190,7 +190,8 @@ impl MemoryLink {
         verification: Verification,
     ) -> Result<Self, WireError> {
         let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
-        let spec = TrialSpec::burst(FrameRate(1_000_000), frames);
+        // Due faster than any core writes them, as none may be sent before it is due; of 80 million frames a receiver then expects all.
+        let spec = TrialSpec::burst(FrameRate(250_000_000), frames);
         let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation: None };
         let stream = Stream::expected(source, (own, peer))?;
         let mut verifier = Verifier::new(Stream::expected(source, (own, peer))?, frames, false);
@@ -228,7 +229,7 @@ impl MemoryLink {
         let mut now_ns = start_ns;
         for _ in 0..frames / BATCH as u64 {
             let _ = self.receiver.receive(&mut |frame| {
-                tally.take(frame, now_ns, &mut |_| ());
+                tally.take(frame, (now_ns, clock), &mut |_| ());
             });
             now_ns = clock.now_ns();
         }

@@ -1,16 +1,20 @@
 //! The counts of the frames that one receiver saw, by sequence number: which came, how late, and what was wrong with them. Those of several
 //! queues are put together in `queues`.
 
+mod fields;
 mod queues;
 
 pub(crate) use queues::QueueCounts;
 
 use crate::bitmap::Bitmap;
 use crate::delay::Delays;
+use crate::pacer::Pacer;
 use crate::reach::reach;
 use crate::sent::SentNumbers;
 use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use fields::WrongFields;
 use queues::{FaultyFrames, FrameFault};
+use sixbench_io::clock::Clock;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
@@ -18,6 +22,10 @@ use sixbench_wire::tag::Tag;
 const EXAMPLES: usize = 5;
 /// Octets kept of each: the largest frame, and some that should not be there.
 const EXAMPLE_OCTETS: usize = 9_300;
+
+/// Time by which the clocks of two cores may be apart, in nanoseconds: a frame that seems to have been sent no more than this after it arrived is
+/// right.
+const CLOCKS_APART_NS: u64 = 1_000;
 
 /// The frames that a receiver is to expect.
 pub(crate) struct ExpectedFrames {
@@ -39,6 +47,8 @@ pub(crate) struct FrameTally {
     /// What became of the frames that are not simply right, by number, where other receivers may see frames of the same numbers.
     faulty: Option<FaultyFrames>,
     counts: ReceiverCounts,
+    /// The frames among them that came back wrong, by field.
+    wrong_fields: WrongFields,
     /// The highest sequence number so far of foreground and background, which take different ways through a DUT, of each queue that sends:
     /// between queues there is no order.
     highest: Box<[[Option<u64>; 2]]>,
@@ -50,8 +60,8 @@ pub(crate) struct FrameTally {
     last_arrival_ns: u64,
     /// The longest time without one, from arrival to arrival.
     silence: (u64, u64),
-    /// The time at which the first frame is due, in nanoseconds.
-    start_ns: u64,
+    /// The due times of the frames, as their sender has them.
+    pacer: Pacer,
     examples: Vec<Example>,
     /// The examples' octets, one after the other, in memory taken before the trial.
     kept: Vec<u8>,
@@ -76,6 +86,8 @@ struct ReceiverCounts {
 struct Example {
     tag: Tag,
     mismatch: Mismatch,
+    /// The time at which it had arrived at the latest, in nanoseconds.
+    arrived_ns: u64,
     octets: std::ops::Range<usize>,
 }
 
@@ -88,22 +100,25 @@ impl FrameTally {
             seen: Bitmap::new(reach),
             faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
             counts: ReceiverCounts::default(),
+            wrong_fields: WrongFields::new(queues.receiving > 1),
             highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
             bins: vec![0; bins as usize],
             last_missing: None,
             last_arrival_ns: 0,
             silence: (0, 0),
-            start_ns: 0,
+            pacer: Pacer::new(&expected.schedule),
             examples: Vec::with_capacity(EXAMPLES),
             kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
             expected,
         }
     }
 
-    /// Counts a frame that arrived at `now_ns`; hands it to `on_first` where it is right and the first of its number.
+    /// Counts a frame that was there when it was `now_ns`, or arrived since then; hands it to `on_first` where it is right and the first of its
+    /// number.
     #[inline(always)]
-    pub(crate) fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
+    pub(crate) fn take(&mut self, frame: &[u8], (now_ns, clock): (u64, &Clock), on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let class = self.expected.verifier.judge(frame);
+        let class = self.with_time(class, now_ns, clock);
         match class {
             FrameClass::Right(tag) => {
                 if self.is_new(tag) {
@@ -119,22 +134,19 @@ impl FrameTally {
                     self.note_faulty(tag, FrameFault::Defective);
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
-                    self.keep(frame, tag, mismatch);
+                    self.keep(frame, tag, mismatch, now_ns);
                 }
             }
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
-                    self.note_faulty(tag, FrameFault::Mistranslated);
-                    self.miss(tag.sequence);
-                    self.keep(frame, tag, mismatch);
+                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), now_ns);
                 }
             }
-            FrameClass::Corrupt(tag) => {
+            FrameClass::Corrupt(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
-                    self.note_faulty(tag, FrameFault::Corrupt);
-                    self.miss(tag.sequence);
+                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), clock.now_ns());
                 }
             }
             FrameClass::Misdirected => self.counts.misdirected += 1,
@@ -146,7 +158,30 @@ impl FrameTally {
 
     /// The first frame is due at `start_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        self.start_ns = start_ns;
+        self.pacer.begin(start_ns);
+    }
+
+    /// Returns the verdict on a frame once the tag's time of sending was looked at, too: no frame leaves before it is due or after it arrived.
+    #[inline(always)]
+    fn with_time(&self, class: FrameClass, now_ns: u64, clock: &Clock) -> FrameClass {
+        match class {
+            FrameClass::Right(tag) | FrameClass::Defective(tag, _)
+                if tag.time_ns < self.pacer.due_time(tag.sequence) || tag.time_ns > now_ns =>
+            {
+                self.judge_time(class, tag, clock)
+            }
+            class => class,
+        }
+    }
+
+    /// Looks again: the frame may have been sent and received since it was `now_ns`.
+    #[cold]
+    fn judge_time(&self, class: FrameClass, tag: Tag, clock: &Clock) -> FrameClass {
+        match tag.time_ns {
+            time_ns if time_ns < self.pacer.due_time(tag.sequence) => FrameClass::Corrupt(tag, Mismatch::SentBeforeDue),
+            time_ns if time_ns > clock.now_ns() + CLOCKS_APART_NS => FrameClass::Corrupt(tag, Mismatch::SentAfterArrival),
+            _ => class,
+        }
     }
 
     /// Counts a frame that is not one of the tester's, nor a neighbour's.
@@ -211,6 +246,15 @@ impl FrameTally {
         self.note_arrival(now_ns);
     }
 
+    /// Takes note of a frame that does not count as received, as it is wrong, and had arrived by `now_ns`.
+    #[cold]
+    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), now_ns: u64) {
+        self.note_faulty(tag, fault);
+        self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
+        self.miss(tag.sequence);
+        self.keep(frame, tag, mismatch, now_ns);
+    }
+
     #[inline]
     fn note_arrival(&mut self, now_ns: u64) {
         if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
@@ -238,13 +282,13 @@ impl FrameTally {
         ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)
     }
 
-    fn keep(&mut self, frame: &[u8], tag: Tag, mismatch: Mismatch) {
+    fn keep(&mut self, frame: &[u8], tag: Tag, mismatch: Mismatch, arrived_ns: u64) {
         if self.examples.len() == EXAMPLES {
             return;
         }
         let start = self.kept.len();
         self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
-        self.examples.push(Example { tag, mismatch, octets: start..self.kept.len() });
+        self.examples.push(Example { tag, mismatch, arrived_ns, octets: start..self.kept.len() });
     }
 
     /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent.
@@ -261,6 +305,7 @@ impl FrameTally {
         result.fragments = counts.fragments;
         result.misdirected = counts.misdirected;
         result.defective = counts.defective;
+        result.wrong_fields = self.wrong_fields.by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
@@ -271,15 +316,90 @@ impl FrameTally {
             }
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
-        let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
+        let since_start = |ns: u64| ns.saturating_sub(self.pacer.start_ns);
         result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
         let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
-        let verifier = &self.expected.verifier;
-        let explained = self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch));
-        result.examples = explained.chain(lost).collect();
+        result.examples = self.examples.iter().map(|example| self.explain(example)).chain(lost).collect();
         let mut delays = self.expected.delays;
         (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();
+    }
+
+    /// An example in one line.
+    fn explain(&self, example: &Example) -> String {
+        let Example { tag, mismatch, arrived_ns, .. } = *example;
+        let verifier = &self.expected.verifier;
+        let bound_ns = match mismatch {
+            Mismatch::SentBeforeDue => self.pacer.due_time(tag.sequence),
+            Mismatch::SentAfterArrival => arrived_ns,
+            _ => return verifier.explain(&self.kept[example.octets.clone()], tag, mismatch),
+        };
+        verifier.explain_time(tag, mismatch, self.pacer.start_ns, bound_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::TrafficProfile;
+    use crate::stream::{Stream, StreamSource};
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::trial::{TrialKind, TrialSpec};
+    use sixbench_wire::MacAddress;
+    use sixbench_wire::template::StampedTime;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// The verdicts on frames with these numbers and times of sending, which arrive when it is `now_ns`; the first frame was due at 7 ns.
+    fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64, clock: &Clock) -> Vec<Option<Mismatch>> {
+        let address = |text: &str| text.parse().expect("address");
+        let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));
+        let source =
+            StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+        let stream = || Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream");
+        let expected = ExpectedFrames {
+            verifier: Verifier::new(stream(), spec.frames(), false),
+            delays: Delays::new(None, false),
+            schedule: spec.schedule(),
+            duration_ns: spec.duration_ns,
+            timeout_ns: 0,
+        };
+        let (mut tally, stream) = (FrameTally::new(expected, QueueCounts::SINGLE), stream());
+        tally.begin(7);
+        let mut verdict = |&(sequence, time_ns): &(u64, u64)| {
+            let kind = stream.kind(sequence).0;
+            let frame = kind.template.patched(&stream.variable(kind, sequence, StampedTime::new(time_ns)));
+            match tally.take(&frame, (now_ns, clock), &mut |_| ()) {
+                FrameClass::Right(_) => None,
+                FrameClass::Corrupt(_, mismatch) => Some(mismatch),
+                class => panic!("{class:?}"),
+            }
+        };
+        sent.iter().map(&mut verdict).collect()
+    }
+
+    #[test]
+    fn a_frame_may_be_sent_when_it_is_due_and_no_nanosecond_before() {
+        let (clock, early) = (Clock::new(), Some(Mismatch::SentBeforeDue));
+        let spec = TrialSpec::constant(FrameRate(3), SECOND);
+        let due = 7 + SECOND / 3;
+        let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
+        assert_eq!(verdicts(spec, &sent, SECOND, &clock), [None, early, None, early, early]);
+        let drop = TrialKind::Drop { at_ns: SECOND, to: FrameRate(10) };
+        let spec = TrialSpec { kind: drop, ..TrialSpec::constant(FrameRate(1000), 2 * SECOND) };
+        let due = 7 + SECOND + SECOND / 10;
+        assert_eq!(verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND, &clock), [None, early], "in a later stretch");
+    }
+
+    #[test]
+    fn a_frame_that_was_sent_since_the_clock_was_read_is_right_and_one_from_the_future_is_not() {
+        let clock = Clock::new();
+        let spec = TrialSpec::constant(FrameRate(SECOND), 10);
+        while clock.now_ns() < 1000 {}
+        let before_ns = clock.now_ns();
+        while clock.now_ns() < before_ns + 1000 {}
+        let sent = [(0, before_ns), (1, before_ns + 1000), (2, before_ns + 3600 * SECOND)];
+        assert_eq!(verdicts(spec, &sent, before_ns, &clock), [None, None, Some(Mismatch::SentAfterArrival)]);
     }
 }

@@ -6,9 +6,11 @@
 
 mod expected_octets;
 mod foreign;
+mod mismatch;
 mod seen;
 
 pub(crate) use foreign::{ForeignFrame, foreign_frame};
+pub(crate) use mismatch::Mismatch;
 
 use crate::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
@@ -28,87 +30,12 @@ pub(crate) enum FrameClass {
     Defective(Tag, Mismatch),
     /// A test frame with a wrong field.
     Mistranslated(Tag, Mismatch),
-    /// A test frame whose headers are right and whose payload is damaged.
-    Corrupt(Tag),
+    /// A test frame whose headers are right and whose payload is damaged, be it the fill pattern or the tag's time of sending.
+    Corrupt(Tag, Mismatch),
     /// A test frame that belongs to the other direction.
     Misdirected,
     /// No frame of this trial.
     Foreign,
-}
-
-/// The first field that is not as it must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mismatch {
-    VlanTag,
-    EthernetDestination,
-    EthernetSource,
-    TrailingOctets,
-    IpVersion,
-    Source,
-    Destination,
-    TrafficClass,
-    FlowLabel,
-    HopLimit,
-    Fragment,
-    DontFragment,
-    Identification,
-    Length,
-    HeaderChecksum,
-    SourcePort,
-    DestinationPort,
-    UdpLength,
-    /// The UDP checksum, or that of an ICMPv6 echo.
-    UdpChecksum,
-    Transport,
-    /// There is an outer header and should be none, or the other way round.
-    Encapsulation,
-    OuterSource,
-    OuterDestination,
-    OuterTrafficClass,
-    OuterHopLimit,
-    OuterFragment,
-    OuterLength,
-    OuterHeaderChecksum,
-}
-
-impl Mismatch {
-    /// The field's name in a datagram of this kind.
-    fn name(self, transport: Transport) -> &'static str {
-        let is_echo = transport != Transport::Udp;
-        match self {
-            Self::SourcePort if is_echo => "echo identifier",
-            Self::DestinationPort if is_echo => "echo sequence number",
-            Self::UdpChecksum if is_echo => "ICMPv6 checksum",
-            Self::VlanTag => "VLAN tag",
-            Self::EthernetDestination => "Ethernet destination",
-            Self::EthernetSource => "Ethernet source",
-            Self::TrailingOctets => "octets after the datagram",
-            Self::IpVersion => "IP version",
-            Self::Source => "source address",
-            Self::Destination => "destination address",
-            Self::TrafficClass => "traffic class",
-            Self::FlowLabel => "flow label",
-            Self::HopLimit => "hop limit",
-            Self::Fragment => "fragmentation",
-            Self::DontFragment => "don't-fragment flag",
-            Self::Identification => "identification",
-            Self::Length => "length",
-            Self::HeaderChecksum => "IPv4 header checksum",
-            Self::SourcePort => "source port",
-            Self::DestinationPort => "destination port",
-            Self::UdpLength => "UDP length",
-            Self::UdpChecksum => "UDP checksum",
-            Self::Transport => "kind of datagram",
-            Self::Encapsulation => "encapsulation",
-            Self::OuterSource => "outer source address",
-            Self::OuterDestination => "outer destination address",
-            Self::OuterTrafficClass => "outer traffic class",
-            Self::OuterHopLimit => "outer hop limit",
-            Self::OuterFragment => "outer fragmentation",
-            Self::OuterLength => "outer length",
-            Self::OuterHeaderChecksum => "outer IPv4 header checksum",
-        }
-    }
 }
 
 /// Judges the frames that arrive at one port.
@@ -186,7 +113,7 @@ impl Verifier {
         let variable = self.variable(&seen, kind, tag);
         match mismatch_in(&seen, kind, &variable) {
             Some(mismatch) => return FrameClass::Mistranslated(tag, mismatch),
-            None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag),
+            None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag, Mismatch::Payload),
             None => {}
         }
         let may_be_absent = self.absent_checksum_is_known && seen.ip.source.is_ipv4();
@@ -238,17 +165,37 @@ impl Verifier {
         conversation.explain_missing(connection)
     }
 
+    /// Returns the name of a field in frames of this kind.
+    pub(crate) fn name_of(&self, mismatch: Mismatch, is_background: bool) -> &'static str {
+        let kind = self.expected.kinds().find(|(_, of)| *of == is_background).map_or(self.expected.kind(0).0, |(kind, _)| kind);
+        mismatch.name(kind.template.description().transport)
+    }
+
     /// A wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
-        let number = format!("{} frame {}", self.expected.direction, tag.sequence);
         let Some(seen) = ParsedDatagram::read(frame) else {
-            return format!("{number}: unreadable");
+            return format!("{} frame {}: unreadable", self.expected.direction, tag.sequence);
         };
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
-        let (expected, got) = in_words(mismatch, &seen, kind, &variable);
-        let field = mismatch.name(kind.template.description().transport);
-        format!("{number}: {field}: expected {expected}, got {got}")
+        self.line(tag, mismatch, in_words(mismatch, &seen, kind, &variable))
+    }
+
+    /// A frame with an impossible time of sending in one line. Times are counted in nanoseconds from when the first frame was due, at
+    /// `start_ns`; `bound_ns` is when the frame was due or when it arrived.
+    pub(crate) fn explain_time(&self, tag: Tag, mismatch: Mismatch, start_ns: u64, bound_ns: u64) -> String {
+        let since_start = |ns: u64| i128::from(ns) - i128::from(start_ns);
+        let bound = match mismatch {
+            Mismatch::SentBeforeDue => "or later, when it was due",
+            _ => "or earlier, when it arrived",
+        };
+        let expected = format!("{} ns {bound}", since_start(bound_ns));
+        self.line(tag, mismatch, (expected, format!("{} ns", since_start(tag.time_ns))))
+    }
+
+    fn line(&self, tag: Tag, mismatch: Mismatch, (expected, got): (String, String)) -> String {
+        let field = self.name_of(mismatch, self.is_background(tag));
+        format!("{} frame {}: {field}: expected {expected}, got {got}", self.expected.direction, tag.sequence)
     }
 }
 
@@ -268,6 +215,18 @@ fn is_payload_whole(seen: &ParsedDatagram<'_>) -> bool {
     seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
 }
 
+/// Returns the offset in a payload of its first octet that is not of the fill pattern.
+fn first_damaged(payload: &[u8]) -> usize {
+    let filled = payload.get(tag::LEN..).unwrap_or_default();
+    // Halved: a part is whole if each shorter one is.
+    let (mut whole, mut damaged) = (0, filled.len());
+    while damaged - whole > 1 {
+        let middle = whole.midpoint(damaged);
+        if tag::pattern_is_whole(&filled[..middle]) { whole = middle } else { damaged = middle }
+    }
+    tag::LEN + whole
+}
+
 /// Compares all but payload and UDP checksum, in the order of the frame.
 #[inline]
 fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> Option<Mismatch> {
@@ -284,6 +243,7 @@ fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable)
         (ip.traffic_class == 0, Mismatch::TrafficClass),
         (ip.flow_label == 0, Mismatch::FlowLabel),
         (ip.hop_limit == template.description().hop_limit, Mismatch::HopLimit),
+        (!ip.has_reserved_flag, Mismatch::ReservedFlag),
         (!ip.is_fragment, Mismatch::Fragment),
         (!kind.keeps_identification || ip.dont_fragment, Mismatch::DontFragment),
         (!kind.keeps_identification || ip.identification == 0, Mismatch::Identification),
@@ -334,6 +294,7 @@ fn mismatch_outside(seen: &ParsedDatagram<'_>, template: &Template, variable: &V
         (outer.destination == addresses.1, Mismatch::OuterDestination),
         (outer.traffic_class == 0, Mismatch::OuterTrafficClass),
         (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Mismatch::OuterHopLimit),
+        (!outer.has_reserved_flag, Mismatch::OuterReservedFlag),
         (!outer.is_fragment, Mismatch::OuterFragment),
         (seen.frame_octets() == template.frame_octets(), Mismatch::OuterLength),
         (outer.is_checksum_right, Mismatch::OuterHeaderChecksum),
@@ -352,6 +313,7 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
         Mismatch::TrafficClass => pair(&0, &ip.traffic_class),
         Mismatch::FlowLabel => pair(&0, &ip.flow_label),
         Mismatch::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
+        Mismatch::ReservedFlag | Mismatch::OuterReservedFlag => pair(&"0", &"1"),
         Mismatch::Fragment | Mismatch::OuterFragment => pair(&"a whole datagram", &"a fragment"),
         Mismatch::DontFragment => pair(&"set, as it was sent", &"not set"),
         Mismatch::Identification => pair(&"0, as it was sent", &ip.identification),
@@ -365,7 +327,11 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
             pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport))
         }
         Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
-        Mismatch::TrailingOctets => pair(&"none", &seen.trailing_octets()),
+        Mismatch::TrailingOctets => {
+            let content = if seen.trails_zeros() { "" } else { ", not all zero" };
+            pair(&"none", &format_args!("{}{content}", seen.trailing_octets()))
+        }
+        Mismatch::Payload => pair(&"the fill pattern", &format_args!("another octet at {}", first_damaged(carried.payload))),
         Mismatch::EthernetDestination | Mismatch::EthernetSource => ethernet_in_words(mismatch, seen, template),
         mismatch => outer_in_words(mismatch, seen, template, variable),
     }

@@ -3,60 +3,17 @@
 
 mod common;
 
+use common::by_number::*;
 use common::*;
 use sixbench_engine::Layout;
 use sixbench_engine::profile::TrafficProfile;
-use sixbench_io::loopback::{LoopbackDevice, QueueChoice, pair_with_queues};
+use sixbench_io::loopback::{LoopbackDevice, pair_with_queues};
 use sixbench_io::{Halves, Port, PortError, Receive};
 use sixbench_method::terms::{Direction, Directions, FrameRate, Share};
 use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
-use sixbench_wire::tag::Tag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-const QUEUES: [usize; 3] = [1, 2, 4];
-
-/// The frames that a device treats otherwise: eleven, of all queues.
-fn is_chosen(number: u64) -> bool {
-    number % 97 == 5
-}
-
-/// Frames among [`FRAMES`] that [`is_chosen`].
-const CHOSEN: u64 = 11;
-
-/// Returns the tag of a test frame; `None` if it is another frame.
-fn tag(frame: &[u8]) -> Option<Tag> {
-    (42..frame.len()).find_map(|at| Tag::read(&frame[at..]))
-}
-
-/// A device that passes forward frames through `change`, which gets the number of each, and all others as they are.
-fn device(change: impl Fn(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
-    Box::new(move |frame, from_left, out| {
-        let forward = tag(frame).filter(|_| from_left);
-        let changed = forward.map_or_else(|| vec![frame.to_vec()], |tag| change(tag.sequence, frame.to_vec()));
-        out.extend(changed.into_iter().map(|frame| (from_left, frame)));
-    })
-}
-
-/// A device that changes the chosen frames.
-fn rigged(change: impl Fn(Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
-    device(move |number, frame| if is_chosen(number) { change(frame) } else { vec![frame] })
-}
-
-/// Copies of a frame arrive on the same queue.
-fn by_number() -> QueueChoice {
-    Box::new(|frame| tag(frame).map_or(0, |tag| tag.sequence as usize))
-}
-
-/// Frames that arrive one after the other, as copies do, arrive on different queues.
-fn in_turn() -> QueueChoice {
-    let mut next = 0;
-    Box::new(move |_| {
-        next += 1;
-        next
-    })
-}
 
 fn spec() -> TrialSpec {
     TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000)

@@ -293,6 +293,23 @@ fn a_wrong_checksum_of_the_outer_ipv4_header_is_caught() {
 }
 
 #[test]
+fn a_reserved_flag_that_is_set_in_an_outer_header_or_in_the_datagram_is_caught() {
+    const RESERVED: u16 = 0x8000;
+    rigged_6to4(
+        Reverse,
+        every_hundredth(|right| {
+            let wrong = Datagram { flags: right.flags | RESERVED, ..right.clone() };
+            Mistake::new(&wrong, "outer reserved flag", 0, 1)
+        }),
+    );
+    rigged_lw(every_hundredth(|right| {
+        let inner = right.inside().expect("IPv4");
+        let wrong = Datagram { flags: inner.flags | RESERVED, ..inner }.within(AFTR, b4_of(right), AFTR_HOPS);
+        Mistake::new(&wrong, "reserved flag", 0, 1)
+    }));
+}
+
+#[test]
 fn an_outer_fragment_that_holds_the_whole_datagram_is_caught_by_name() {
     const MORE_FRAGMENTS: u16 = 0x2000;
     rigged_6to4(

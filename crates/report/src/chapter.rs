@@ -100,6 +100,12 @@ fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
     Chapter::new(id, table.title.clone(), vec![table], figures)
 }
 
+/// Returns the chapter on frames of an odd class, under the heading of its first table.
+fn anomalies(digest: &Digest) -> Chapter {
+    let anomalies = trial::anomalies(digest);
+    Chapter::new("anomalies", anomalies.title.clone(), vec![anomalies, trial::wrong_fields(digest)], vec![])
+}
+
 pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
     let figures = plot::evidence(digest);
     let mut chapters = vec![
@@ -107,7 +113,7 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
         Chapter::new("summaries", "Summaries by RFC 2330", vec![repeated::summaries(digest)], vec![]),
         Chapter::new("evidence", "Behind the numbers", vec![], figures),
         of_table("delays", trial::delays(digest), vec![]),
-        of_table("anomalies", trial::anomalies(digest), vec![]),
+        anomalies(digest),
     ];
     chapters.retain(|chapter| !chapter.is_empty());
     chapters

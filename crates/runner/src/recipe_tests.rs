@@ -97,6 +97,19 @@ fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
     }
 }
 
+#[test]
+fn a_wire_from_port_to_port_brings_every_frame_back_unchanged_and_no_device_is_there() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let library = library();
+    for name in ["wire-ipv4", "wire-ipv6"] {
+        let recipe = library.get(name).expect("a recipe");
+        assert!(recipe.is_bare_wire() && library.get(&format!("{name}@lab")).is_none());
+        let result = settle(recipe);
+        assert_nothing_wrong(recipe, &result);
+        assert_eq!((lost(&result), result.directions.len()), (0, 2), "{name}: {result:?}");
+    }
+}
+
 /// With the hosts of the testbed's own tests: this fails for a new recipe that neither covers. A recipe that is
 /// part of a row is tested in that row.
 #[test]

@@ -6,7 +6,7 @@ use super::error::RunError;
 use crate::profile;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Devices, DutOptions, Library, LinkSettings, Shell, Topology, lab};
+use sixbench_testbed::{Devices, DutOptions, Library, LinkSettings, Shell, lab};
 use std::collections::BTreeSet;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
@@ -43,7 +43,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
         }
         let carries_frames = test.measure.dns().is_none() && test.measure.tcp().is_none();
         let links = LinkSettings { mtu: 1500, queues: queues(&loaded.links, carries_frames) };
-        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), links, recipe.parts.len())?;
+        let topology = Devices::links(recipe, &rehearsal, "", &cores, links)?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
         let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;
         if defers_interrupts(&loaded.links, carries_frames) {

@@ -20,7 +20,7 @@ use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::{Monitor, Occupant, occupant};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, Sysctls, TestbedError, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, Sysctls, TestbedError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -307,7 +307,7 @@ fn started(
         let sockets = dut.sockets().expect("a device in memory has sockets");
         return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
     }
-    let topology = Topology::build_chain(&site.shell, &request.name, cores.clone(), settings, recipe.parts.len())?;
+    let topology = Devices::links(recipe, &site.shell, &request.name, cores, settings)?;
     let dut = Devices::bring_up(recipe, &topology, options)?;
     Ok((TesterLinks::Built(topology), Some(dut)))
 }

@@ -10,6 +10,7 @@ use crate::{WireError, checksum};
 pub const HEADER_LEN: usize = 20;
 
 const WHAT: &str = "ipv4 header";
+const RESERVED_FLAG: u16 = 0x8000;
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
 
@@ -62,6 +63,11 @@ impl<'a> Ipv4View<'a> {
     /// Returns the identification, which the fragments of one datagram have in common.
     pub fn identification(&self) -> u16 {
         be16(self.0, 4)
+    }
+
+    /// Returns whether the first flag is set, which is reserved and must be zero (RFC 791 section 3.1).
+    pub fn has_reserved_flag(&self) -> bool {
+        be16(self.0, 6) & RESERVED_FLAG != 0
     }
 
     /// Returns whether routers are forbidden to fragment it.
@@ -239,6 +245,15 @@ mod tests {
         assert!(view.more_fragments() && !view.dont_fragment());
         assert!(view.to_string().ends_with("fragment at 16"));
         assert!(!view.is_checksum_right());
+    }
+
+    #[test]
+    fn the_reserved_flag_makes_no_fragment() {
+        let mut octets = hex(CAPTURED);
+        octets[6] |= 0x80;
+        let view = Ipv4View::new(&octets).unwrap();
+        assert!(view.has_reserved_flag() && view.dont_fragment() && !view.is_fragment());
+        assert!(!Ipv4View::new(&hex(CAPTURED)).unwrap().has_reserved_flag());
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub use tunnel::{TunnelArrival, TunnelPatch};
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
 /// Octets of the shortest IPv6 test frame, without FCS: 84 with it, RFC 8219's smallest.
 pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
+// No test frame is so short that Ethernet pads it: every octet behind a datagram of the right length is one too many.
+const _: () = assert!(LEAST_IPV4 >= ethernet::MINIMUM_LEN && LEAST_IPV6 >= ethernet::MINIMUM_LEN);
 /// The octet of an IPv4 address at which its variable 16 bits begin where nothing else is said: they are the last two octets.
 pub const VARIABLE_AT_IPV4: usize = 2;
 /// The octet of an IPv6 address at which its variable 16 bits begin where nothing else is said: they are octets 12 and 13, bits

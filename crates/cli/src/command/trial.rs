@@ -206,6 +206,9 @@ fn describe_direction(result: &DirectionResult) -> String {
     if !odd.is_empty() {
         text += &format!("           {}\n", odd.join(", "));
     }
+    if let Some(fields) = result.wrong_fields_in_words() {
+        text += &format!("           wrong: {fields}\n");
+    }
     if let Some(delay) = &result.delay {
         let us = |ns: u64| ns as f64 / 1000.0;
         text += &format!(

@@ -40,8 +40,9 @@ pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
 }
 
 fn strange_frames(result: &TrialResult) -> String {
-    let kinds = [("mistranslated", total(result, |d| d.mistranslated)), ("ICMP messages", total(result, |d| d.icmp))];
-    kinds.iter().filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
+    let wrong = [("mistranslated", total(result, |d| d.mistranslated)), ("corrupt", total(result, |d| d.corrupt))];
+    let kinds = wrong.into_iter().chain([("ICMP messages", total(result, |d| d.icmp))]);
+    kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
 }
 
 /// Returns the numbers of queries that had no right answer in time, by what became of them.

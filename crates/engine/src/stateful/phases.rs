@@ -91,6 +91,9 @@ impl FrameTester {
             let collided = mapping.collisions.min(forward.received);
             forward.received -= collided;
             forward.mistranslated += collided;
+            if collided > 0 {
+                *forward.wrong_fields.entry("four-tuple".to_owned()).or_default() += collided;
+            }
         }
         let (offered, established) = opened.directions.first().map_or((0, 0), |forward| (forward.offered, forward.received));
         let connections = Connections {

@@ -1,6 +1,6 @@
 //! The counts of several receivers of one direction put together, as if one had seen all frames.
 
-use super::{Example, FrameTally, ReceiverCounts};
+use super::{Example, FrameTally, ReceiverCounts, WrongFields};
 use crate::bitmap::Bitmap;
 
 /// The numbers of queues of a direction.
@@ -68,26 +68,40 @@ impl FrameFault {
 impl FrameTally {
     /// Adds what another receiver of the same direction saw. Order is that of each receiver; of a frame that came on two queues the delays of
     /// both copies are kept.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, mut other: Self) {
         let both = self.seen.unite(&other.seen);
         self.counts.add(&other.counts);
         self.bins.iter_mut().zip(&other.bins).for_each(|(own, other)| *own += other);
         self.adopt_examples(&other.examples, &other.kept);
-        if let (Some(mut own), Some(mut others)) = (self.faulty.take(), other.faulty) {
-            both.into_iter().for_each(|number| self.settle_copies(number, &mut own, &mut others));
+        if let (Some(mut own), Some(mut others)) = (self.faulty.take(), other.faulty.take()) {
+            self.wrong_fields.sort();
+            other.wrong_fields.sort();
+            both.into_iter().for_each(|number| self.settle_copies(number, &mut own, (&mut others, &mut other.wrong_fields)));
             own.unite(&others);
             self.last_missing = own.last_not_received();
             self.examples.retain(|example| own.worst(example.tag.sequence).is_some());
             self.faulty = Some(own);
         }
+        self.wrong_fields.add(&other.wrong_fields);
         self.silence = in_both((self.silence, self.last_arrival_ns), (other.silence, other.last_arrival_ns));
         self.last_arrival_ns = self.last_arrival_ns.max(other.last_arrival_ns);
         self.expected.delays.add(&other.expected.delays);
     }
 
     /// Counts one of two copies of a frame as a duplicate: the worse one.
-    fn settle_copies(&mut self, number: u64, own: &mut FaultyFrames, others: &mut FaultyFrames) {
-        let worse = if others.worst(number) >= own.worst(number) { others } else { own };
+    fn settle_copies(
+        &mut self,
+        number: u64,
+        own: &mut FaultyFrames,
+        (others, others_fields): (&mut FaultyFrames, &mut WrongFields),
+    ) {
+        let (worse, fields) = match others.worst(number) >= own.worst(number) {
+            true => (others, others_fields),
+            false => (own, &mut self.wrong_fields),
+        };
+        if worse.worst(number) >= Some(FrameFault::Mistranslated) {
+            fields.take_back(number);
+        }
         let mut was_received = true;
         for fault in FAULTS {
             if !worse.0[fault as usize].has(number) {
@@ -108,7 +122,7 @@ impl FrameTally {
 
     fn adopt_examples(&mut self, examples: &[Example], kept: &[u8]) {
         for example in examples {
-            self.keep(&kept[example.octets.clone()], example.tag, example.mismatch);
+            self.keep(&kept[example.octets.clone()], example.tag, example.mismatch, example.arrived_ns);
         }
     }
 }

@@ -12,6 +12,7 @@ use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, Stateful, ValueO
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{TrialKind, TrialSpec};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires};
+use sixbench_wire::{Ipv4View, Ipv6View, protocol};
 use std::net::IpAddr;
 
 const FRAMES: u64 = 64;
@@ -250,6 +251,89 @@ fn a_frame_with_any_bit_changed_is_judged_as_its_fields_say() {
                 agree(&mut verifier, &frame[..octets]);
             }
             agree(&mut verifier, &[frame, &[0][..]].concat());
+        }
+    }
+}
+
+/// Writes every checksum of a frame as it must be, that of the datagram inside first.
+fn mend(frame: &mut [u8]) {
+    let checksum = |sum| sixbench_wire::checksum::finish(sum).to_be_bytes();
+    let ip_at = ethernet::HEADER_LEN;
+    let inner_at = match (frame[ip_at] >> 4, frame[ip_at + 6], frame[ip_at + 9]) {
+        (6, protocol::IPV4, _) => ip_at + ipv6::HEADER_LEN,
+        (4, _, protocol::IPV6) => ip_at + ipv4::HEADER_LEN,
+        _ => ip_at,
+    };
+    for at in [inner_at, ip_at] {
+        if frame[at] >> 4 != 4 {
+            continue;
+        }
+        let header = &mut frame[at..at + ipv4::HEADER_LEN];
+        header[10..12].fill(0);
+        let sum = checksum(sixbench_wire::checksum::sum(header));
+        header[10..12].copy_from_slice(&sum);
+    }
+    let datagram = &frame[inner_at..];
+    let (pseudo_header, header, protocol) = match datagram[0] >> 4 {
+        4 => {
+            let Ok(ip) = Ipv4View::new(datagram) else { return };
+            (ip.pseudo_header(), ip.header_len(), ip.protocol())
+        }
+        _ => {
+            let Ok(ip) = Ipv6View::new(datagram) else { return };
+            (ip.pseudo_header(), ipv6::HEADER_LEN, ip.next_header())
+        }
+    };
+    let (carried, at) = (&mut frame[inner_at + header..], if protocol == protocol::UDP { 6 } else { 2 });
+    if carried.len() < at + 2 {
+        return;
+    }
+    carried[at..at + 2].fill(0);
+    let sum = pseudo_header + sixbench_wire::checksum::sum(carried);
+    let sum = if protocol == protocol::UDP { sixbench_wire::checksum::finish_udp(sum).to_be_bytes() } else { checksum(sum) };
+    carried[at..at + 2].copy_from_slice(&sum);
+}
+
+impl Case {
+    /// Returns whether a device may choose this bit of such a frame, counted from the first octet, the lowest bit of each first; those that the tester cannot know are
+    /// the hardware addresses where no device told its own, and the time of sending, which is held against the clock.
+    fn is_free(&self, template: &Template, bit: usize) -> bool {
+        let at = bit / 8;
+        let outer = template.description().outer.map(|outer| (outer.src.is_ipv4(), outer.octets()));
+        let inner_at = ethernet::HEADER_LEN + outer.map_or(0, |(_, octets)| octets);
+        // The identification, and of the flags don't-fragment alone.
+        let of_choice = |header: usize| (header + 4..header + 6).contains(&at) || bit == (header + 6) * 8 + 6;
+        let is_translated = !self.profile.keeps_identification;
+        let tag_end = template.head_octets();
+        let source = tag_end - tag::LEN - 8 - 8..tag_end - tag::LEN - 6;
+        (at < ethernet::ADDRESSES_LEN && self.macs.1 == MacAddress::BROADCAST)
+            || (outer.is_some_and(|(is_ipv4, _)| is_ipv4) && of_choice(ethernet::HEADER_LEN))
+            || (outer.is_some_and(|(is_ipv4, _)| !is_ipv4) && ((16..18).contains(&at) || at == 15 && bit % 8 < 4))
+            || (template.src().is_ipv4() && is_translated && of_choice(inner_at))
+            || (tag_end - 8..tag_end).contains(&at)
+            // The last two octets of an address of the pool, and the port: as drawn by the device, while connections are opened.
+            || (self.step == Some(ConversationStep::Open) && (source.contains(&at) || (26..30).contains(&at)))
+    }
+}
+
+#[test]
+fn a_changed_bit_whose_checksums_were_mended_is_never_right_but_where_the_device_has_a_choice() {
+    for (number, case) in cases().iter().enumerate() {
+        let (mut verifier, frames) = case.build();
+        let conversation = case.conversation();
+        let stream = case.expected(conversation.as_ref());
+        for (sequence, frame) in frames.iter().enumerate().take(3) {
+            let template = &stream.kind(sequence as u64).0.template;
+            for bit in 0..frame.len() * 8 {
+                let mut changed = frame.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                mend(&mut changed);
+                agree(&mut verifier, &changed);
+                // With another number it is another frame: a duplicate of that one, and this one is lost.
+                let is_right = matches!(verifier.judge(&changed), FrameClass::Right(tag) if tag.sequence == sequence as u64);
+                let may_be = changed == *frame || case.is_free(template, bit);
+                assert!(!is_right || may_be, "case {number}, frame {sequence}: bit {} of octet {}", bit % 8, bit / 8);
+            }
         }
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Header {
     pub(super) traffic_class: u8,
     pub(super) flow_label: u32,
     pub(super) hop_limit: u8,
+    /// The first flag of IPv4, which must be zero (RFC 791 section 3.1); false otherwise.
+    pub(super) has_reserved_flag: bool,
     pub(super) is_fragment: bool,
     /// The identification of IPv4, with the flag after it; zero and false otherwise.
     pub(super) identification: u16,
@@ -76,6 +78,11 @@ impl<'a> ParsedDatagram<'a> {
         self.untagged_octets.saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
     }
 
+    /// Returns whether those octets are all zero. Others may be what was in the device's memory (CVE-2003-0001).
+    pub(super) fn trails_zeros(&self) -> bool {
+        self.ethernet.payload().iter().rev().take(self.trailing_octets()).all(|octet| *octet == 0)
+    }
+
     /// Octets of the Ethernet frame by the length in its first IP header, without FCS.
     #[inline]
     pub(super) fn frame_octets(&self) -> usize {
@@ -103,6 +110,7 @@ fn read_ipv4(octets: &[u8]) -> Option<ParsedIp<'_>> {
         traffic_class: ip.dscp() << 2 | ip.ecn(),
         flow_label: 0,
         hop_limit: ip.ttl(),
+        has_reserved_flag: ip.has_reserved_flag(),
         is_fragment: ip.is_fragment(),
         identification: ip.identification(),
         dont_fragment: ip.dont_fragment(),
@@ -121,6 +129,7 @@ fn read_ipv6(octets: &[u8]) -> Option<ParsedIp<'_>> {
         traffic_class: ip.traffic_class(),
         flow_label: ip.flow_label(),
         hop_limit: ip.hop_limit(),
+        has_reserved_flag: false,
         is_fragment: false,
         identification: 0,
         dont_fragment: false,

@@ -1,6 +1,8 @@
 //! Profiles and devices in memory, shared by the tests of the whole tester.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod by_number;
+
 use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;

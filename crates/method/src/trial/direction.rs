@@ -3,6 +3,7 @@
 use super::delay::{Bucket, Delay, Ipdv};
 use crate::terms::{Direction, LossRatio};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The counts of one direction. Every offered frame has one class: `received`, `late`, `mistranslated`, `corrupt`, or lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct DirectionResult {
     /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
     #[serde(default)]
     pub mistranslated: u64,
-    /// Distinct frames whose header was right and whose payload was damaged.
+    /// Distinct frames whose header was right and whose payload was damaged, or whose tag has a time of sending that cannot be.
     #[serde(default)]
     pub corrupt: u64,
     /// Extra copies of frames already counted. They never make up for a lost one.
@@ -75,6 +76,10 @@ pub struct DirectionResult {
     /// The distribution of the delays of the right frames, late ones included: the loss at every timeout follows from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Bucket>,
+    /// The frames that came back wrong, `mistranslated` or `corrupt`, by the name of the first field that was. Empty in records of earlier
+    /// versions, and of DNS queries.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wrong_fields: BTreeMap<String, u64>,
     /// The first wrong frames, one line each: "expected ..., got ...".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
@@ -142,6 +147,7 @@ impl DirectionResult {
             tagged: None,
             ipdv: None,
             delays: Vec::new(),
+            wrong_fields: BTreeMap::new(),
             examples: Vec::new(),
         }
     }
@@ -183,5 +189,11 @@ impl DirectionResult {
         }
         let in_time: u64 = self.delays.iter().filter(|bucket| bucket.up_to_ns <= timeout_ns).map(|bucket| bucket.frames).sum();
         LossRatio(self.offered.saturating_sub(in_time) as f64 / self.offered as f64)
+    }
+
+    /// Returns the wrong fields with the frames of each, in words; `None` where none is known.
+    pub fn wrong_fields_in_words(&self) -> Option<String> {
+        let words: Vec<_> = self.wrong_fields.iter().map(|(field, frames)| format!("{field} {frames}")).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 }

@@ -1,7 +1,7 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
 /// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
-pub(super) const HEADINGS: [(&str, &str); 62] = [
+pub(super) const HEADINGS: [(&str, &str); 63] = [
     ("every-planned-point", "status"),
     ("the-run", "run"),
     ("results", "throughput"),
@@ -56,6 +56,7 @@ pub(super) const HEADINGS: [(&str, &str); 62] = [
     ("every-loss-goal", "loss-ratio"),
     ("loss-goal", "loss-ratio"),
     ("frames-that-were-neither-correct-nor-simply-lost", "mistranslated"),
+    ("wrong-fields", "mistranslated"),
     ("where-the-tester-fell-short", "verdict"),
     ("by-frame-size", "frame-size"),
     ("summaries-by-rfc-2330", "summary"),

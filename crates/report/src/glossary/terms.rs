@@ -46,8 +46,9 @@ pub(super) const TERMS: [Term; 42] = [
         name: "mistranslated",
         definition: "A frame that came back with a field that is not the correct translation of what was sent.",
         clause: "RFC 7915, RFC 7757, RFC 6052; RFC 2544 section 10",
-        here: "Addresses, ports, hop limit, traffic class, flow label, lengths, fragmentation and both checksums are compared \
-               with what the profile, the seed and the sequence number require. The first few are described in words.",
+        here: "Every field from the hardware addresses to the last octet is compared with what the profile, the seed and the \
+               sequence number require (docs/VERIFICATION.md); what the technology's RFC leaves to the device is free. Frames are \
+               counted by the first field that is wrong, and the first few are described in words.",
         unit: "frames",
     },
     Term {

@@ -5,6 +5,7 @@ use crate::numbers::{grouped, ms, short, size_cell, title};
 use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
+use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};
 use std::collections::BTreeMap;
 
@@ -62,6 +63,27 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
          counted as received. Refused: the link had no room because the DUT's receive queue was full. Foreign: not test \
          frames, ignored (RFC 2544 section 10).",
     )
+}
+
+/// The wrong frames of each test by the first field that was not as it must be.
+pub(crate) fn wrong_fields(digest: &Digest) -> Table {
+    let columns = ["Test", "Direction", "Field", "#Frames"];
+    Table::new("Wrong fields", columns).with_rows(digest.input.plan.tests.iter().flat_map(|test| field_rows(digest, test))).with_note(
+        "Mistranslated and corrupt frames in all trials, losing ones included, each under the first of its fields that was not as it must be.",
+    )
+}
+
+fn field_rows(digest: &Digest, test: &Test) -> Vec<Vec<String>> {
+    let mut fields: BTreeMap<_, u64> = BTreeMap::new();
+    for direction in directions(digest, test) {
+        for (field, frames) in &direction.wrong_fields {
+            *fields.entry((direction.direction, field)).or_default() += frames;
+        }
+    }
+    let row = |((direction, field), frames): ((Direction, &String), u64)| {
+        vec![title(test), direction.to_string(), field.clone(), grouped(frames as f64)]
+    };
+    fields.into_iter().map(row).collect()
 }
 
 fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d DirectionResult> {

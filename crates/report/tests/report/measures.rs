@@ -187,6 +187,21 @@ fn each_measure_has_a_part_of_the_page_and_no_part_is_empty() {
     assert!(sample.plan.tests.iter().any(|t| matches!(t.measure, Measure::Reset(_))));
 }
 
+#[test]
+fn the_fields_that_were_wrong_are_told_with_the_frames_of_all_trials() {
+    let mut sample = Sample::complete();
+    assert!(!latex(&sample.input()).contains("Wrong fields"));
+    for record in &mut sample.records[..2] {
+        let fields = [("reserved flag", 600), ("sending time", 3)];
+        record.result.directions[0].wrong_fields = fields.map(|(field, frames)| (field.to_owned(), frames)).into();
+    }
+    let (text, page) = (latex(&sample.input()), page(&sample));
+    for (field, frames) in [("reserved flag", "1,200"), ("sending time", "6")] {
+        assert!(text.contains(&format!("forward & {field} & {frames} \\\\")), "{field} in {text}");
+        assert!(page.contains(&format!(">{field}</")), "{field}");
+    }
+}
+
 fn page(sample: &Sample) -> String {
     html(&sample.input()).expect("a page").replace("&#x27;", "'").replace("&#x2f;", "/")
 }

@@ -99,7 +99,8 @@ pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
 fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
     // A device set up by hand may have a static entry for each address, as siitperf's have.
     let is_by_hand = |near| recipe.host == DeviceHost::Manual && side.link.routes.iter().any(|route| route.contains(&near));
-    let is_reached = |near| side.link.leads_to(near) || is_by_hand(near);
+    let is_wire = recipe.technology == recipe::Technology::Wire;
+    let is_reached = |near| is_wire || side.link.leads_to(near) || is_by_hand(near);
     let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !is_reached(*near));
     astray.map_or(Ok(()), |address| {
         Err(format!(

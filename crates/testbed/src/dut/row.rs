@@ -6,7 +6,7 @@ use crate::dut::device::Dut;
 use crate::dut::template_vars::DutOptions;
 use crate::exec::{Shell, TestbedError};
 use crate::monitor::{WatchSource, Watched, WatchedDevice};
-use crate::net::{Cores, Topology};
+use crate::net::{Cores, LinkSettings, Topology};
 use crate::recipe::Recipe;
 use sixbench_method::record::DutFacts;
 use std::path::PathBuf;
@@ -22,6 +22,23 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// Builds the links and namespaces of what `recipe` stands for. `run` tells several testbeds of one process apart.
+    ///
+    /// # Errors
+    /// A command that fails. All that was done until then is undone.
+    pub fn links(
+        recipe: &Recipe,
+        shell: &Shell,
+        run: &str,
+        cores: &Cores,
+        settings: LinkSettings,
+    ) -> Result<Topology, TestbedError> {
+        match recipe.is_bare_wire() {
+            true => Topology::build_wire(shell, run, cores.clone(), settings),
+            false => Topology::build_chain(shell, run, cores.clone(), settings, recipe.parts.len()),
+        }
+    }
+
     /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
     pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
         let parts = recipe.devices();

@@ -106,6 +106,8 @@ pub struct Topology {
     duts: Vec<Namespace>,
     tester: Namespace,
     cores: Cores,
+    /// True if no device is between the tester's ends.
+    is_wire: bool,
 }
 
 impl Topology {
@@ -119,11 +121,7 @@ impl Topology {
         devices: usize,
     ) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
-        let tester = Namespace::new(shell, &name(run, "tester"))?;
-        let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
-        let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
-        let topology = Self { duts, tester, cores };
-        topology.quiet()?;
+        let topology = Self::of_namespaces(shell, run, cores, devices)?;
         topology.join(shell, links)?;
         for (index, dut) in topology.duts.iter().enumerate() {
             let cores = topology.cores.of_device(index, topology.duts.len());
@@ -131,6 +129,32 @@ impl Topology {
                 open_dut_end(dut, &cores.dut, (link, links.queues), &mac)?;
             }
         }
+        Ok(topology)
+    }
+
+    /// Builds it without a device: the tester's two ends are those of one link. The namespace of a device is there, and empty. What the kernel does
+    /// with received frames it does where it would at the last link behind a device: on the DUT's cores.
+    ///
+    /// # Errors
+    /// A command that fails. All that was done until then is undone.
+    pub fn build_wire(shell: &Shell, run: &str, cores: Cores, links: LinkSettings) -> Result<Self, TestbedError> {
+        shell.transcript().comment("the tester's namespace, whose two ports are the ends of one link: there is no device");
+        let topology = Self { is_wire: true, ..Self::of_namespaces(shell, run, cores, 1)? };
+        join(shell, LINKS, [topology.tester.name(); 2], links)?;
+        let tester = topology.tester.shell();
+        for link in LINKS {
+            (0..links.queues).try_for_each(|queue| tester.set(&receive_queue(link, queue), &mask(&topology.cores.dut)))?;
+        }
+        topology.open_tester_ends()?;
+        Ok(topology)
+    }
+
+    fn of_namespaces(shell: &Shell, run: &str, cores: Cores, devices: usize) -> Result<Self, TestbedError> {
+        let tester = Namespace::new(shell, &name(run, "tester"))?;
+        let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
+        let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
+        let topology = Self { duts, tester, cores, is_wire: false };
+        topology.quiet()?;
         Ok(topology)
     }
 
@@ -159,6 +183,19 @@ impl Topology {
 
     /// Returns a description of the layout for the report, one sentence each.
     pub fn layout(&self) -> Vec<String> {
+        if self.is_wire {
+            let wire = "there is no device: the tester's two ports are the ends of one veth pair in its network namespace; offloads \
+                        are off";
+            let received = format!(
+                "received frames are handed to core {} (RPS), where a device would be: the last step, into the tester's ring, runs \
+                 there",
+                core_words(&self.cores.dut)
+            );
+            return [wire.to_owned(), self.cores.tester_words(), received]
+                .into_iter()
+                .chain(self.cores.sharing_words())
+                .collect();
+        }
         let mut layout = vec![
             match self.duts.len() {
                 1 => {
@@ -204,6 +241,10 @@ impl Topology {
             join(shell, [right, left], [pair[0].name(), pair[1].name()], links)?;
         }
         join(shell, [right, right], [self.tester.name(), last.name()], links)?;
+        self.open_tester_ends()
+    }
+
+    fn open_tester_ends(&self) -> Result<(), TestbedError> {
         for link in LINKS {
             self.tester.shell().line(&format!("ip link set {link} arp off"))?;
             self.tester.shell().line(&format!("ip link set {link} up"))?;

@@ -41,6 +41,9 @@ impl ChainFile {
                 part.name
             ));
         }
+        if let Some(part) = parts.iter().find(|part| part.is_bare_wire()) {
+            return Err(format!("chain: {} is no device: the links between devices in a row are wires already", part.name));
+        }
         for pair in parts.windows(2) {
             check_neighbours(&pair[0], &pair[1])?;
         }

@@ -1,6 +1,6 @@
 //! Where a device runs, and where it could run instead.
 
-use super::{DeviceHost, Recipe};
+use super::{DeviceHost, Recipe, Technology};
 
 impl Recipe {
     /// Returns whether the device runs in the lab, or one of the devices in a row that the recipe stands for does.
@@ -8,9 +8,15 @@ impl Recipe {
         self.devices().iter().any(|part| part.host == DeviceHost::Lab)
     }
 
+    /// Returns whether there is no device at all: a `wire` in a namespace in which nothing is set up. The tester's ports are then joined.
+    pub fn is_bare_wire(&self) -> bool {
+        let is_set_up = self.owns_links || self.daemon.is_some() || !self.setup.is_empty() || !self.parts.is_empty();
+        self.technology == Technology::Wire && self.host == DeviceHost::Netns && !is_set_up
+    }
+
     /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
     pub(super) fn on(&self, host: DeviceHost) -> Option<Self> {
-        if self.name.contains('@') {
+        if self.name.contains('@') || self.is_bare_wire() {
             return None;
         }
         if !self.parts.is_empty() {

@@ -63,14 +63,14 @@ pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
 }
 
 /// Whether it takes the tester's own frames: what goes through tunnels, belongs to subscribers behind the tester, is a CLAT's half of a
-/// translation, or passes several devices in a row, or shared memory. The tests of `runner` send these.
+/// translation, or passes several devices in a row, shared memory, or a wire. The tests of `runner` send these.
 pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
     let is_row = !recipe.parts.is_empty();
     is_row
         || recipe.host == DeviceHost::Memif
         || recipe.is_tunnel()
         || has_subscribers(recipe)
-        || recipe.technology == Technology::Clat
+        || matches!(recipe.technology, Technology::Clat | Technology::Wire)
 }
 
 fn has_subscribers(recipe: &Recipe) -> bool {

@@ -70,6 +70,10 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
         let text = format!("{} runs at links in shared memory, which do not reach {machine}: name another recipe", recipe.name);
         return Err(TestbedError::Other(text));
     }
+    if recipe.is_bare_wire() {
+        let text = format!("{} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out", recipe.name);
+        return Err(TestbedError::Other(text));
+    }
     if !recipe.built.is_empty() {
         let text =
             format!("{} runs what the lab of this machine has, which {machine} has not: name another recipe", recipe.name);
