@@ -117,8 +117,12 @@ impl FrameTally {
     /// number.
     #[inline(always)]
     pub(crate) fn take(&mut self, frame: &[u8], (now_ns, clock): (u64, &Clock), on_first: &mut impl FnMut(Tag)) -> FrameClass {
-        let class = self.expected.verifier.judge(frame);
-        let class = self.with_time(class, now_ns, clock);
+        let mut class = self.expected.verifier.judge(frame);
+        if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
+            && (tag.time_ns > now_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
+        {
+            class = self.judge_time(class, tag, clock);
+        }
         match class {
             FrameClass::Right(tag) => {
                 if self.is_new(tag) {
@@ -161,20 +165,8 @@ impl FrameTally {
         self.pacer.begin(start_ns);
     }
 
-    /// Returns the verdict on a frame once the tag's time of sending was looked at, too: no frame leaves before it is due or after it arrived.
-    #[inline(always)]
-    fn with_time(&self, class: FrameClass, now_ns: u64, clock: &Clock) -> FrameClass {
-        match class {
-            FrameClass::Right(tag) | FrameClass::Defective(tag, _)
-                if tag.time_ns < self.pacer.due_time(tag.sequence) || tag.time_ns > now_ns =>
-            {
-                self.judge_time(class, tag, clock)
-            }
-            class => class,
-        }
-    }
-
-    /// Looks again: the frame may have been sent and received since it was `now_ns`.
+    /// Returns the verdict on a right frame whose time of sending is odd: no frame leaves before it is due, or after it arrived. It looks at the clock
+    /// again, as the frame may have been sent and received since that was read.
     #[cold]
     fn judge_time(&self, class: FrameClass, tag: Tag, clock: &Clock) -> FrameClass {
         match tag.time_ns {
