@@ -40,7 +40,8 @@ fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Devices, String> 
 
 fn is_tried(recipe: &Recipe) -> bool {
     // What no package has may not be here, and what this machine's lab built is not on another; a server needs no second trial of its own.
-    let can_be_here = recipe.host == DeviceHost::Netns && recipe.is_for_namespaces() && recipe.missing().is_empty();
+    let is_for_here = recipe.is_for_namespaces() && !recipe.is_bare_wire();
+    let can_be_here = recipe.host == DeviceHost::Netns && is_for_here && recipe.missing().is_empty();
     can_be_here && recipe.built.is_empty() && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
 }
 
@@ -59,6 +60,15 @@ fn every_recipe_comes_up_on_another_machine_and_leaves_it_as_it_was() {
         drop(dut);
         room.assert_is_as(&before);
     }
+}
+
+#[test]
+fn a_wire_without_a_device_is_none_of_another_machine() {
+    let room = Room::build("wire");
+    let before = room.state();
+    let error = bring_up(&room, "wire", &recipe("wire-ipv4")).expect_err("there is nothing to set up");
+    assert!(error.starts_with("wire-ipv4 is no device but a wire from port to port"), "{error}");
+    room.assert_is_as(&before);
 }
 
 #[test]
