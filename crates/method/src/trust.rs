@@ -7,7 +7,8 @@ use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
 use crate::record::{Facts, TrialRecord};
 use crate::search::Limit;
-use crate::stats::{drift, median, modes};
+use crate::stats::{Summary, drift, median, modes};
+use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use serde::Serialize;
@@ -123,14 +124,21 @@ struct Evidence<'a> {
     facts: &'a Facts,
     records: &'a [TrialRecord],
     outcomes: &'a [Outcome],
+    planned: &'a [PlannedPoint<'a>],
 }
 
-/// Returns how far the figures of a run may be trusted; `None` where nothing was measured.
-pub fn trust(plan: &Plan, facts: &Facts, records: &[TrialRecord], outcomes: &[Outcome]) -> Option<Trust> {
+/// Returns how far the figures of a run may be trusted; `None` where nothing was measured. `planned` are its points with their statuses.
+pub fn trust(
+    plan: &Plan,
+    facts: &Facts,
+    records: &[TrialRecord],
+    outcomes: &[Outcome],
+    planned: &[PlannedPoint<'_>],
+) -> Option<Trust> {
     if records.is_empty() {
         return None;
     }
-    let evidence = Evidence { plan, facts, records, outcomes };
+    let evidence = Evidence { plan, facts, records, outcomes, planned };
     let mut reasons: Vec<TrustReason> = RULES.iter().flat_map(|rule| (rule.judge)(&evidence)).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level));
     let level = reasons.first().map_or(TrustLevel::High, |worst| worst.level);
@@ -198,31 +206,20 @@ fn disturbed_searches(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 }
 
 fn without_result(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let tried: std::collections::BTreeSet<&Point> = evidence.records.iter().map(|record| &record.point).collect();
-    let has_number = |outcome: &Outcome| {
-        !outcome.values.is_empty()
-            || outcome.brackets.iter().any(|bracket| bracket.lower.is_some() || bracket.limit == Limit::Dut)
-    };
-    let missing: Vec<_> = tried
-        .iter()
-        .filter(|point| evidence.outcomes.iter().any(|outcome| outcome.point == ***point))
-        .filter(|point| !evidence.outcomes.iter().any(|outcome| outcome.point == ***point && has_number(outcome)))
-        .collect();
-    let Some(first) = missing.first() else { return Vec::new() };
+    let missing = || evidence.planned.iter().filter(|planned| matches!(planned.status, PointStatus::NoResult(_)));
+    let Some(first) = missing().next() else { return Vec::new() };
+    let all = evidence.planned.len();
     vec![reason(
         TrustLevel::Low,
-        format!("{} of {} points that were tried have no result, such as {first}", missing.len(), tried.len()),
+        format!("{} of {all} points were tried and have no result, such as {}", missing().count(), first.point),
     )]
 }
 
 fn spread(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let share = |values: &[f64]| {
-        let (least, most) = values.iter().fold((f64::MAX, f64::MIN), |(a, b), value| (a.min(*value), b.max(*value)));
-        100.0 * (most - least) / median(values).unwrap_or(0.0).abs().max(f64::MIN_POSITIVE)
-    };
     let samples: Vec<(Point, Vec<f64>)> = evidence.samples().collect();
-    let several =
-        samples.iter().filter(|(_, values)| values.len() > 1).map(|(point, values)| (share(values), point, values.len()));
+    let share = |values: &[f64]| Summary::of(values).and_then(|summary| summary.dispersion_percent());
+    let several = samples.iter().filter(|(_, values)| values.len() > 1);
+    let several = several.filter_map(|(point, values)| Some((share(values)?, point, values.len())));
     let worst = several.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(share, point, n)| {
         let text = format!("the repetitions of a point spread by up to {share:.0} % of the median ({point}, n = {n})");
         reason(TrustLevel::of(share, [10.0, 30.0]), text)

@@ -9,7 +9,8 @@ use sixbench_method::record::{DutFacts, Facts, TrialRecord, Watch};
 use sixbench_method::replay::outcomes;
 use sixbench_method::search::{Limit, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::status::planned_points;
+use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::Fault;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trust::{RULES, Trust, TrustLevel, trust};
@@ -34,7 +35,12 @@ impl Run {
     }
 
     fn trust(&self) -> Trust {
-        trust(&self.plan, &self.facts, &self.records, &self.outcomes()).expect("trials were made")
+        self.trust_in(&self.outcomes()).expect("trials were made")
+    }
+
+    fn trust_in(&self, outcomes: &[Outcome]) -> Option<Trust> {
+        let planned = planned_points(&self.plan, &self.records, outcomes, &self.facts);
+        trust(&self.plan, &self.facts, &self.records, outcomes, &planned)
     }
 
     /// Returns the level, and the reasons that cost trust.
@@ -93,7 +99,7 @@ fn a_search_that_a_disturbance_ended_is_a_lower_bound() {
     let run = Run::new(Behaviour::HardLimit);
     let mut outcomes = run.outcomes();
     outcomes[0].brackets[0].limit = Limit::Disturbed;
-    let level = |outcomes: &[Outcome]| trust(&run.plan, &run.facts, &run.records, outcomes).expect("trials").level;
+    let level = |outcomes: &[Outcome]| run.trust_in(outcomes).expect("trials").level;
     assert_eq!(level(&outcomes), TrustLevel::Fair, "one of three");
     outcomes[1].brackets[0].limit = Limit::Disturbed;
     assert_eq!(level(&outcomes), TrustLevel::Low, "two of three");
@@ -128,6 +134,18 @@ fn a_self_test_without_headroom_costs_trust() {
 #[test]
 fn nothing_is_said_of_a_run_without_trials_and_every_rule_says_what_it_looks_at() {
     let run = Run { plan: plan(SearchMethod::Binary, &[0.0]), facts: Facts::default(), records: vec![] };
-    assert_eq!(trust(&run.plan, &run.facts, &run.records, &[]), None);
+    assert_eq!(run.trust_in(&[]), None);
     assert!(RULES.iter().all(|rule| !rule.subject.is_empty()));
+}
+
+#[test]
+fn a_point_that_was_tried_in_vain_costs_all_trust() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    let first = run.records[0].point.clone();
+    let slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: 1, took_ns: 2 };
+    run.records.retain(|record| record.point != first || record.repetition == 1);
+    run.records.iter_mut().filter(|record| record.point == first).for_each(|record| record.result.faults.push(slow.clone()));
+    run.facts.runs = vec![];
+    let (level, text) = run.told();
+    assert!(level == TrustLevel::Low && text.contains("were tried and have no result"), "{text}");
 }

@@ -49,7 +49,7 @@ impl<'a> Digest<'a> {
         let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
         let digest = |planned: &PlannedPoint<'a>| PointDigest::new(input, planned.test, planned.point.clone());
         let [points, left_out] = [points, left_out].map(|list| list.into_iter().map(digest).collect());
-        let trust = trust(input.plan, input.facts, input.records, input.outcomes);
+        let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
         Self { input, points, left_out, planned, trust }
     }
 
