@@ -216,7 +216,8 @@ impl Manager<'_> {
             "other work used the processors of {dut} during trials; a rate decided by such a trial is only a lower bound; end \
              the other work (see top)"
         );
-        if record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+        let decides = !record.result.was_made_again();
+        if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
     /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.

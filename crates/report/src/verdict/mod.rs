@@ -58,13 +58,14 @@ fn stop(digest: &Digest) -> Stop {
     set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
 }
 
-/// Returns a sentence on how many trials were disturbed by other work; `None` if none was.
+/// Returns a sentence on how many trials were disturbed by other work, but for those that were made again, which decide nothing; `None` if none
+/// was.
 fn disturbed(digest: &Digest) -> Option<String> {
-    let records = digest.input.records;
+    let records: Vec<_> = digest.input.records.iter().filter(|record| !record.result.was_made_again()).collect();
     let trials = records.iter().filter(|record| record.is_disturbed()).count();
     (trials > 0).then(|| {
         format!(
-            "In {trials} of {}, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
+            "In {trials} of {} that counted, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
              Run again on a quiet machine.",
             crate::numbers::count(records.len() as u64, "trial")
         )
