@@ -1,11 +1,16 @@
 //! How long other programs ran, as the scheduler counts it. The kernel's ticks do not show it where frames are handled in their time: then a tick counts
 //! as a softirq, and the program that holds the core for it as idle.
 
+use super::processor::{fields_from_third, scheduled};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A thread of the kernel's own, in the flags of a stat file: what it does on a device's core is mostly the device's work.
 const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Numbers of fields of a stat file (proc(5)).
+const FLAGS: usize = 9;
+const LAST_CORE: usize = 39;
 
 /// A thread of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +60,10 @@ fn numbers(directory: &Path) -> Vec<u32> {
 /// Returns what is known of a thread; `None` of one of the kernel's, and of one that has ended.
 fn read(process: u32, directory: &Path) -> Option<Thread> {
     let stat = std::fs::read_to_string(directory.join("stat")).ok()?;
-    // The name, in parentheses, may hold blanks; the flags are field 9, and the core is field 39.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let is_kernels = fields.get(6)?.parse::<u64>().ok()? & KERNEL_THREAD != 0;
-    let core = fields.get(36)?.parse().ok()?;
-    let schedstat = std::fs::read_to_string(directory.join("schedstat")).ok()?;
-    let ran_ns = schedstat.split_whitespace().next()?.parse().ok()?;
+    let fields = fields_from_third(&stat)?;
+    let is_kernels = fields.get(FLAGS - 3)?.parse::<u64>().ok()? & KERNEL_THREAD != 0;
+    let core = fields.get(LAST_CORE - 3)?.parse().ok()?;
+    let ran_ns = scheduled(directory)?.ran_ns;
     (!is_kernels).then_some(Thread { process, core, ran_ns })
 }
 

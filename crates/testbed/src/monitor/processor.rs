@@ -2,6 +2,7 @@
 
 use crate::net::Cores;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
+use std::path::Path;
 
 /// The kernel's counters of every core, in ticks.
 pub(super) type CoreTicks = Vec<Ticks>;
@@ -74,21 +75,40 @@ pub(super) fn resident_octets(process: u32) -> Option<u64> {
 /// For how long the threads of a process have been ready to run and waited for a core, microseconds; 0 where the kernel does not say.
 pub(super) fn waited_us(process: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let of_thread = |thread: std::fs::DirEntry| waited_ns(&std::fs::read_to_string(thread.path().join("schedstat")).ok()?);
+    let of_thread = |thread: std::fs::DirEntry| Some(scheduled(&thread.path())?.waited_ns);
     threads.filter_map(of_thread).sum::<u64>() / 1000
 }
 
-/// The second number of a schedstat file: time on the core, time waited for it, and turns, nanoseconds.
-fn waited_ns(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().nth(1)?.parse().ok()
+/// What the scheduler has counted of a thread, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scheduled {
+    /// The time for which it ran.
+    pub(super) ran_ns: u64,
+    /// The time for which it was ready to run and waited for a core.
+    pub(super) waited_ns: u64,
+}
+
+/// Returns what the scheduler has counted of the thread with this directory; `None` of one that has ended, or where the kernel does not count.
+pub(super) fn scheduled(thread: &Path) -> Option<Scheduled> {
+    parse_schedstat(&std::fs::read_to_string(thread.join("schedstat")).ok()?)
+}
+
+/// A schedstat file: time on the core, time waited for it, and turns.
+fn parse_schedstat(text: &str) -> Option<Scheduled> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some(Scheduled { ran_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })
+}
+
+/// Returns the fields of a stat file from the third on: the second, a name in parentheses, may hold blanks.
+pub(super) fn fields_from_third(stat: &str) -> Option<Vec<&str>> {
+    Some(stat.rsplit_once(')')?.1.split_whitespace().collect())
 }
 
 /// User and system time, fields 14 and 15 of a stat file, in ticks of 10 ms.
 pub(super) fn ticks(stat: &str) -> Option<u64> {
-    // The name, in parentheses, may hold blanks.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let mut next = || fields.next()?.parse::<u64>().ok();
-    Some(next()? + next()?)
+    let fields = fields_from_third(stat)?;
+    let at = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(at(14)? + at(15)?)
 }
 
 fn role(core: u32, cores: &Cores) -> CoreRole {
@@ -153,8 +173,8 @@ mod tests {
 
     #[test]
     fn the_wait_for_a_core_is_the_second_number_of_schedstat() {
-        assert_eq!(waited_ns("1234567 31000000 42\n"), Some(31_000_000));
-        assert_eq!(waited_ns(""), None);
+        assert_eq!(parse_schedstat("1234567 31000000 42\n"), Some(Scheduled { ran_ns: 1_234_567, waited_ns: 31_000_000 }));
+        assert_eq!(parse_schedstat(""), None);
         assert_eq!(waited_us(u32::MAX), 0);
     }
 
