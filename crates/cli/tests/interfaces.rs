@@ -5,7 +5,7 @@
 mod common;
 
 use common::plans::{self, MAXIMUM};
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, start_to_be_killed, text, wait_until};
 use serde_json::Value;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, interfaces};
@@ -264,15 +264,7 @@ fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
     let plan = plan_with(&scratch, OFFLOADS);
     for name in ["INT", "KILL"] {
         let results = scratch.path(name);
-        // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
-        let mut child = Command::new("nsenter")
-            .arg(format!("--net=/run/netns/{}", cabled.machine.name()))
-            .args([env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("sixbench");
+        let mut child = start_to_be_killed(cabled.machine.name(), &["run", &plan, "-o", &results]);
         let insides = ["left", "right"].map(|side| Shell::new().within(&format!("sb-{}-{side}", child.id())));
         let is_set = |inside: &Shell, link| {
             inside.look(&["ethtool", "-k", link]).is_ok_and(|printed| printed.contains("rx-gro-list: on"))

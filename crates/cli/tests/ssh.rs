@@ -6,14 +6,14 @@ mod common;
 mod room;
 
 use common::plans::{self, REMOTE_TESTS};
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, records, signal, start_in, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, records, signal, start_in, start_to_be_killed, text, wait_until};
 use room::{FAR, Room};
 use serde_json::Value;
 use sixbench_testbed::Library;
 use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 
 fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
     let config = room.config_within().display().to_string();
@@ -129,15 +129,7 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
     let results = scratch.path("results");
     let siit = REMOTE_TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
     let plan = plan(&room, &scratch, "dut", &siit);
-    // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
-    let mut child = Command::new("nsenter")
-        .arg(format!("--net=/run/netns/{}", room.near.name()))
-        .args([env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("sixbench");
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
     until_the_first_trial(&mut child, &results);
     assert!(room.processes().contains(&"tayga".to_owned()));
     child.kill().expect("killed");

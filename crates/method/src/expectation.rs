@@ -185,18 +185,7 @@ mod tests {
             max_invalid: 3,
             start: RepetitionStart::Cold,
         };
-        let (name, profile) = ("p".to_owned(), Profile::Smoke);
-        Plan {
-            name,
-            profile,
-            seed: 1,
-            trial,
-            search,
-            patience_ns: Plan::USUAL_PATIENCE_NS,
-            link_rate: None,
-            interleave: false,
-            tests: vec![test],
-        }
+        Plan { seed: 1, ..Plan::new("p", Profile::Smoke, trial, search, vec![test]) }
     }
 
     fn outcome(size: u16, repetition: u32) -> Outcome {

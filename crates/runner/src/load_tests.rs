@@ -34,18 +34,8 @@ fn plan() -> Plan {
         frame_timeout_ns: 0,
         stall_ns: 1_000_000_000,
     };
-    let (name, profile, tests) = ("load".to_owned(), Profile::Custom, DUTS.map(|dut| Test::of(dut, dut)).to_vec());
-    Plan {
-        name,
-        profile,
-        seed: 1,
-        trial,
-        search,
-        patience_ns: Plan::USUAL_PATIENCE_NS,
-        link_rate: None,
-        interleave: false,
-        tests,
-    }
+    let tests = DUTS.map(|dut| Test::of(dut, dut)).to_vec();
+    Plan { seed: 1, ..Plan::new("load", Profile::Custom, trial, search, tests) }
 }
 
 fn busy(_: &[u32]) -> Option<String> {

@@ -117,17 +117,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         ..Test::of("trial", &arguments.dut)
     };
     let trial = TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
-    let plan = Plan {
-        name: "trial".to_owned(),
-        profile: Profile::Custom,
-        seed: 42,
-        trial,
-        search: standard_search(Profile::Smoke),
-        patience_ns: Plan::USUAL_PATIENCE_NS,
-        link_rate: None,
-        interleave: false,
-        tests: vec![test],
-    };
+    let plan = Plan::new("trial", Profile::Custom, trial, standard_search(Profile::Smoke), vec![test]);
     Ok(Loaded { plan, links: links(arguments)?, left_out: Vec::new() })
 }
 

@@ -44,6 +44,14 @@ pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
     captured(command.stdin(Stdio::null()))
 }
 
+/// Starts it in a network namespace, but with the namespaces of this machine in sight, and with its output thrown away. Not by `ip netns exec`: the
+/// namespaces of a tester that is killed must outlive it, as they do on a machine of its own.
+pub(crate) fn start_to_be_killed(namespace: &str, arguments: &[&str]) -> Child {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench")
+}
+
 fn captured(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
 }

@@ -30,18 +30,7 @@ pub(crate) fn plan(tests: &[Test]) -> Plan {
     let second = 1_000_000_000;
     let trial =
         TrialSettings { duration_ns: second, residual_ns: second, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1_000_000 };
-    let (name, profile, tests) = ("simulated".to_owned(), Profile::Custom, tests.to_vec());
-    Plan {
-        name,
-        profile,
-        seed: 1,
-        trial,
-        search,
-        patience_ns: Plan::USUAL_PATIENCE_NS,
-        link_rate: None,
-        interleave: false,
-        tests,
-    }
+    Plan { seed: 1, ..Plan::new("simulated", Profile::Custom, trial, search, tests.to_vec()) }
 }
 
 /// A device that forwards so many frames per second, and no more.

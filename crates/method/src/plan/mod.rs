@@ -186,6 +186,12 @@ impl Plan {
     /// A minute: the patience of a plan that says nothing, nanoseconds.
     pub const USUAL_PATIENCE_NS: u64 = 60_000_000_000;
 
+    /// The plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is not known.
+    pub fn new(name: &str, profile: Profile, trial: TrialSettings, search: SearchSettings, tests: Vec<Test>) -> Self {
+        let (seed, patience_ns) = (42, Self::USUAL_PATIENCE_NS);
+        Self { name: name.to_owned(), profile, seed, trial, search, patience_ns, link_rate: None, interleave: false, tests }
+    }
+
     /// The test of this name.
     pub fn test(&self, name: &str) -> Option<&Test> {
         self.tests.iter().find(|t| t.name == name)

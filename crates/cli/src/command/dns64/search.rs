@@ -45,17 +45,9 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
 fn plan(arguments: &args::Dns64) -> Plan {
     let standard = standard_search(Profile::Smoke);
     let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
-    Plan {
-        name: "dns64".to_owned(),
-        profile: Profile::Custom,
-        seed: 42,
-        trial: trial_settings(arguments),
-        search: SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard },
-        patience_ns: Plan::USUAL_PATIENCE_NS,
-        link_rate: None,
-        interleave: false,
-        tests: vec![Test { measure: Measure::Dns(asked(arguments)), ..Test::of("dns64", "dns64") }],
-    }
+    let search = SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard };
+    let test = Test { measure: Measure::Dns(asked(arguments)), ..Test::of("dns64", "dns64") };
+    Plan::new("dns64", Profile::Custom, trial_settings(arguments), search, vec![test])
 }
 
 /// The result of a search.
