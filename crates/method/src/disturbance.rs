@@ -2,6 +2,7 @@
 //! rate that was found is a lower bound, and nothing may be said of what limits the device.
 
 use crate::bottleneck::{Bottleneck, Cause, explain};
+use crate::measures::Outcome;
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
@@ -72,6 +73,13 @@ pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
         || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
 }
 
+/// Returns the searches that a disturbance ended, and all searches, if the former are more than half of them.
+pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<(usize, usize)> {
+    let limits: Vec<Limit> = outcomes.iter().filter_map(|outcome| Some(outcome.brackets.first()?.limit)).collect();
+    let disturbed = limits.iter().filter(|limit| **limit == Limit::Disturbed).count();
+    (2 * disturbed > limits.len()).then_some((disturbed, limits.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +111,27 @@ mod tests {
         let result = TrialResult::new(spec, vec![forward], faults);
         let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
         TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started: String::new(), result, watch: None }
+    }
+
+    #[test]
+    fn a_run_is_mostly_disturbed_above_half_of_its_searches() {
+        let ended_by = |limits: &[Limit]| -> Vec<Outcome> {
+            let bracket = |limit| Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(1)), upper: None, limit };
+            let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
+            let outcome = |limit| Outcome {
+                point: point.clone(),
+                repetition: 1,
+                trials: 1,
+                invalid: 0,
+                load: None,
+                brackets: vec![bracket(limit)],
+                values: vec![],
+            };
+            limits.iter().map(|limit| outcome(*limit)).collect()
+        };
+        assert_eq!(mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Disturbed, Limit::Dut])), Some((2, 3)));
+        assert_eq!(mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Dut])), None);
+        assert_eq!(mostly_disturbed(&[]), None);
     }
 
     fn taken(milliseconds: u64) -> Vec<Fault> {

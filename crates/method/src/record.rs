@@ -4,7 +4,7 @@ mod moment;
 mod run;
 mod watch;
 
-pub use run::{Ending, RunPart, SkipReason, SkippedTest};
+pub use run::{Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
 use crate::measures::LoadSource;
@@ -85,6 +85,9 @@ pub struct Facts {
     /// Tests that were not run, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<SkippedTest>,
+    /// Others that had a core which a trial needed, in the order in which the run first waited for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbers: Vec<Disturber>,
 }
 
 impl Facts {

@@ -11,6 +11,7 @@ use crate::stats::{Summary, drift, median, modes};
 use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
+use crate::units::show_seconds;
 use serde::Serialize;
 
 /// How far figures may be trusted.
@@ -182,7 +183,12 @@ fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let disturbed = invalid.iter().filter(is_disturbed).count();
     let (share, others) = (percent(disturbed, all), invalid.len() - disturbed);
     let own = if others > 0 { format!(", and {others} were invalid because the tester fell short") } else { String::new() };
-    let text = format!("others disturbed {disturbed} of {all} trials ({share:.0} %){own}");
+    let longest = evidence.facts.disturbers.iter().max_by_key(|disturber| disturber.waited_ms);
+    let longest = longest.filter(|_| disturbed > 0).map_or_else(String::new, |longest| {
+        let seconds = show_seconds(longest.waited_ms.div_ceil(1000));
+        format!("; the run waited longest for {} ({seconds}, last at {})", longest.who, longest.last)
+    });
+    let text = format!("others disturbed {disturbed} of {all} trials ({share:.0} %){own}{longest}");
     vec![reason(TrustLevel::of(share, [10.0, 30.0]), text)]
 }
 

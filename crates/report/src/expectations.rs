@@ -1,12 +1,13 @@
 //! What a run came to, beside what its plan expects: lines for the terminal, the verdict, and the reason for it.
 
 use crate::amount;
+use sixbench_method::disturbance::mostly_disturbed;
 use sixbench_method::expectation::{self, Judged};
 use sixbench_method::gate::Gate;
 use sixbench_method::plan::Plan;
-use sixbench_method::record::TrialRecord;
+use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_method::units::counted;
+use sixbench_method::units::{counted, show_seconds};
 
 /// The most points that a reason names.
 const MOST_NAMED: usize = 5;
@@ -22,9 +23,16 @@ pub struct RunVerdict {
 }
 
 /// Judges a run that came to its end. `what_helps` stands behind the points at which the tester was not fit.
-pub fn judge(plan: &Plan, records: &[TrialRecord], what_helps: &str) -> RunVerdict {
+pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
+    if let Some(reason) = mostly_disturbed(&outcomes).map(|counts| come_back(counts, &facts.disturbers, what_helps)) {
+        let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default();
+        if verdict <= Gate::TesterUnfit {
+            let lines = judged.iter().filter_map(line).collect();
+            return RunVerdict { lines, verdict: Gate::TesterUnfit, reason: Some(reason) };
+        }
+    }
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
         .into_iter()
         .map(|(test, size, unfit, made)| format!("{} ({unfit} of {made} repetitions)", test.label(size)))
@@ -33,6 +41,23 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], what_helps: &str) -> RunVerdi
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
     let lines = judged.iter().filter_map(line).collect();
     RunVerdict { lines, verdict, reason: reason(verdict, &judged, &unfit, what_helps) }
+}
+
+/// Returns what a mostly disturbed run came to, and when it is worth being made again.
+fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_helps: &str) -> String {
+    let mut longest: Vec<&Disturber> = disturbers.iter().collect();
+    longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
+    let seen = |d: &&Disturber| {
+        format!("{} (from {} to {}, waited for {})", d.who, d.first, d.last, show_seconds(d.waited_ms.div_ceil(1000)))
+    };
+    let named: Vec<String> = longest.iter().take(MOST_NAMED).map(seen).collect();
+    let when = match &named[..] {
+        [] => "the cores of tester and device are quiet".to_owned(),
+        named => format!("these have ended or left the cores: {}", named.join(", ")),
+    };
+    format!(
+        "other work disturbed {disturbed} of {all} searches, whose results are lower bounds; run again when {when}{what_helps}"
+    )
 }
 
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
@@ -94,5 +119,28 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &s
             ))
         }
         Gate::Inconclusive => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disturber(who: &str, waited_ms: u64) -> Disturber {
+        let at = |time: &str| format!("2026-11-23T{time}Z");
+        Disturber { who: who.to_owned(), first: at("06:10:00"), last: at("06:12:30"), waited_ms }
+    }
+
+    #[test]
+    fn a_mostly_disturbed_run_names_who_must_leave_the_cores() {
+        let disturbers =
+            [disturber("the host of this virtual machine on core 0", 220), disturber("rustc (process 41) on core 1", 61_000)];
+        assert_eq!(
+            come_back((3, 4), &disturbers, ""),
+            "other work disturbed 3 of 4 searches, whose results are lower bounds; run again when these have ended or left the cores: \
+             rustc (process 41) on core 1 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 61 s), \
+             the host of this virtual machine on core 0 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 1 s)"
+        );
+        assert!(come_back((3, 4), &[], "; see").ends_with("run again when the cores of tester and device are quiet; see"));
     }
 }

@@ -4,6 +4,7 @@ use super::dns::MOST_CERTIFIED;
 use super::error::{PlanError, RunError};
 use super::origin;
 use super::owner;
+use super::quiet::wait_until_quiet;
 use super::reporting::{self, ReportInputs};
 use super::request::{RunRequest, SessionRequest};
 use super::session::Session;
@@ -18,10 +19,9 @@ use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Plan, Point, Test};
-use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
-use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -323,23 +323,18 @@ impl Manager<'_> {
         patience.excuse(record, verdict)
     }
 
-    /// Waits until nobody else has the cores of tester or device, for as long as there is patience with the point; says whom it waits for.
+    /// Waits until nobody else has the cores of tester or device, for as long as there is patience with the point; says whom it waits for, and
+    /// keeps who it was.
     fn wait_until_quiet(&mut self, session: &Session, point: &Point) -> Result<(), RunError> {
-        let mut seen: Option<Occupant> = None;
-        loop {
-            let look = Instant::now();
-            let occupant = session.occupant();
-            let left_ns = self.patience.get_mut(point).map_or(0, |patience| {
-                patience.spend(look.elapsed().as_nanos() as u64);
-                patience.left_ns()
-            });
-            self.check_stop()?;
-            let Some(occupant) = occupant.filter(|_| left_ns > 0) else { return Ok(()) };
-            if !seen.is_some_and(|before| before.is_still(&occupant)) {
-                self.show(&Event::Waiting { text: format!("disturbed: {occupant}; waiting for up to {} s", seconds(left_ns)) });
-            }
-            seen = Some(occupant);
+        let Some(patience) = self.patience.get_mut(point) else { return Ok(()) };
+        let listener = &mut self.listener;
+        let tell = |text| listener(&Event::Waiting { text });
+        let found = wait_until_quiet(patience, &self.request.site.stop, || session.occupant(), tell)?;
+        if !found.is_empty() {
+            Disturber::add(&mut self.facts.disturbers, found);
+            self.store.write_facts(&self.facts)?;
         }
+        Ok(())
     }
 
     /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.

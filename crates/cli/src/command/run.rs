@@ -246,7 +246,8 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
         let exit = of_run(error);
         return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(exit.in_words()) };
     }
-    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor shows what disturbs it");
+    let RunVerdict { lines, verdict, reason } =
+        judge(plan, &ended.records, &ended.facts, "; sixbench doctor shows what disturbs it");
     let exit = Exit::from(verdict);
     EndOfRun { lines, exit, reason: reason.map(|reason| exit.because(reason)) }
 }

@@ -64,10 +64,49 @@ pub enum SkipReason {
     },
 }
 
+/// Another user of a core that a trial needed: the run waited for it before it went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disturber {
+    /// The process or the host, and the core.
+    pub who: String,
+    /// The time at which the run first found it, RFC 3339.
+    pub first: String,
+    /// The time at which the run last found it, RFC 3339.
+    pub last: String,
+    /// The time that was spent waiting for it, milliseconds.
+    pub waited_ms: u64,
+}
+
+impl Disturber {
+    /// Adds what was seen of disturbers to those `known`, so that each has one entry.
+    pub fn add(known: &mut Vec<Self>, seen: Vec<Self>) {
+        for seen in seen {
+            match known.iter_mut().find(|known| known.who == seen.who) {
+                Some(known) => {
+                    known.waited_ms += seen.waited_ms;
+                    known.last = seen.last;
+                }
+                None => known.push(seen),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::Facts;
+
+    #[test]
+    fn a_disturber_that_comes_back_has_one_entry() {
+        let seen = |who: &str, at: &str| vec![Disturber { who: who.into(), first: at.into(), last: at.into(), waited_ms: 220 }];
+        let mut known = Vec::new();
+        for (who, at) in [("rustc", "06:10"), ("the host", "06:11"), ("rustc", "06:12")] {
+            Disturber::add(&mut known, seen(who, at));
+        }
+        let told: Vec<_> = known.iter().map(|d| (d.who.as_str(), d.first.as_str(), d.last.as_str(), d.waited_ms)).collect();
+        assert_eq!(told, [("rustc", "06:10", "06:12", 440), ("the host", "06:11", "06:11", 220)]);
+    }
 
     #[test]
     fn facts_of_an_earlier_version_are_still_read() {

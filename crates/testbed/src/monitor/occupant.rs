@@ -41,18 +41,31 @@ impl Occupant {
     pub fn is_still(&self, other: &Self) -> bool {
         (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
     }
+
+    /// Returns who it is, and the core: `rustc (process 41) on core 1`.
+    pub fn who(&self) -> String {
+        format!("{} on {}", self.by, self.place())
+    }
+
+    fn place(&self) -> String {
+        let device = self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}"));
+        format!("core {}{device}", self.core)
+    }
 }
 
 impl fmt::Display for Occupant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { core, percent, .. } = self;
-        let device = self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}"));
-        match &self.by {
-            Occupation::Host => write!(f, "the host of this virtual machine has {percent} % of core {core}{device}"),
-            Occupation::Processes(None) => write!(f, "other processes have {percent} % of core {core}{device}"),
-            Occupation::Processes(Some((number, name))) => {
-                write!(f, "{name} (process {number}) has {percent} % of core {core}{device}")
-            }
+        let has = if self.by == Occupation::Processes(None) { "have" } else { "has" };
+        write!(f, "{} {has} {} % of {}", self.by, self.percent, self.place())
+    }
+}
+
+impl fmt::Display for Occupation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host => f.write_str("the host of this virtual machine"),
+            Self::Processes(None) => f.write_str("other processes"),
+            Self::Processes(Some((number, name))) => write!(f, "{name} (process {number})"),
         }
     }
 }

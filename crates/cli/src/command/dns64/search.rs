@@ -15,7 +15,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
 use sixbench_method::units::show_ns;
 use sixbench_plan::standard_search;
-use sixbench_runner::{WatchedTester, stop};
+use sixbench_runner::{WatchedTester, stop, wait_until_quiet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -28,11 +28,14 @@ const LONG_REST: Duration = Duration::from_secs(2);
 /// Performs the search; tells each trial, what was found, and an exit code other than 0 in words.
 pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: &AtomicBool) -> Result<Exit, Failed> {
     let plan = plan(arguments);
-    let after = |result: &TrialResult, verdict| {
+    let after = |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
         tell!("{}", trial_line(result, verdict));
+        if result.was_made_again() {
+            wait_until_quiet(patience, stop, || tester.occupant(), |text| tell!("{text}"))?;
+        }
         Ok(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
-    let found = perform(&plan, |spec| Ok(tester.measure(spec)?), after)?;
+    let found = perform(&plan, tester, |tester, spec| Ok(tester.measure(spec)?), after)?;
     let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);
     output::line(if arguments.json { found.json()? } else { conclusion.words })?;
     if conclusion.exit != Exit::Done {
@@ -62,12 +65,13 @@ struct Conclusion {
     words: String,
 }
 
-/// Performs the trials of the only test of `plan`, and calls `after` with each result; what they come to is what the report of a run with
+/// Performs the trials of the only test of `plan`, and calls `after` with each result and the patience that is left; what they come to is what the report of a run with
 /// these records would have.
-fn perform(
+fn perform<T>(
     plan: &Plan,
-    mut measure: impl FnMut(&TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed>,
-    mut after: impl FnMut(&TrialResult, Verdict) -> Result<(), Failed>,
+    tester: &mut T,
+    mut measure: impl FnMut(&mut T, &TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed>,
+    mut after: impl FnMut(&mut T, &TrialResult, Verdict, &mut Patience) -> Result<(), Failed>,
 ) -> Result<Found, Failed> {
     let test = &plan.tests[0];
     let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
@@ -75,15 +79,15 @@ fn perform(
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
     while let Some(spec) = procedure.next_trial() {
         let started = jiff::Timestamp::now().to_string();
-        let (result, watch) = measure(&spec)?;
+        let (result, watch) = measure(tester, &spec)?;
         let (trial, point) = (records.len() as u32 + 1, point.clone());
         let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch };
         let verdict = procedure.verdict(&record.result);
         let is_excused = patience.excuse(&mut record, verdict);
-        after(&record.result, procedure.verdict(&record.result))?;
         if !is_excused {
             procedure.learn(&record.result);
         }
+        after(tester, &record.result, procedure.verdict(&record.result), &mut patience)?;
         records.push(record);
     }
     let outcomes = replay::outcomes_of(plan, &point, &records);
@@ -139,12 +143,12 @@ mod tests {
     /// The search on a simulated server, with what `disturb` does to each result; and the trials that were told.
     fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (Found, Vec<Verdict>) {
         let mut told = Vec::new();
-        let measure = |spec: &TrialSpec| {
+        let measure = |server: &mut SimulatedDut, spec: &TrialSpec| {
             let Ok(mut result) = server.measure(spec);
             disturb(&mut result);
             Ok((result, None))
         };
-        let found = perform(&plan(&arguments()), measure, |_, verdict| {
+        let found = perform(&plan(&arguments()), &mut server, measure, |_, _, verdict, _| {
             told.push(verdict);
             Ok(())
         })

@@ -286,6 +286,7 @@ fn facts() -> Facts {
         runs: vec![part(Some(Ending::Complete))],
         labels: [("rack".to_owned(), "b4".to_owned())].into(),
         not_run: vec![],
+        disturbers: vec![],
     }
 }
 

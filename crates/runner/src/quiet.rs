@@ -1,0 +1,44 @@
+//! Waiting until nobody else has the cores that a trial needs.
+
+use super::error::RunError;
+use super::stop;
+use sixbench_method::patience::Patience;
+use sixbench_method::record::Disturber;
+use sixbench_testbed::monitor::Occupant;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Waits until `look` finds nobody, for as long as there is patience with the point; returns who was waited for, each with one entry.
+/// `tell` gets a sentence about each one that is found anew.
+///
+/// # Errors
+/// A stop was requested.
+pub fn wait_until_quiet(
+    patience: &mut Patience,
+    stop: &AtomicBool,
+    mut look: impl FnMut() -> Option<Occupant>,
+    mut tell: impl FnMut(String),
+) -> Result<Vec<Disturber>, RunError> {
+    let (mut found, mut before): (Vec<Disturber>, Option<Occupant>) = (Vec::new(), None);
+    loop {
+        let begun = Instant::now();
+        let occupant = look();
+        let took = begun.elapsed();
+        patience.spend(took.as_nanos() as u64);
+        stop::rest(stop, Duration::ZERO)?;
+        let Some(occupant) = occupant else { return Ok(found) };
+        Disturber::add(&mut found, vec![disturber(&occupant, took)]);
+        if patience.left_ns() == 0 {
+            return Ok(found);
+        }
+        if !before.is_some_and(|before| before.is_still(&occupant)) {
+            tell(format!("disturbed: {occupant}; waiting for up to {} s", patience.left_ns().div_ceil(1_000_000_000)));
+        }
+        before = Some(occupant);
+    }
+}
+
+fn disturber(occupant: &Occupant, took: Duration) -> Disturber {
+    let now = jiff::Timestamp::now().round(jiff::Unit::Second).map_or_else(|_| String::new(), |now| now.to_string());
+    Disturber { who: occupant.who(), first: now.clone(), last: now, waited_ms: took.as_millis() as u64 }
+}
