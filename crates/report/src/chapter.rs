@@ -4,7 +4,7 @@ use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
 use crate::tables::{
-    burst, degradation, dns, loss, mix, path, points, repeated, response, scaling, stateful, tcp, throughput, trial,
+    burst, degradation, dns, loss, mix, path, points, repeated, resources, response, scaling, stateful, tcp, throughput, trial,
 };
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
@@ -112,6 +112,12 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
         Chapter::new("by-size", "By frame size, in the reporting format of RFC 2544", throughput::by_size(digest), vec![]),
         Chapter::new("summaries", "Summaries by RFC 2330", vec![repeated::summaries(digest)], vec![]),
         Chapter::new("evidence", "Behind the numbers", vec![], figures),
+        Chapter::new(
+            "resources",
+            "Memory and drops of the devices",
+            vec![resources::memory(digest), resources::drops(digest)],
+            vec![],
+        ),
         of_table("delays", trial::delays(digest), vec![]),
         anomalies(digest),
     ];

@@ -2,7 +2,7 @@
 
 use crate::Input;
 use crate::table::Table;
-use sixbench_method::conformance::of_plan;
+use sixbench_method::conformance::{Conformance, of_plan};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
 
@@ -15,6 +15,14 @@ pub(crate) fn table(input: &Input) -> Table {
         vec![clause.clause.to_owned(), level, clause.requirement.to_owned(), clause.actual, about, conformance]
     });
     Table::new("Clause by clause", ["Clause", "Level", "Requirement", "This run", "Tests", "Conformance"]).with_rows(rows)
+}
+
+/// Returns the clauses that are bent or broken, and those that are met.
+pub(crate) fn parted(table: &Table) -> (Table, Table) {
+    let met = Conformance::Met.to_string();
+    let is_met = |row: &Vec<String>| row.last() == Some(&met);
+    let (met, open) = table.rows.iter().cloned().partition(is_met);
+    (Table { rows: open, ..table.clone() }, Table { rows: met, ..table.clone() })
 }
 
 /// The tests by name; where all of several that begin alike are among them, as the pattern that `--only` takes: `unbound.aaaa40.*`.

@@ -1,13 +1,15 @@
 //! `report.html`: one file that needs nothing else.
 
+use crate::answer::{self, AnswerGroup};
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
 use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
-use crate::{Input, ReportError, origin, status};
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
+use crate::trust::{self, TrustBox};
+use crate::{Input, ReportError, clauses, conformance, origin, status, verdict};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 use sixbench_method::lists::each_once;
 use sixbench_method::measures::SendingTime;
@@ -16,7 +18,6 @@ use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::throughput::saved;
 use sixbench_method::trial::Verdict;
-use sixbench_method::trust::Trust;
 use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("templates/report.html.jinja");
@@ -35,8 +36,12 @@ struct Page<'a> {
     /// The mark of a run that is not complete.
     mark: &'static str,
     style: &'static str,
+    headline: String,
     tally: String,
-    trust: Option<&'a Trust>,
+    trust: Option<TrustBox>,
+    answer: Vec<AnswerGroup>,
+    contents: Vec<ContentsEntry>,
+    downloads: [&'static str; 5],
     verdict: &'a [String],
     notice: Vec<String>,
     conformant_run: Option<String>,
@@ -44,13 +49,23 @@ struct Page<'a> {
     evidence: &'a [Chapter],
     examples: Vec<String>,
     faults: &'a Table,
-    conformance: &'a Table,
+    open_clauses: Table,
+    met_clauses: Table,
     run: &'a Table,
     host: &'a BTreeMap<String, String>,
     layout: Vec<String>,
     duts: &'a BTreeMap<String, DutFacts>,
     warnings: &'a [String],
+    /// The command line of the run; empty where it is not known.
+    command: &'a str,
     commands: &'a str,
+}
+
+/// A line of the table of contents.
+#[derive(Serialize)]
+struct ContentsEntry {
+    id: &'static str,
+    title: String,
 }
 
 /// The whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
@@ -61,6 +76,7 @@ pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
     environment.add_template("report.html", TEMPLATE)?;
     Ok(environment.get_template("report.html")?.render(Serde(&page(document)))?)
 }
@@ -68,6 +84,7 @@ pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
 fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
     let digest = &document.digest;
     let input = digest.input;
+    let (open_clauses, met_clauses) = conformance::parted(&document.conformance);
     Page {
         name: &input.plan.name,
         generated: input.generated,
@@ -76,7 +93,11 @@ fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
         parts: origin::parts(input),
         mark: origin::mark(input),
         style: STYLE,
+        headline: verdict::headline(digest),
         tally: tally(digest),
+        answer: answer::groups(digest),
+        contents: contents(document),
+        downloads: ["results.csv", "results-values.csv", "results.json", "results.tex", "results.md"],
         verdict: &document.verdict,
         notice: notice(digest),
         conformant_run: conformant_run(input),
@@ -84,15 +105,28 @@ fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
         evidence: document.evidence(),
         examples: trial::examples(digest),
         faults: &document.faults,
-        conformance: &document.conformance,
+        open_clauses,
+        met_clauses,
         run: &document.run,
         host: &input.facts.host,
-        trust: digest.trust.as_ref(),
+        trust: digest.trust.as_ref().map(trust::TrustBox::of),
         layout: input.facts.layouts(),
         duts: &input.facts.duts,
         warnings: &input.facts.warnings,
+        command: origin::command(input),
         commands: input.commands,
     }
+}
+
+/// Returns the table of contents: the chapters of results by the first words of their titles, the evidence as one, and what stands around them.
+fn contents(document: &Document) -> Vec<ContentsEntry> {
+    let entry = |id, title: &str| ContentsEntry { id, title: title.to_owned() };
+    let of_chapter = |chapter: &Chapter| entry(chapter.id, chapter.title.split([',', ':', '(']).next().unwrap_or("").trim());
+    let results = document.results().iter().map(of_chapter);
+    let evidence = document.evidence().first().map(|first| entry(first.id, "Evidence"));
+    let around = [("faults", "Tester"), ("method", "Conformance"), ("facts", "Machine"), ("commands", "Reproduce")];
+    let around = around.map(|(id, title)| entry(id, title));
+    std::iter::once(entry("answer", "Answer")).chain(results).chain(evidence).chain(around).collect()
 }
 
 /// Returns the amount of data that the page rests on: tests, points with and without a result, trials and how they ended.

@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod amount;
+mod answer;
 mod bottleneck;
 mod bound;
 mod chapter;
+mod clauses;
 pub mod comparison;
 mod conformance;
 mod csv;

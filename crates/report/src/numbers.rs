@@ -7,14 +7,18 @@ use sixbench_method::trial::TrialSpec;
 
 /// A count or a rate in three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
-    let value = value.round();
-    let (scaled, prefix) = match value.abs() {
+    let (scaled, prefix) = prefixed(value.round());
+    format!("{}{prefix}", three_digits(scaled))
+}
+
+/// A number and the prefix that it is printed with.
+fn prefixed(value: f64) -> (f64, &'static str) {
+    match value.abs() {
         v if v >= 999_500_000.0 => (value / 1e9, "\u{a0}G"),
         v if v >= 999_500.0 => (value / 1e6, "\u{a0}M"),
         v if v >= 999.5 => (value / 1e3, "\u{a0}k"),
         _ => (value, ""),
-    };
-    format!("{}{prefix}", three_digits(scaled))
+    }
 }
 
 /// Three significant digits, trailing zeros of a fraction dropped.
@@ -93,6 +97,33 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => grouped(value.round()),
         Unit::Octets => grouped((value / 1e3).round()),
     }
+}
+
+/// Returns the factor from a quantity as it is stored to one in the unit of [`unit`].
+pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
+    match quantity.unit() {
+        Unit::Nanoseconds => 1e-6,
+        Unit::Octets => 1e-3,
+        Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => 1.0,
+    }
+}
+
+/// A number with as many digits as the spread of its repetitions (highest less lowest) supports, two to four, and a prefix: 292,123 with a spread of
+/// 30,000 is `290 k`, with one of 300 `292.1 k`. Without a spread there are three digits.
+pub(crate) fn supported(value: f64, spread: f64) -> String {
+    if value == 0.0 || spread <= 0.0 {
+        return short_or_fraction(value);
+    }
+    let place = |x: f64| x.abs().log10().floor() as i32;
+    let digits = (place(value) - place(spread) + 1).clamp(2, 4);
+    let unit = 10f64.powi(place(value) + 1 - digits);
+    let rounded = (value / unit).round() * unit;
+    let (scaled, prefix) = prefixed(rounded);
+    format!("{scaled:.*}{prefix}", (digits - 1 - place(scaled)).max(0) as usize)
+}
+
+fn short_or_fraction(value: f64) -> String {
+    if value.abs() < 100.0 { three_digits(value) } else { short(value) }
 }
 
 /// The unit reports print a quantity in.
@@ -175,6 +206,13 @@ pub(crate) fn title(test: &Test) -> String {
     }
 }
 
+/// Returns the title of a test for a place that names the measure already: `linux-ipv4 throughput` is `linux-ipv4` there.
+pub(crate) fn subject(test: &Test) -> String {
+    let title = title(test);
+    let named = title.strip_suffix(test.measure.name()).map(|rest| rest.trim_end_matches([' ', ',', ':', '-']));
+    named.filter(|rest| !rest.is_empty()).map_or(title.clone(), str::to_owned)
+}
+
 /// Returns the description of the accepted loss. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
 pub(crate) fn loss_goal(goal: LossRatio) -> String {
     match goal == LossRatio::ZERO {
@@ -231,6 +269,33 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_that_ends_with_the_measure_does_not_name_it_twice() {
+        let titled = |title: &str| subject(&Test { title: title.to_owned(), ..Test::of("t", "linux") });
+        assert_eq!(
+            ["linux-ipv4 throughput", "Jool, SIIT, throughput", "throughput", "Jool"].map(titled),
+            ["linux-ipv4", "Jool, SIIT", "throughput", "Jool"]
+        );
+    }
+
+    #[test]
+    fn a_number_has_the_digits_that_its_spread_supports() {
+        let cases = [
+            (292_123.0, 30_000.0),
+            (292_123.0, 3_000.0),
+            (292_123.0, 300.0),
+            (292_123.0, 1.0),
+            (292_123.0, 400_000.0),
+            (292_123.0, 0.0),
+        ];
+        let shown = cases.map(|(value, spread)| supported(value, spread).replace('\u{a0}', " "));
+        assert_eq!(shown, ["290 k", "292 k", "292.1 k", "292.1 k", "290 k", "292 k"]);
+        assert_eq!(
+            [(0.0241, 0.002), (0.0241, 0.0001), (12.3456, 0.01), (0.0, 5.0)].map(|(v, s)| supported(v, s)),
+            ["0.024", "0.0241", "12.35", "0"]
+        );
+    }
 
     #[test]
     fn short_numbers_have_three_digits_and_a_prefix() {

@@ -1,6 +1,7 @@
 //! How far the figures may be trusted, in a line.
 
 use crate::digest::Digest;
+use serde::Serialize;
 use sixbench_method::trust::{RULES, Trust, TrustLevel, TrustReason};
 
 /// Returns the line that stands above the results; `None` where nothing was measured.
@@ -15,9 +16,36 @@ fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
     trust.reasons.iter().filter(|reason| trust.level == TrustLevel::High || reason.level != TrustLevel::High)
 }
 
-fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The most reasons that are told at once.
+const MOST_TOLD: usize = 3;
+
+/// The trust as the page shows it.
+#[derive(Serialize)]
+pub(crate) struct TrustBox {
+    level: TrustLevel,
+    /// The reasons that decide, as sentences; at most three.
+    told: Vec<String>,
+    /// All others, folded.
+    folded: Vec<String>,
+}
+
+impl TrustBox {
+    pub(crate) fn of(trust: &Trust) -> Self {
+        let sentence = |reason: &TrustReason| {
+            let level = if reason.level == TrustLevel::High { String::new() } else { format!(" ({})", reason.level.word()) };
+            format!("{}{level}.", capitalised(&reason.text))
+        };
+        let decides = |reason: &&TrustReason| reason.level == trust.level;
+        let told: Vec<&TrustReason> = trust.reasons.iter().filter(decides).take(MOST_TOLD).collect();
+        let is_told = |reason: &&TrustReason| told.iter().any(|one| std::ptr::eq(*one, *reason));
+        let folded = trust.reasons.iter().filter(|reason| !is_told(reason)).map(sentence).collect();
+        Self { level: trust.level, told: told.into_iter().map(sentence).collect(), folded }
+    }
 }
 
 /// Returns the rules in words, a line each: what is looked at, and when trust is fair or low for it.

@@ -2,9 +2,9 @@
 
 use super::{Digest, PointDigest};
 use crate::csv::unit_name;
-use crate::numbers::{self, full_rate_unit, grouped, percentage};
+use crate::numbers::{self, full_rate_unit, grouped, percentage, short, short_ms};
 use serde::Serialize;
-use sixbench_method::measures::Quantity;
+use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 
@@ -35,6 +35,26 @@ impl PointDigest<'_> {
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)].into_iter().flatten();
                 quantities.into_iter().find_map(|quantity| self.measured(quantity)).or_else(|| nothing_held(measure))
             }
+        }
+    }
+
+    /// Returns whether the truth may be higher than the result.
+    pub(crate) fn is_result_open(&self) -> bool {
+        let sample = || self.worst(self.test.measure.info().headline?);
+        self.rated().map_or_else(|| sample().is_some_and(|sample| sample.at_least > 0), |rated| rated.limits.open_above())
+    }
+
+    /// A value of the measure's number, with its unit where it is no rate of frames.
+    pub(crate) fn in_words(&self, value: f64) -> String {
+        let measure = &self.test.measure;
+        match measure.info().headline.map(Quantity::unit) {
+            Some(Unit::Nanoseconds) => short_ms(value),
+            Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
+            Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
+            Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
+            None if measure.dns().is_some() => format!("{}\u{a0}q/s", short(value)),
+            None if measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
+            _ => short(value),
         }
     }
 

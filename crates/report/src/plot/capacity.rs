@@ -1,6 +1,6 @@
 //! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
 
-use super::figure::Figure;
+use super::figure::{Figure, VALUES};
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{short, whole};
@@ -19,6 +19,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .to_owned(),
         keys: style::verdict_keys(digest).into_iter().chain([line]).collect(),
         panels: searched.map(|p| panel(digest, p)).collect(),
+        data: VALUES,
         ..Figure::default()
     }
 }

@@ -1,6 +1,6 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
-use super::figure::Figure;
+use super::figure::{Figure, VALUES};
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::numbers::{self, grouped};
@@ -34,6 +34,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .to_owned(),
         keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
         panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
+        data: VALUES,
         ..Figure::default()
     }
 }

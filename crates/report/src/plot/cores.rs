@@ -1,6 +1,6 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
 
-use super::figure::Figure;
+use super::figure::{DataFile, Figure};
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::numbers::{frames, grouped, load, rate_unit};
@@ -29,6 +29,7 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
             LegendEntry::new("╌╌", style::color(universal), "universal scalability law"),
         ],
         panels: scalings(digest).iter().filter(|scaling| scaling.steps.len() > 1).map(panel).collect(),
+        data: DataFile("results-scaling.csv"),
         ..Figure::default()
     }
 }

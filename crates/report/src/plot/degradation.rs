@@ -1,6 +1,6 @@
 //! Degradation over the number of flows, RFC 8219 section 10.
 
-use super::figure::Figure;
+use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, LegendEntry};
 use crate::bound::Bound;
 use crate::digest::Digest;
@@ -23,6 +23,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse. If the true rate may be higher, the point is a bound; see the table.".to_owned(),
         keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
+        data: SEARCHES,
         ..Figure::default()
     }
 }

@@ -3,6 +3,22 @@
 use super::style::LegendEntry;
 use serde::Serialize;
 
+/// The name of a file of the results directory.
+#[derive(Serialize)]
+pub(crate) struct DataFile(pub(crate) &'static str);
+
+/// Most figures draw trials.
+impl Default for DataFile {
+    fn default() -> Self {
+        Self("trials.jsonl")
+    }
+}
+
+/// Of a searched rate: its repetitions.
+pub(crate) const SEARCHES: DataFile = DataFile("results.csv");
+/// Of any other quantity.
+pub(crate) const VALUES: DataFile = DataFile("results-values.csv");
+
 /// A figure: small multiples under one caption and one legend.
 #[derive(Default, Serialize)]
 pub(crate) struct Figure {
@@ -13,6 +29,8 @@ pub(crate) struct Figure {
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
     pub(crate) panels: Vec<String>,
+    /// The file of the results directory that has the numbers it shows.
+    pub(crate) data: DataFile,
     /// Notes that must be printed below it.
     pub(crate) notes: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
-use super::figure::Figure;
+use super::figure::{Figure, VALUES};
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, percentage, title};
@@ -23,6 +23,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         ),
         keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
         panels: sizes(scanned(digest)).into_iter().flat_map(|size| [whole(digest, size), zoomed(digest, size)]).collect(),
+        data: VALUES,
         ..Figure::default()
     }
 }

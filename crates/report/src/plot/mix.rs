@@ -1,6 +1,6 @@
 //! Throughput over the share of translated traffic with the two models.
 
-use super::figure::Figure;
+use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};
@@ -28,6 +28,7 @@ pub(crate) fn mixed(digest: &Digest) -> Figure {
             LegendEntry::new("╌╌", style::color(one), "one core: 1/(a/Tt + (1-a)/Tn)"),
         ],
         panels: panels(digest),
+        data: SEARCHES,
         ..Figure::default()
     }
 }

@@ -3,6 +3,7 @@
 //! Drawn by kuva rather than plotters: its SVG has sub-pixel coordinates, one font inherited from the root, tooltips and labelled
 //! reference lines; the one of plotters has whole pixels, the font repeated in every text, and none of the rest.
 
+pub(crate) mod answer_bar;
 pub(crate) mod capacity;
 pub(crate) mod clients;
 pub(crate) mod connections;

@@ -1,14 +1,14 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
-use super::figure::Figure;
+use super::figure::{DataFile, Figure};
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, load, three_digits};
+use crate::numbers::load;
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, TrialRecord, Watch};
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, TrialRecord, Watch};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
 type WorkKind = (&'static str, usize, fn(&CpuSample) -> u16);
@@ -26,12 +26,12 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "processor",
         title: "The DUT's processor",
         caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
-                  the DUT; loss with idle cores has another cause. The notes are from the losing trials at the lowest loads \
-                  and name such causes."
+                  the DUT; loss with idle cores has another cause, which the notes name."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
-        notes: bottlenecks(digest).into_iter().chain(digest.points.iter().flat_map(|p| notes(digest, p))).collect(),
+        data: DataFile::default(),
+        notes: bottlenecks(digest).into_iter().chain(digest.points.iter().filter_map(polling)).collect(),
     }
 }
 
@@ -54,43 +54,13 @@ fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w Cor
     watch.devices.iter().flat_map(of).collect()
 }
 
-/// Whether the device polls, memory in the trial that is shown, and where the frames of the lowest losing trial went.
-fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((load(&r.result.spec), r.watch.clone()?)));
-    let passing = watch(point.busiest_trial(digest.goal()));
-    let memory = passing.map(|(_, watch)| memories(&watch)).unwrap_or_default();
-    let memory = memory.into_iter().map(|words| format!("{}: {words}.", style::point_title(point)));
+/// Returns the note on a device that polls.
+fn polling(point: &PointDigest) -> Option<String> {
     let polls = point.records.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
-    let polls = polls.then(|| {
+    polls.then(|| {
         let title = style::point_title(point);
         format!("{title}: the device polls for frames without pause, so its cores are full at any load and show no limit.")
-    });
-    let losing = watch(point.losing_trial(digest.goal())).filter(|(_, watch)| !watch.drops.is_empty());
-    let drops = losing.map(|(rate, watch)| {
-        let places: Vec<String> = watch.drops.iter().map(dropped).collect();
-        format!("{}: dropped by the DUT's kernel at {rate}: {}.", style::point_title(point), places.join(", "))
-    });
-    polls.into_iter().chain(memory).chain(drops).collect()
-}
-
-fn memories(watch: &Watch) -> Vec<String> {
-    let of_device = |device: &DeviceWatch| memory(&format!("memory in use by {}", device.device), &device.memory);
-    let of_dut = memory("resident memory of the DUT's processes", &watch.memory);
-    of_dut.into_iter().chain(watch.devices.iter().filter_map(of_device)).collect()
-}
-
-fn memory(what: &str, samples: &[u64]) -> Option<String> {
-    let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
-    let (first, most) = (*samples.first()?, *samples.iter().max()?);
-    Some(format!("{what} {}\u{a0}MiB at the start, {}\u{a0}MiB at most", mib(first), mib(most)))
-}
-
-fn dropped(drops: &Drops) -> String {
-    if drops.place == DropPlace::Conntrack {
-        let count = grouped(drops.samples.iter().sum::<u64>() as f64);
-        return format!("{count} counted by the connection tracking table as {}", drops.way);
-    }
-    format!("{} at {} ({})", grouped(drops.samples.iter().sum::<u64>() as f64), drops.place, drops.way)
+    })
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> String {

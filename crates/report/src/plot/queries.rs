@@ -1,6 +1,6 @@
 //! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
 
-use super::figure::Figure;
+use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::numbers::{cut, grouped, seconds};
@@ -49,6 +49,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .to_owned(),
         keys: of(Axes::Cached, &existing).into_iter().chain(of(Axes::WithAaaa, &cached)).collect(),
         panels: panels.flatten().collect(),
+        data: SEARCHES,
         ..Figure::default()
     }
 }
@@ -70,6 +71,7 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
         keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,
+        data: SEARCHES,
         ..Figure::default()
     }
 }

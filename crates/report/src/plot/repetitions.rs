@@ -1,11 +1,10 @@
 //! Every repetition a dot: the spread behind a median, and whether it drifts.
 
-use super::figure::Figure;
+use super::figure::{DataFile, Figure};
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
-use crate::numbers::{cut, frames, short, short_ms, three_digits, title};
+use crate::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
-use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;
@@ -28,6 +27,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
         panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
         notes: crate::steadiness::findings(digest),
+        data: DataFile("points.csv"),
     }
 }
 
@@ -52,19 +52,6 @@ fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
     let median = if point.is_searched() { point.headline()?.median } else { stats::median(&values)? };
     (median != 0.0).then_some(median)
-}
-
-/// A value with its unit where it is no rate.
-fn in_words(point: &PointDigest, value: f64) -> String {
-    match point.test.measure.info().headline.map(Quantity::unit) {
-        Some(Unit::Nanoseconds) => short_ms(value),
-        Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
-        Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
-        Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
-        None if point.test.measure.dns().is_some() => format!("{}\u{a0}q/s", short(value)),
-        None if point.test.measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
-        _ => short(value),
-    }
 }
 
 /// Titles of DNS tests begin alike: what tells them apart is what the RFC calls a combination.
@@ -95,7 +82,7 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str) -> Strin
     );
     // kuva sets a label above its place; this far below, it stands on the row.
     let lower = 0.06 * rows as f64;
-    let medians = points.iter().enumerate().map(|(i, p)| (level(i), in_words(p, median(p).unwrap_or(0.0))));
+    let medians = points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0))));
     style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.55, y - lower, median)))
 }
 
@@ -114,6 +101,6 @@ fn row(point: &PointDigest, level: f64) -> Plot {
     let last = deviations.iter().map(|(repetition, ..)| *repetition).max().unwrap_or(1).max(2);
     let place = |repetition: u32| level + 0.25 - 0.5 * f64::from(repetition - 1) / f64::from(last - 1);
     let at = deviations.iter().map(|&(repetition, d, _)| (d, place(repetition))).collect();
-    let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", in_words(point, value)));
+    let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value)));
     style::dots(at, style::color(0), style::marker(0), labels.collect())
 }

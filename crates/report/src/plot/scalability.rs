@@ -1,6 +1,6 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
-use super::figure::Figure;
+use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, rate_unit};
@@ -28,6 +28,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                 .to_owned(),
         keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
         panels: KINDS.iter().flat_map(|kind| panels(digest, *kind, &names)).collect(),
+        data: SEARCHES,
         ..Figure::default()
     }
 }

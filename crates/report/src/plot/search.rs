@@ -25,10 +25,12 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panel(digest: &Digest, point: &PointDigest) -> String {
     let mut plots = paths(point);
     plots.extend(style::trials(digest, point.records.iter().map(|&r| (place(r), r)), style::trial_label));
-    let highest = point.records.iter().map(|r| r.result.spec.rate.0).max().unwrap_or(1);
+    let rates = || point.records.iter().map(|r| r.result.spec.rate.0 as f64);
+    let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(1.0, f64::max));
     let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
     let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
-    let layout = style::from_zero(layout, Axis::counting(longest.into(), 10.0), Axis::up_to(highest as f64, 5.0));
+    // Logarithmic, since a search begins far from where it ends.
+    let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
     let layout = match point.headline() {
         Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
             .with_reference_line(style::level(s.median)),

@@ -54,6 +54,6 @@ fn line(keys: &[&LegendEntry], y: f64) -> String {
 }
 
 /// Text inside of XML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,5 +1,6 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
+use super::sheet::escaped;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{cut, full_rate_unit, load, percent, short, three_digits, title};
 use kuva::backend::svg::SvgBackend;
@@ -291,9 +292,9 @@ pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
         .with_y_label(y)
         .with_theme(theme())
         .with_title_size(13)
-        .with_label_size(11)
-        .with_tick_size(11)
-        .with_body_size(11)
+        .with_label_size(12)
+        .with_tick_size(12)
+        .with_body_size(12)
         .with_axis_line_width(1.0)
         .with_grid_line_width(1.0)
         .with_x_tick_format(thousands())
@@ -338,8 +339,44 @@ fn theme() -> Theme {
 }
 
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
+    let label = [&layout.title, &layout.subtitle].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(": ");
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    scalable(&svg)
+    labelled(&rounded(&scalable(&svg)), &label)
+}
+
+/// Gives the drawing a name for those who do not see it.
+fn labelled(svg: &str, label: &str) -> String {
+    svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&label.replace("\\$", "$"))), 1)
+}
+
+/// Cuts the coordinates to a tenth of a pixel; kuva gives fourteen digits, most of the page. What is read, the text between the tags, stays.
+fn rounded(svg: &str) -> String {
+    let mut text = String::with_capacity(svg.len() / 2);
+    let (mut is_in_tag, mut decimals) = (false, None);
+    for c in svg.chars() {
+        match c {
+            '<' | '>' => is_in_tag = c == '<',
+            '.' if is_in_tag && text.ends_with(|before: char| before.is_ascii_digit()) => {
+                decimals = Some(0);
+                text.push(c);
+                continue;
+            }
+            digit if digit.is_ascii_digit() => {
+                if let Some(count) = &mut decimals {
+                    *count += 1;
+                    if *count > 1 {
+                        continue;
+                    }
+                }
+                text.push(c);
+                continue;
+            }
+            _ => {}
+        }
+        decimals = None;
+        text.push(c);
+    }
+    text
 }
 
 /// kuva gives a size alone; with a view box the page may scale the panel to its column.
@@ -367,6 +404,12 @@ mod tests {
         assert_eq!((axis.end, axis.step), (500_000.0, 100_000.0));
         let axis = Axis::counting(3.0, 6.0);
         assert_eq!((axis.end, axis.step), (4.0, 1.0));
+    }
+
+    #[test]
+    fn coordinates_are_cut_and_text_is_not() {
+        let svg = "<path d=\"M 1.23456 7 L -0.0499 12.999\"/><title>0.12345 ms</title><circle r=\"3.5\"/>";
+        assert_eq!(rounded(svg), "<path d=\"M 1.2 7 L -0.0 12.9\"/><title>0.12345 ms</title><circle r=\"3.5\"/>");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
-use super::figure::Figure;
+use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, quantity, title};
@@ -30,6 +30,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         ),
         keys: tests.map(|test| style::key(digest.place(test), title(test))).chain(medium).collect(),
         panels: if results > 0 { panels.collect() } else { Vec::new() },
+        data: SEARCHES,
         ..Figure::default()
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod mix;
 pub(crate) mod path;
 pub(crate) mod points;
 pub(crate) mod repeated;
+pub(crate) mod resources;
 pub(crate) mod response;
 pub(crate) mod scaling;
 pub(crate) mod stateful;

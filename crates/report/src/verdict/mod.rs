@@ -15,6 +15,12 @@ use crate::digest::Digest;
 use crate::status;
 use sixbench_method::status::Stop;
 
+/// Returns the one sentence above everything.
+pub(crate) fn headline(digest: &Digest) -> String {
+    let first = || rates(digest).into_iter().chain(values::sentences(digest)).next();
+    throughput::headline(digest).or_else(first).unwrap_or_else(|| nothing(digest))
+}
+
 /// The verdict, one sentence each, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, sizes};
-use crate::numbers::{loss_goal, title};
+use crate::numbers::{loss_goal, subject};
 use sixbench_method::terms::FrameSize;
 
 const KIND: RankingWords = RankingWords {
@@ -10,6 +10,9 @@ const KIND: RankingWords = RankingWords {
     ceiling: "the highest load of the plan",
     nothing: "did not pass even the lowest load of the plan",
 };
+
+/// The most devices that are named beside the fastest one.
+const MOST_BESIDE: usize = 3;
 
 /// Says of devices in shared memory beside others why the two are not compared.
 const APART: &str = "A frame to or from a device in shared memory passes no kernel, while most of the time of a device at veth pairs is the kernel's \
@@ -23,19 +26,38 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     others.into_iter().chain(in_memory).chain(apart).collect()
 }
 
+/// Returns the sentence above everything: the fastest device, and the others beside it, at the smallest frame size. `None` without a throughput.
+pub(super) fn headline(digest: &Digest) -> Option<String> {
+    let (size, ranking) = [false, true].into_iter().find_map(|in_memory| of_sizes(digest, in_memory).into_iter().next())?;
+    let (leader, others) = ranking.split_first()?;
+    let first = match leader.median == 0.0 {
+        true => format!("{} {}", leader.name, KIND.nothing),
+        false => format!("{} passed {} frames/s per direction {}", leader.name, leader.amount(), loss_goal(digest.goal())),
+    };
+    let named = others.iter().take(MOST_BESIDE).map(|other| format!("{} {}", other.name, other.amount()));
+    let more = others.len().saturating_sub(MOST_BESIDE);
+    let more = (more > 0).then(|| format!("{more} more are below"));
+    let all: Vec<String> = std::iter::once(format!("{first} at {size}\u{a0}bytes")).chain(named).chain(more).collect();
+    Some(format!("{}.", all.join("; ")))
+}
+
 /// The sentences of all devices in shared memory, or of all others.
 fn of_group(digest: &Digest, in_memory: bool) -> Vec<String> {
-    let points = || digest.compared_points().filter(|point| digest.is_in_memory(point.test) == in_memory);
-    let sizes = sizes(points()).into_iter();
-    let of_size = |size: FrameSize| {
-        let of_size = points().filter(|point| point.point.frame_size == size);
-        ranking(of_size.filter_map(|point| Some((title(point.test), point.rated()?))))
-    };
-    let mut ranks = sizes.map(|size| (size, of_size(size))).filter(|(_, ranks)| !ranks.is_empty());
+    let mut ranks = of_sizes(digest, in_memory).into_iter();
     let Some((size, ranking)) = ranks.next() else { return Vec::new() };
     let mut sentences = in_full(digest, size, &ranking);
     sentences.extend(ranks.map(|(size, ranking)| in_brief(size, &ranking)));
     sentences
+}
+
+/// The results at each frame size that has some, the smallest first.
+fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
+    let points = || digest.compared_points().filter(|point| digest.is_in_memory(point.test) == in_memory);
+    let of_size = |size: FrameSize| {
+        let of_size = points().filter(|point| point.point.frame_size == size);
+        ranking(of_size.filter_map(|point| Some((subject(point.test), point.rated()?))))
+    };
+    sizes(points()).into_iter().map(|size| (size, of_size(size))).filter(|(_, ranks)| !ranks.is_empty()).collect()
 }
 
 fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> {

@@ -154,10 +154,10 @@ fn the_frame_timeout_of_the_plan_is_drawn_into_the_loss_against_it() {
 }
 
 #[test]
-fn memory_and_drops_of_the_dut_are_told_below_its_processor() {
+fn memory_and_drops_of_the_dut_have_a_row_each() {
     let page = page(&Sample::of_every_measure().only(&["rate"]));
-    assert!(page.contains("resident memory of the DUT's processes 12\u{a0}MiB at the start, 13\u{a0}MiB at most"));
-    assert!(page.contains("at backlog (received)"));
+    assert!(page.contains("processes</td><td class=\"n\">12</td><td class=\"n\">13</td>"));
+    assert!(page.contains("<td class=\"s\">backlog</td><td class=\"s\">received</td>"));
 }
 
 #[test]

@@ -1,0 +1,133 @@
+//! The first screen of the page: every result beside those it may be compared with, on one scale, each repetition a dot.
+
+use crate::digest::{Digest, PointDigest};
+use crate::numbers::{full_rate_unit, printed_scale, searched, share, subject, supported, unit};
+use crate::plot::answer_bar::{Repetition, bar};
+use crate::trust::capitalised;
+use serde::Serialize;
+use sixbench_method::measures::{Outcome, Quantity};
+use sixbench_method::plan::Measure;
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::FrameSize;
+
+/// The most results of a group that the first screen shows; of more, those of the smallest frame size.
+const MOST_ROWS: usize = 12;
+
+/// Results that may be compared with each other.
+#[derive(Serialize)]
+pub(crate) struct AnswerGroup {
+    /// The quantity, with its unit where all results have the same.
+    title: String,
+    rows: Vec<AnswerRow>,
+    /// What is not shown here and where it is; empty where all is shown.
+    note: String,
+}
+
+/// One result.
+#[derive(Serialize)]
+struct AnswerRow {
+    name: String,
+    /// The device, where the name of the test does not tell it.
+    device: String,
+    size: String,
+    /// The number, as exact as the spread of its repetitions supports.
+    value: String,
+    /// SVG.
+    bar: String,
+    n: usize,
+    spread: String,
+    ended_by: String,
+    is_missing: bool,
+}
+
+/// Returns the groups, in the order of the measures; devices in shared memory have groups of their own.
+pub(crate) fn groups(digest: &Digest) -> Vec<AnswerGroup> {
+    let of_measure = |name: &'static str, in_memory: bool| {
+        let points = digest.points.iter().filter(|p| p.test.measure.name() == name && digest.is_compared(p.test));
+        points.filter(|p| digest.is_in_memory(p.test) == in_memory).collect::<Vec<_>>()
+    };
+    let kinds = Measure::infos().flat_map(|info| [false, true].map(|in_memory| (info.term.name, in_memory)));
+    kinds.filter_map(|(name, in_memory)| group(digest, &of_measure(name, in_memory), in_memory)).collect()
+}
+
+fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<AnswerGroup> {
+    let measure = &points.first()?.test.measure;
+    let smallest = points.iter().filter_map(|point| point.size()).min();
+    let shown: Vec<&PointDigest> = match points.len() > MOST_ROWS {
+        true => points.iter().copied().filter(|point| point.size() == smallest).collect(),
+        false => points.to_vec(),
+    };
+    let end = shown.iter().flat_map(|point| repetitions(point)).map(|repetition| repetition.value).fold(0.0, f64::max);
+    let note = if shown.len() < points.len() { left_out(points.len(), smallest) } else { String::new() };
+    let place = if in_memory { ", devices in shared memory (not to be compared with the others)" } else { "" };
+    let rows = shown.iter().map(|point| row(digest, point, end)).collect();
+    Some(AnswerGroup { title: format!("{}{place}", heading(digest, measure)), rows, note })
+}
+
+fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
+    let size = smallest.map_or_else(String::new, |size| format!(" of {size}\u{a0}bytes"));
+    format!("These are the results{size}; all {all} are under “Every planned point”.")
+}
+
+/// The quantity and, where there is one for all, its unit.
+fn heading(digest: &Digest, measure: &Measure) -> String {
+    match measure.info().headline {
+        Some(quantity) => format!("{}, {}", quantity.title(), unit(quantity)),
+        None if measure.is_curve() => "Frame loss rate".to_owned(),
+        None => capitalised(&format!("{}, {}", searched(measure, digest.goal()), full_rate_unit(measure))),
+    }
+}
+
+fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
+    let (name, device) = (subject(point.test), digest.dut_title(point.test));
+    // A person who writes a title names the device, but seldom in full.
+    let first_word = device.split(|c: char| !c.is_alphanumeric()).next().unwrap_or(device).to_lowercase();
+    let is_told = name.to_lowercase().contains(&first_word);
+    let repetitions = repetitions(point);
+    let summary = Summary::of(&repetitions.iter().map(|repetition| repetition.value).collect::<Vec<_>>());
+    let is_open = point.is_result_open();
+    AnswerRow {
+        device: if is_told { String::new() } else { device.to_owned() },
+        size: point.size().map_or_else(String::new, |size| size.to_string()),
+        bar: summary.map_or_else(String::new, |summary| bar(&name, summary.median, is_open, &repetitions, end)),
+        value: number(digest, point, summary),
+        n: repetitions.len(),
+        spread: summary.filter(|s| s.n > 1).and_then(|s| s.dispersion_percent()).map_or("–".to_owned(), |p| share(p / 100.0)),
+        ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
+        is_missing: point.result(digest).is_none(),
+        name,
+    }
+}
+
+/// Returns the number of a result, in the unit of its group.
+fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> String {
+    let Some(result) = point.result(digest) else { return point.nothing().to_owned() };
+    let Some(summary) = summary else { return result.shown };
+    let scale = point.test.measure.info().headline.map_or(1.0, printed_scale);
+    let sign = if point.is_result_open() { "≥\u{a0}" } else { "" };
+    format!("{sign}{}", supported(result.value * scale, (summary.max - summary.min) * scale))
+}
+
+/// The number of each repetition, and whether it was the device that ended it. A search in which not even the lowest load passed has found zero.
+fn repetitions(point: &PointDigest) -> Vec<Repetition> {
+    let measure = &point.test.measure;
+    let of = |outcome: &&Outcome| {
+        let is_zero = measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
+        let value = outcome.headline(measure).or(is_zero.then_some(0.0))?;
+        let is_by_device = is_ended_by_device(outcome, measure.info().headline);
+        Some(Repetition { number: outcome.repetition, value, is_by_device, words: point.in_words(value) })
+    };
+    point.outcomes.iter().filter_map(of).collect()
+}
+
+fn is_below_minimum(bracket: &Bracket) -> bool {
+    bracket.lower.is_none() && !matches!(bracket.limit, Limit::Tester | Limit::Disturbed)
+}
+
+fn is_ended_by_device(outcome: &Outcome, quantity: Option<Quantity>) -> bool {
+    match quantity {
+        Some(quantity) => !outcome.values.iter().any(|value| value.quantity == quantity && value.is_at_least),
+        None => outcome.brackets.first().is_none_or(|bracket| bracket.limit == Limit::Dut),
+    }
+}
