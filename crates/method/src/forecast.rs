@@ -114,10 +114,12 @@ impl Forecast {
                 self.trial =
                     Some(CurrentTrial { start_ns: at_ns, sending_ns: spec.duration_ns + extra_ns(spec), has_ended: false });
             }
-            Event::TrialEnded { verdict, .. } => {
+            Event::TrialEnded { verdict, record } => {
                 self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
                 self.measurement.iter_mut().for_each(|measurement| measurement.trials += 1);
-                self.trial.iter_mut().for_each(|trial| trial.has_ended = true);
+                // What follows a disturbed trial is a wait, and no trial takes as long.
+                let has_ended = !record.result.was_made_again();
+                self.trial.iter_mut().for_each(|trial| trial.has_ended = has_ended);
             }
             Event::MeasurementEnded { outcome, .. } => {
                 self.settle_trial(at_ns);

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{full_rate_unit, printed_scale, searched, share, subject, supported, unit};
-use crate::plot::answer_bar::{Repetition, bar};
+use crate::plot::answer_bar::{RepetitionDot, bar};
 use crate::trust::capitalised;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
@@ -110,13 +110,13 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
 }
 
 /// The number of each repetition, and whether it was the device that ended it. A search in which not even the lowest load passed has found zero.
-fn repetitions(point: &PointDigest) -> Vec<Repetition> {
+fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
     let measure = &point.test.measure;
     let of = |outcome: &&Outcome| {
         let is_zero = measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
         let value = outcome.headline(measure).or(is_zero.then_some(0.0))?;
         let is_by_device = is_ended_by_device(outcome, measure.info().headline);
-        Some(Repetition { number: outcome.repetition, value, is_by_device, words: point.in_words(value) })
+        Some(RepetitionDot { number: outcome.repetition, value, is_by_device, words: point.in_words(value) })
     };
     point.outcomes.iter().filter_map(of).collect()
 }

@@ -13,6 +13,7 @@ mod conformance;
 mod csv;
 mod digest;
 mod document;
+pub mod event_words;
 pub mod expectations;
 pub mod glossary;
 mod html;

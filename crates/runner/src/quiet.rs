@@ -8,8 +8,11 @@ use sixbench_testbed::monitor::Occupant;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+/// The least time between two sentences about a wait: on a machine where programs come and go there would be one for each look.
+const BETWEEN_SENTENCES: Duration = Duration::from_secs(10);
+
 /// Waits until `look` finds nobody, for as long as there is patience with the point; returns who was waited for, each with one entry.
-/// `tell` gets a sentence about each one that is found anew.
+/// `tell` gets a sentence about the first, and later about one that is found anew.
 ///
 /// # Errors
 /// A stop was requested.
@@ -19,7 +22,8 @@ pub fn wait_until_quiet(
     mut look: impl FnMut() -> Option<Occupant>,
     mut tell: impl FnMut(String),
 ) -> Result<Vec<Disturber>, RunError> {
-    let (mut found, mut before): (Vec<Disturber>, Option<Occupant>) = (Vec::new(), None);
+    let mut found = Vec::new();
+    let mut told: Option<(Occupant, Instant)> = None;
     loop {
         let begun = Instant::now();
         let occupant = look();
@@ -31,10 +35,11 @@ pub fn wait_until_quiet(
         if patience.left_ns() == 0 {
             return Ok(found);
         }
-        if !before.is_some_and(|before| before.is_still(&occupant)) {
+        let is_news = |(before, at): &(Occupant, Instant)| !before.is_still(&occupant) && at.elapsed() >= BETWEEN_SENTENCES;
+        if told.as_ref().is_none_or(is_news) {
             tell(format!("disturbed: {occupant}; waiting for up to {} s", patience.left_ns().div_ceil(1_000_000_000)));
+            told = Some((occupant, Instant::now()));
         }
-        before = Some(occupant);
     }
 }
 

@@ -3,9 +3,6 @@
 mod json;
 mod plain;
 mod progress;
-mod words;
-
-pub(crate) use words::{certified, trial as trial_line, word as verdict_word};
 
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};
@@ -64,9 +61,10 @@ impl View for SharedView {
     }
 }
 
-/// Returns the columns of the terminal, as far as the environment says.
+/// Returns the columns of the terminal: those that the environment says, else those that it has; 100 where the output goes elsewhere.
 pub(crate) fn columns() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    named.or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0))).unwrap_or(100)
 }
 
 /// Returns whether colours and bars are welcome (no-color.org).

@@ -1,8 +1,9 @@
 //! Plain lines on stderr, for logs and pipes: no colour, no bars.
 
-use super::{View, words};
+use super::View;
 use crate::output::tell;
 use sixbench_method::event::Event;
+use sixbench_report::event_words as words;
 
 /// The view with plain lines, for logs and pipes.
 #[derive(Default)]

@@ -1,14 +1,16 @@
 //! A progress display on a terminal: one line that moves for the trial under way, one line that stays for each measurement.
 
-use super::{View, words};
+use super::View;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
-use sixbench_method::units::show_seconds;
+use sixbench_report::event_words::{self as words, Narrowing};
 use std::time::Duration;
 
 /// The view with a progress display on a terminal.
 pub(crate) struct ProgressView {
     bar: ProgressBar,
+    measurements: [u32; 2],
+    narrowing: Narrowing,
     now: String,
     last: String,
 }
@@ -16,12 +18,20 @@ pub(crate) struct ProgressView {
 impl ProgressView {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template(
-            "{bar:24.cyan/dim} {pos}/{len} measurements, {elapsed} elapsed, {prefix}\n  now   {msg}",
-        );
+        let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent} %, {prefix}\n  now   {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar, now: String::new(), last: String::new() }
+        Self { bar, measurements: [0, 0], narrowing: Narrowing::default(), now: String::new(), last: String::new() }
+    }
+
+    /// Shows how far the run is by its time, since measurements take very different times.
+    fn progress(&self, elapsed_s: u64, remaining_s: u64) {
+        self.bar.set_length((elapsed_s + remaining_s).max(1));
+        self.bar.set_position(elapsed_s);
+        let [ended, all] = self.measurements;
+        let end = jiff::Zoned::now() + jiff::SignedDuration::from_secs(remaining_s as i64);
+        let left = words::left(remaining_s);
+        self.bar.set_prefix(format!("{ended} of {all} measurements, {left}, until {}", end.strftime("%H:%M")));
     }
 
     fn refresh(&self) {
@@ -32,23 +42,26 @@ impl ProgressView {
 impl View for ProgressView {
     fn show(&mut self, event: &Event) {
         let text = words::event(event).unwrap_or_default();
+        self.narrowing.note(event);
         match event {
             Event::RunStarted { measurements, estimate_s, .. } => {
                 self.bar.println(text);
-                self.bar.set_length(u64::from(*measurements));
-                self.bar.set_prefix(format!("about {} left", show_seconds(*estimate_s)));
+                self.measurements[1] = *measurements;
+                self.progress(0, *estimate_s);
             }
-            Event::Progress { .. } => self.bar.set_prefix(text),
-            Event::TrialStarted { .. } | Event::MeasurementStarted { .. } => self.now = text,
+            Event::Progress { elapsed_s, remaining_s } => self.progress(*elapsed_s, *remaining_s),
+            Event::TrialStarted { .. } => self.now = format!("{text}; {}", self.narrowing.words()),
+            Event::MeasurementStarted { .. } => self.now = text,
             Event::TrialEnded { .. } => self.last = text,
             Event::MeasurementEnded { .. } => {
                 self.bar.println(text);
-                self.bar.inc(1);
+                self.measurements[0] += 1;
             }
             Event::DutReady { .. } | Event::SelfTested { .. } | Event::Waiting { .. } | Event::Warning { .. } => {
                 self.bar.println(text);
             }
-            Event::RunEnded { .. } => self.bar.finish_and_clear(),
+            // Whatever is set after it would draw the bar again.
+            Event::RunEnded { .. } => return self.bar.finish_and_clear(),
         }
         self.refresh();
     }

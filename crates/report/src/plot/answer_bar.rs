@@ -11,7 +11,7 @@ const HEIGHT: f64 = 26.0;
 const MARGIN: f64 = 6.0;
 
 /// One repetition.
-pub(crate) struct Repetition {
+pub(crate) struct RepetitionDot {
     pub(crate) number: u32,
     pub(crate) value: f64,
     /// False where the tester, the plan or a disturbance ended it: the truth may be higher.
@@ -21,7 +21,7 @@ pub(crate) struct Repetition {
 }
 
 /// Draws a result on a scale from zero to `end`; the bar of one that may be higher in truth is hatched.
-pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[Repetition], end: f64) -> String {
+pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[RepetitionDot], end: f64) -> String {
     let x = |value: f64| (WIDTH - MARGIN) * value / end.max(f64::MIN_POSITIVE);
     let (n, class) = (repetitions.len(), if is_open { "bar open" } else { "bar" });
     let label = format!("{name}: {n} repetitions, {}", extremes(repetitions));
@@ -45,8 +45,8 @@ pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[Repetit
     svg + "</svg>"
 }
 
-fn extremes(repetitions: &[Repetition]) -> String {
-    let by = |a: &&Repetition, b: &&Repetition| a.value.total_cmp(&b.value);
+fn extremes(repetitions: &[RepetitionDot]) -> String {
+    let by = |a: &&RepetitionDot, b: &&RepetitionDot| a.value.total_cmp(&b.value);
     match (repetitions.iter().min_by(by), repetitions.iter().max_by(by)) {
         (Some(low), Some(high)) if low.value < high.value => format!("{} to {}", low.words, high.words),
         (Some(only), _) => only.words.clone(),
@@ -58,8 +58,8 @@ fn extremes(repetitions: &[Repetition]) -> String {
 mod tests {
     use super::*;
 
-    fn repetition(number: u32, value: f64, is_by_device: bool) -> Repetition {
-        Repetition { number, value, is_by_device, words: format!("{value}") }
+    fn repetition(number: u32, value: f64, is_by_device: bool) -> RepetitionDot {
+        RepetitionDot { number, value, is_by_device, words: format!("{value}") }
     }
 
     #[test]

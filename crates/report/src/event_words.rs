@@ -1,4 +1,4 @@
-//! Events in words, for both views for people.
+//! Events in words, for everything that shows a run while it goes.
 
 use sixbench_method::event::Event;
 use sixbench_method::lists::by_key;
@@ -11,7 +11,7 @@ use sixbench_method::units::{show_ns, show_rate, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
 /// and what was lost?
-pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
+pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
     let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
     let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
     let mut text = format!(
@@ -52,7 +52,7 @@ fn fates(answers: &Answers) -> String {
 }
 
 /// Returns the result of the tester's self-test, in words.
-pub(crate) fn certified(certificate: &Certificate) -> String {
+pub fn certified(certificate: &Certificate) -> String {
     let within_ms = certificate.timeout_ns / 4_000_000;
     let looped = show_rate(FrameRate(Certificate::looped(certificate.rate)));
     match certificate.rate {
@@ -86,7 +86,7 @@ fn show_lateness(ns: u64) -> String {
 }
 
 /// Returns the verdict in one word.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
+pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",
         Verdict::Lost => "lost",
@@ -95,7 +95,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// Returns the result of one repetition, in words.
-pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
+pub fn outcome(measure: &str, outcome: &Outcome) -> String {
     let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
     let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, noun.per_second_and_direction())).collect();
     found.extend(values(&outcome.values));
@@ -154,7 +154,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
 }
 
 /// Returns the line for an event; `None` if it has none.
-pub(crate) fn event(event: &Event) -> Option<String> {
+pub fn event(event: &Event) -> Option<String> {
     Some(match event {
         Event::RunStarted { plan, results, measurements, estimate_s } => {
             format!("{plan}: {measurements} measurements, about {}; results in {results}", show_seconds(*estimate_s))
@@ -169,17 +169,85 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
         Event::Waiting { text } => text.clone(),
         Event::Warning { text } => format!("warning: {text}"),
-        Event::Progress { remaining_s, .. } => format!("about {} left", show_seconds(*remaining_s)),
+        Event::Progress { remaining_s, .. } => left(*remaining_s),
         Event::RunEnded { .. } => return None,
     })
+}
+
+/// Returns how long a run still takes, in words.
+pub fn left(remaining_s: u64) -> String {
+    format!("about {} left", show_seconds(remaining_s))
+}
+
+/// What the trials of the measurement under way have shown: the loads between which its result lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Narrowing {
+    trials: u32,
+    /// The highest load that passed and the lowest one that was lost.
+    passed: Option<FrameRate>,
+    lost: Option<FrameRate>,
+}
+
+impl Narrowing {
+    /// Takes an event in.
+    pub fn note(&mut self, event: &Event) {
+        match event {
+            Event::MeasurementStarted { .. } => *self = Self::default(),
+            Event::TrialEnded { record, verdict } => {
+                self.trials += 1;
+                let rate = record.result.spec.rate;
+                match verdict {
+                    _ if record.result.was_made_again() => {}
+                    Verdict::Passed => self.passed = self.passed.max(Some(rate)),
+                    Verdict::Lost => self.lost = Some(self.lost.map_or(rate, |lost| lost.min(rate))),
+                    Verdict::Invalid => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the trial under way and the loads: `trial 7, between 22.0k and 26.0k`.
+    pub fn words(&self) -> String {
+        let loads = match (self.passed, self.lost) {
+            // A measurement that does not search may pass at higher loads than it lost at.
+            (Some(passed), Some(lost)) if passed < lost => format!(", between {} and {}", show_rate(passed), show_rate(lost)),
+            (Some(passed), None) => format!(", {} or more", show_rate(passed)),
+            (None, Some(lost)) => format!(", below {}", show_rate(lost)),
+            _ => String::new(),
+        };
+        format!("trial {}{loads}", self.trials + 1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use sixbench_method::plan::Point;
+    use sixbench_method::record::{FORMAT, TrialRecord};
     use sixbench_method::terms::{FrameRate, FrameSize};
     use sixbench_method::trial::{Measurer, TrialKind};
+
+    #[test]
+    fn a_search_tells_how_far_it_has_narrowed() {
+        let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
+        let mut narrowing = Narrowing::default();
+        narrowing.note(&Event::MeasurementStarted { point: point.clone(), repetition: 1, of: 3 });
+        let mut words = vec![narrowing.words()];
+        for (rate, verdict) in
+            [(1_000_000, Verdict::Lost), (1_000, Verdict::Passed), (30_000, Verdict::Invalid), (22_000, Verdict::Passed)]
+        {
+            let result = TrialResult::new(TrialSpec::constant(FrameRate(rate), 1), vec![], vec![]);
+            let (point, started) = (point.clone(), String::new());
+            let record =
+                TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: None };
+            narrowing.note(&Event::TrialEnded { record: Box::new(record), verdict });
+            words.push(narrowing.words());
+        }
+        let between = "between 1.0k and 1.000M";
+        assert_eq!(words[..3], ["trial 1".to_owned(), "trial 2, below 1.000M".to_owned(), format!("trial 3, {between}")]);
+        assert_eq!(words[3..], [format!("trial 4, {between}"), "trial 5, between 22.0k and 1.000M".to_owned()]);
+    }
 
     #[test]
     fn a_trial_of_tcp_makes_connections_and_sends_no_frames() {
