@@ -186,7 +186,7 @@ fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let longest = evidence.facts.disturbers.iter().max_by_key(|disturber| disturber.waited_ms);
     let longest = longest.filter(|_| disturbed > 0).map_or_else(String::new, |longest| {
         let seconds = show_seconds(longest.waited_ms.div_ceil(1000));
-        format!("; the run waited longest for {} ({seconds}, last at {})", longest.who, longest.last)
+        format!("; the run waited longest for {} ({seconds}, last at {})", longest.words(), longest.last)
     });
     let text = format!("others disturbed {disturbed} of {all} trials ({share:.0} %){own}{longest}");
     vec![reason(TrustLevel::of(share, [10.0, 30.0]), text)]

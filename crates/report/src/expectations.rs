@@ -48,7 +48,7 @@ fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_he
     let mut longest: Vec<&Disturber> = disturbers.iter().collect();
     longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
     let seen = |d: &&Disturber| {
-        format!("{} (from {} to {}, waited for {})", d.who, d.first, d.last, show_seconds(d.waited_ms.div_ceil(1000)))
+        format!("{} (from {} to {}, waited for {})", d.words(), d.first, d.last, show_seconds(d.waited_ms.div_ceil(1000)))
     };
     let named: Vec<String> = longest.iter().take(MOST_NAMED).map(seen).collect();
     let when = match &named[..] {
@@ -128,7 +128,8 @@ mod tests {
 
     fn disturber(who: &str, waited_ms: u64) -> Disturber {
         let at = |time: &str| format!("2026-11-23T{time}Z");
-        Disturber { who: who.to_owned(), first: at("06:10:00"), last: at("06:12:30"), waited_ms }
+        let (who, core) = who.split_once(" on ").expect("a core");
+        Disturber { who: who.to_owned(), cores: vec![core.to_owned()], first: at("06:10:00"), last: at("06:12:30"), waited_ms }
     }
 
     #[test]

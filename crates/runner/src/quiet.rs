@@ -45,5 +45,11 @@ pub fn wait_until_quiet(
 
 fn disturber(occupant: &Occupant, took: Duration) -> Disturber {
     let now = jiff::Timestamp::now().round(jiff::Unit::Second).map_or_else(|_| String::new(), |now| now.to_string());
-    Disturber { who: occupant.who(), first: now.clone(), last: now, waited_ms: took.as_millis() as u64 }
+    Disturber {
+        who: occupant.who(),
+        cores: vec![occupant.place()],
+        first: now.clone(),
+        last: now,
+        waited_ms: took.as_millis() as u64,
+    }
 }

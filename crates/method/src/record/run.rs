@@ -67,8 +67,10 @@ pub enum SkipReason {
 /// Another user of a core that a trial needed: the run waited for it before it went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturber {
-    /// The process or the host, and the core.
+    /// The process or the host.
     pub who: String,
+    /// The cores that it was found on: `core 1`, or `core 1 of jool` for one of a device elsewhere.
+    pub cores: Vec<String>,
     /// The time at which the run first found it, RFC 3339.
     pub first: String,
     /// The time at which the run last found it, RFC 3339.
@@ -78,6 +80,11 @@ pub struct Disturber {
 }
 
 impl Disturber {
+    /// Returns who it is, and the cores: `rustc (process 41) on core 0 and core 1`.
+    pub fn words(&self) -> String {
+        format!("{} on {}", self.who, self.cores.join(" and "))
+    }
+
     /// Adds what was seen of disturbers to those `known`, so that each has one entry.
     pub fn add(known: &mut Vec<Self>, seen: Vec<Self>) {
         for seen in seen {
@@ -85,6 +92,8 @@ impl Disturber {
                 Some(known) => {
                     known.waited_ms += seen.waited_ms;
                     known.last = seen.last;
+                    let new: Vec<String> = seen.cores.into_iter().filter(|core| !known.cores.contains(core)).collect();
+                    known.cores.extend(new);
                 }
                 None => known.push(seen),
             }
@@ -99,13 +108,22 @@ mod tests {
 
     #[test]
     fn a_disturber_that_comes_back_has_one_entry() {
-        let seen = |who: &str, at: &str| vec![Disturber { who: who.into(), first: at.into(), last: at.into(), waited_ms: 220 }];
+        let seen = |who: &str, at: &str| {
+            vec![Disturber {
+                who: who.into(),
+                cores: vec![format!("core {}", &at[4..])],
+                first: at.into(),
+                last: at.into(),
+                waited_ms: 220,
+            }]
+        };
         let mut known = Vec::new();
         for (who, at) in [("rustc", "06:10"), ("the host", "06:11"), ("rustc", "06:12")] {
             Disturber::add(&mut known, seen(who, at));
         }
         let told: Vec<_> = known.iter().map(|d| (d.who.as_str(), d.first.as_str(), d.last.as_str(), d.waited_ms)).collect();
         assert_eq!(told, [("rustc", "06:10", "06:12", 440), ("the host", "06:11", "06:11", 220)]);
+        assert_eq!(known[0].words(), "rustc on core 0 and core 2");
     }
 
     #[test]

@@ -42,12 +42,13 @@ impl Occupant {
         (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
     }
 
-    /// Returns who it is, and the core: `rustc (process 41) on core 1`.
+    /// Returns who it is: `rustc (process 41)`.
     pub fn who(&self) -> String {
-        format!("{} on {}", self.by, self.place())
+        self.by.to_string()
     }
 
-    fn place(&self) -> String {
+    /// Returns the core, and whose it is: `core 1`, `core 1 of jool`.
+    pub fn place(&self) -> String {
         let device = self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}"));
         format!("core {}{device}", self.core)
     }
