@@ -33,12 +33,11 @@ struct AnswerRow {
     size: String,
     /// The number, as exact as the spread of its repetitions supports.
     value: String,
-    /// SVG.
+    /// SVG; empty where there is no number, or a curve.
     bar: String,
-    n: usize,
+    n: u32,
     spread: String,
     ended_by: String,
-    is_missing: bool,
 }
 
 /// Returns the groups, in the order of the measures; devices in shared memory have groups of their own.
@@ -73,8 +72,11 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
 /// The quantity and, where there is one for all, its unit.
 fn heading(digest: &Digest, measure: &Measure) -> String {
     match measure.info().headline {
-        Some(quantity) => format!("{}, {}", quantity.title(), unit(quantity)),
-        None if measure.is_curve() => "Frame loss rate".to_owned(),
+        Some(quantity) => {
+            let way = if quantity.is_higher_better() { "" } else { " (less is better)" };
+            format!("{}, {}{way}", quantity.title(), unit(quantity))
+        }
+        None if measure.is_curve() => "Frame loss rate at the highest rate".to_owned(),
         None => capitalised(&format!("{}, {}", searched(measure, digest.goal()), full_rate_unit(measure))),
     }
 }
@@ -92,10 +94,9 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         size: point.size().map_or_else(String::new, |size| size.to_string()),
         bar: summary.map_or_else(String::new, |summary| bar(&name, summary.median, is_open, &repetitions, end)),
         value: number(digest, point, summary),
-        n: repetitions.len(),
+        n: point.planned(digest).map_or(0, |planned| planned.repetitions.with_result),
         spread: summary.filter(|s| s.n > 1).and_then(|s| s.dispersion_percent()).map_or("–".to_owned(), |p| share(p / 100.0)),
         ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
-        is_missing: point.result(digest).is_none(),
         name,
     }
 }

@@ -122,7 +122,8 @@ pub(crate) fn supported(value: f64, spread: f64) -> String {
     format!("{scaled:.*}{prefix}", (digits - 1 - place(scaled)).max(0) as usize)
 }
 
-fn short_or_fraction(value: f64) -> String {
+/// [`short`], or three significant digits of what is below a hundred.
+pub(crate) fn short_or_fraction(value: f64) -> String {
     if value.abs() < 100.0 { three_digits(value) } else { short(value) }
 }
 

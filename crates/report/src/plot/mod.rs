@@ -23,6 +23,7 @@ pub(crate) mod scalability;
 mod search;
 pub(crate) mod sheet;
 mod style;
+mod svg;
 pub(crate) mod throughput;
 mod timeout;
 

@@ -1,8 +1,8 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
-use super::sheet::escaped;
+use super::svg;
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{cut, full_rate_unit, load, percent, short, three_digits, title};
+use crate::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
@@ -114,11 +114,16 @@ pub(crate) fn rate_label(measure: &Measure) -> String {
     format!("{} ({})", measure.info().axis, full_rate_unit(measure))
 }
 
-/// Dots of one colour and shape. Each tells its label when it is pointed at.
+/// The most dots of a series that have labels: in a crowd none could be pointed at, and they would be most of the page.
+const MOST_LABELLED: usize = 300;
+
+/// Dots of one colour and shape. Each tells its label when it is pointed at, but for those of a crowd.
 pub(crate) fn dots(points: Vec<(f64, f64)>, color: &str, marker: MarkerShape, labels: Vec<String>) -> Plot {
     let labels = labels.iter().map(|l| plain(l));
+    let is_crowd = points.len() > MOST_LABELLED;
     let dots = ScatterPlot::new().with_data(points).with_color(color).with_marker(marker).with_size(3.5);
-    dots.with_marker_opacity(0.85).with_tooltips().with_tooltip_labels(labels).into()
+    let dots = dots.with_marker_opacity(0.85);
+    if is_crowd { dots.into() } else { dots.with_tooltips().with_tooltip_labels(labels).into() }
 }
 
 pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
@@ -313,9 +318,9 @@ pub(crate) fn y_from_zero(layout: Layout, y: Axis) -> Layout {
     layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
 }
 
-/// `0`, `500`, `50 k`, `1.5 M`.
+/// `0`, `0.01`, `500`, `50 k`, `1.5 M`.
 pub(crate) fn thousands() -> TickFormat {
-    TickFormat::Custom(Arc::new(short))
+    TickFormat::Custom(Arc::new(short_or_fraction))
 }
 
 /// Names in place of the whole numbers from 1.
@@ -341,52 +346,7 @@ fn theme() -> Theme {
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
     let label = [&layout.title, &layout.subtitle].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(": ");
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    labelled(&rounded(&scalable(&svg)), &label)
-}
-
-/// Gives the drawing a name for those who do not see it.
-fn labelled(svg: &str, label: &str) -> String {
-    svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&label.replace("\\$", "$"))), 1)
-}
-
-/// Cuts the coordinates to a tenth of a pixel; kuva gives fourteen digits, most of the page. What is read, the text between the tags, stays.
-fn rounded(svg: &str) -> String {
-    let mut text = String::with_capacity(svg.len() / 2);
-    let (mut is_in_tag, mut decimals) = (false, None);
-    for c in svg.chars() {
-        match c {
-            '<' | '>' => is_in_tag = c == '<',
-            '.' if is_in_tag && text.ends_with(|before: char| before.is_ascii_digit()) => {
-                decimals = Some(0);
-                text.push(c);
-                continue;
-            }
-            digit if digit.is_ascii_digit() => {
-                if let Some(count) = &mut decimals {
-                    *count += 1;
-                    if *count > 1 {
-                        continue;
-                    }
-                }
-                text.push(c);
-                continue;
-            }
-            _ => {}
-        }
-        decimals = None;
-        text.push(c);
-    }
-    text
-}
-
-/// kuva gives a size alone; with a view box the page may scale the panel to its column.
-fn scalable(svg: &str) -> String {
-    let size = |name: &str| {
-        let rest = svg.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
-        rest.and_then(|r| r.split('"').next()).unwrap_or("0").to_owned()
-    };
-    let (width, height) = (size("width"), size("height"));
-    svg.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
+    svg::finished(&svg, &label)
 }
 
 /// kuva typesets what stands between dollars; titles contain no formulas.
@@ -407,12 +367,6 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_are_cut_and_text_is_not() {
-        let svg = "<path d=\"M 1.23456 7 L -0.0499 12.999\"/><title>0.12345 ms</title><circle r=\"3.5\"/>";
-        assert_eq!(rounded(svg), "<path d=\"M 1.2 7 L -0.0 12.9\"/><title>0.12345 ms</title><circle r=\"3.5\"/>");
-    }
-
-    #[test]
     fn a_logarithmic_axis_ends_at_powers_of_ten() {
         assert_eq!(decades(0.03, 4.0), (0.01, 10.0));
         assert_eq!([1.0, 1e-6, 10.0].map(power), ["1", "10⁻⁶", "10¹"]);
@@ -424,10 +378,5 @@ mod tests {
         let parts: Vec<_> = shared_out(&rows, 9).map(|(title, part)| (title, part.len())).collect();
         assert_eq!(parts, [(" (1 of 2)".to_owned(), 5), (" (2 of 2)".to_owned(), 5)]);
         assert_eq!(shared_out(&rows[..3], 9).next(), Some((String::new(), &rows[..3])));
-    }
-
-    #[test]
-    fn a_panel_scales() {
-        assert_eq!(scalable("<svg width=\"3\" height=\"4\">"), "<svg viewBox=\"0 0 3 4\" width=\"3\" height=\"4\">");
     }
 }

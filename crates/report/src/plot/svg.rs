@@ -1,0 +1,114 @@
+//! What is done to a drawing before it goes into the page: a view box, a name for those who do not see it, and no more digits and points than a
+//! screen shows.
+
+use super::sheet::escaped;
+
+/// Points of a line that are nearer to each other than this, in pixels, are one.
+const NEAR: f64 = 0.8;
+
+/// Returns the drawing as the page has it.
+pub(super) fn finished(svg: &str, label: &str) -> String {
+    labelled(&thinned(&rounded(&scalable(svg))), label)
+}
+
+/// Gives the drawing a name for those who do not see it.
+fn labelled(svg: &str, label: &str) -> String {
+    svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&label.replace("\\$", "$"))), 1)
+}
+
+/// Cuts the coordinates to a tenth of a pixel; kuva gives fourteen digits, most of the page. What is read, the text between the tags, stays.
+fn rounded(svg: &str) -> String {
+    let mut text = String::with_capacity(svg.len() / 2);
+    let (mut is_in_tag, mut decimals) = (false, None);
+    for c in svg.chars() {
+        match c {
+            '<' | '>' => is_in_tag = c == '<',
+            '.' if is_in_tag && text.ends_with(|before: char| before.is_ascii_digit()) => {
+                decimals = Some(0);
+                text.push(c);
+                continue;
+            }
+            digit if digit.is_ascii_digit() => {
+                if let Some(count) = &mut decimals {
+                    *count += 1;
+                    if *count > 1 {
+                        continue;
+                    }
+                }
+                text.push(c);
+                continue;
+            }
+            _ => {}
+        }
+        decimals = None;
+        text.push(c);
+    }
+    text
+}
+
+/// Leaves out the points of lines that cannot be told from the one before.
+fn thinned(svg: &str) -> String {
+    const PATH: &str = " d=\"";
+    let mut parts = svg.split(PATH);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (path, rest) = part.split_once('"').unwrap_or((part, ""));
+        text += &format!("{PATH}{}\"{rest}", line(path).unwrap_or_else(|| path.to_owned()));
+    }
+    text
+}
+
+/// Returns a path of straight lines with fewer points; `None` of any other path. Its ends and its moves stay.
+fn line(path: &str) -> Option<String> {
+    let words: Vec<&str> = path.split_whitespace().collect();
+    let steps: Vec<(&str, [f64; 2])> = words
+        .chunks(3)
+        .map(|step| match step {
+            [kind @ ("M" | "L"), x, y] => Some((*kind, [x.parse().ok()?, y.parse().ok()?])),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    let mut kept: Vec<(&str, [f64; 2])> = Vec::new();
+    for (i, (kind, at)) in steps.iter().enumerate() {
+        let is_near = |(_, last): &(&str, [f64; 2])| (last[0] - at[0]).abs() < NEAR && (last[1] - at[1]).abs() < NEAR;
+        let is_inner = *kind == "L" && steps.get(i + 1).is_some_and(|(next, _)| *next == "L");
+        if !is_inner || !kept.last().is_some_and(is_near) {
+            kept.push((kind, *at));
+        }
+    }
+    Some(kept.iter().map(|(kind, [x, y])| format!("{kind} {x} {y}")).collect::<Vec<_>>().join(" "))
+}
+
+/// kuva gives a size alone; with a view box the page may scale the panel to its column.
+fn scalable(svg: &str) -> String {
+    let size = |name: &str| {
+        let rest = svg.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
+        rest.and_then(|r| r.split('"').next()).unwrap_or("0").to_owned()
+    };
+    let (width, height) = (size("width"), size("height"));
+    svg.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_nearer_than_a_pixel_are_one_and_the_ends_stay() {
+        assert_eq!(line("M 0 0 L 0.3 0.3 L 0.9 0.2 L 1 0.4 L 1.1 0.5").as_deref(), Some("M 0 0 L 0.9 0.2 L 1.1 0.5"));
+        assert_eq!(line("M 0 0 C 1 2 3 4 5 6"), None);
+        let curve = "<path d=\"M 0 0 Z\" fill=\"none\"/>";
+        assert_eq!(thinned(curve), curve);
+    }
+
+    #[test]
+    fn coordinates_are_cut_and_text_is_not() {
+        let svg = "<path d=\"M 1.23456 7 L -0.0499 12.999\"/><title>0.12345 ms</title><circle r=\"3.5\"/>";
+        assert_eq!(rounded(svg), "<path d=\"M 1.2 7 L -0.0 12.9\"/><title>0.12345 ms</title><circle r=\"3.5\"/>");
+    }
+
+    #[test]
+    fn a_panel_scales() {
+        assert_eq!(scalable("<svg width=\"3\" height=\"4\">"), "<svg viewBox=\"0 0 3 4\" width=\"3\" height=\"4\">");
+    }
+}
