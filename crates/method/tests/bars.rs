@@ -231,7 +231,7 @@ fn line(search: &str, width: f64, noise: f64, counts: &Counts) -> String {
     let n = counts.adaptive_repetitions as f64 / counts.runs as f64;
     let apart = match noise == 0.02 {
         true => counts.apart.map(|count| format!("{:.1}", percent(count))),
-        false => ["".to_owned(), "".to_owned()],
+        false => [String::new(), String::new()],
     };
     let (width, noise) = (width * 100.0, noise * 100.0);
     let line = format!(
