@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Repetition {
     /// Always so many. RFC 8219 section 7: at least 20.
     Fixed(u32),
-    /// Until the 95 % interval of the median is narrow. It may miss a rare mode of the DUT: n and all values belong into
-    /// the report.
+    /// Until the 95 % interval of the median is narrow; repetitions that seem to follow each other make it wider. It may miss a rare
+    /// mode of the DUT: n and all values belong into the report.
     Adaptive {
         /// Never fewer; below 6 there is no interval.
         least: u32,
@@ -25,7 +25,7 @@ impl Repetition {
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 
-    /// Returns whether the values found so far suffice.
+    /// Returns whether the values found so far, in the order they were measured, suffice.
     pub fn is_enough(&self, values: &[f64]) -> bool {
         let n = values.len() as u32;
         match *self {
@@ -54,9 +54,9 @@ impl Repetition {
 }
 
 /// Returns the distance from the median to the farther end of its 95 % interval, as a share of the median: the median is
-/// known within this. `None` where there is no interval, or where the median is not positive.
+/// known within this. The interval allows for repetitions that follow each other. `None` where there is no interval, or where the median is not positive.
 fn interval_reach(values: &[f64]) -> Option<f64> {
-    let (low, high) = stats::median_interval_95(values)?;
+    let (low, high) = stats::median_interval_95_in_order(values)?;
     let median = stats::median(values).filter(|&m| m > 0.0)?;
     Some((high - median).max(median - low) / median)
 }
@@ -79,9 +79,17 @@ mod tests {
     }
 
     #[test]
+    fn repetitions_that_follow_each_other_are_not_enough_where_others_are() {
+        let scattered = [99.2, 100.0, 99.4, 99.8, 99.3, 99.9];
+        let mut rising = scattered;
+        rising.sort_by(f64::total_cmp);
+        assert!(Repetition::ADAPTIVE.is_enough(&scattered) && !Repetition::ADAPTIVE.is_enough(&rising));
+    }
+
+    #[test]
     fn both_ends_of_the_interval_have_to_be_near_the_median() {
         // Of six values the interval is the whole sample.
-        let reaching = |low, high| Repetition::ADAPTIVE.is_enough(&[low, 100.0, 100.0, 100.0, 100.0, high]);
+        let reaching = |low, high| Repetition::ADAPTIVE.is_enough(&[100.0, low, high, 100.0, 100.0, 100.0]);
         assert!(reaching(99.0, 101.0));
         assert!(!reaching(98.9, 100.0));
         assert!(!reaching(100.0, 101.1));

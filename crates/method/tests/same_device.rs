@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{plan, repeat};
+use common::{least_that_hold, plan, repeat};
 use sixbench_method::comparison::{Compared, ComparisonFinding, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
@@ -88,22 +88,6 @@ const RUNS_OF_EACH: u64 = 30;
 
 /// Repetitions whose median is the truth.
 const MANY: u32 = 500;
-
-/// Returns the least count of `runs` that must hold the truth if each does with a probability of 95 %: fewer come by chance in one of 100,000.
-fn least_that_hold(runs: u64) -> u64 {
-    const CHANCE: f64 = 1e-5;
-    let (held, missed) = (0.95_f64.ln(), 0.05_f64.ln());
-    let (mut ln_term, mut tail, mut least) = (runs as f64 * missed, 0.0, 0);
-    for k in 0..runs {
-        tail += ln_term.exp();
-        if tail > CHANCE {
-            break;
-        }
-        least = k + 1;
-        ln_term += ((runs - k) as f64 / (k + 1) as f64).ln() + held - missed;
-    }
-    least
-}
 
 /// Returns the rates that repetitions of a plan found on a new device of this capacity.
 fn rates(plan: &Plan, capacity: u64, noise: f64, repetitions: u32, random: &mut SplitMix64) -> Vec<f64> {

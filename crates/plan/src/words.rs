@@ -93,7 +93,7 @@ pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
 }
 
 pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
-    let words = [("cold", RepetitionStart::Cold), ("dithered", RepetitionStart::Dithered)];
+    let words = [RepetitionStart::Cold, RepetitionStart::Dithered].map(|start| (start.word(), start));
     word(text, "how a repetition starts", &words)
 }
 

@@ -83,6 +83,7 @@ pub(crate) fn table(input: &Input) -> Table {
         ("Duration", span.map(|span| stretch(span.seconds())).unwrap_or_default()),
         ("Host", hosts(input)),
         ("Command", command(input).to_owned()),
+        ("Search", search(input)),
     ];
     rows.extend(input.facts.labels.iter().map(|(key, value)| ("Label", format!("{key}={value}"))));
     if input.facts.runs.len() > 1 {
@@ -96,6 +97,13 @@ pub(crate) fn table(input: &Input) -> Table {
     ]);
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
     Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
+}
+
+/// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.
+fn search(input: &Input) -> String {
+    let is_made = input.plan.tests.iter().any(|test| test.measure.is_searched_rate() || test.measure.is_at_throughput());
+    let search = &input.plan.search;
+    if is_made { format!("{}; {}", search.method.info().title, search.start.in_words()) } else { String::new() }
 }
 
 fn lower(sentence: &str) -> String {

@@ -225,7 +225,7 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         true => "a search; a trial passes only if every query had its correct answer in time",
         false => "the first loss goal of the plan is not zero",
     };
-    let actual = repetitions(test.repetitions);
+    let actual = format!("{}; {}", repetitions(test.repetitions), test.search.start.in_words());
     vec![
         Clause::must(
             PROCEDURE,

@@ -68,7 +68,7 @@ impl Measurement for EstablishmentRate {
             Clause::must(
                 RATE,
                 "the highest rate at which all frames of phase 1 arrive",
-                format!("{} connections", stateful.connections),
+                format!("{} connections; {}", stateful.connections, test.search.start.in_words()),
                 is_zero,
             ),
             Clause::must(

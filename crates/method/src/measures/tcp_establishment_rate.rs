@@ -49,8 +49,9 @@ impl Measurement for Tcp {
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let number = format!("the rate times {}", seconds(test.trial.duration_ns));
+        let search = format!("a search; {}", test.search.start.in_words());
         let mut clauses = vec![
-            Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", "a search", true),
+            Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", search, true),
             Clause::must("RFC 3511 section 5.3.2.1", "the number of connections is defined", number, true),
         ];
         clauses.extend(common_clauses(RATE, "RFC 3511 section 5.3.2.2", self));

@@ -72,7 +72,8 @@ fn zero_loss(test: &TestContext<'_>) -> Clause {
 fn search(test: &TestContext<'_>) -> Clause {
     let method = test.search.method.info().title;
     let width = percent(test.search.width);
-    let actual = format!("{method}, to {width}, with trials of {}", seconds(test.trial.duration_ns));
+    let (trials, start) = (seconds(test.trial.duration_ns), test.search.start.in_words());
+    let actual = format!("{method}, to {width}, with trials of {trials}; {start}");
     Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)
 }
 

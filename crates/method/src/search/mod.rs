@@ -96,6 +96,26 @@ pub enum RepetitionStart {
     Median,
 }
 
+impl RepetitionStart {
+    /// The word for it in plan files and results.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Dithered => "dithered",
+            Self::Median => "median",
+        }
+    }
+
+    /// Returns how repetitions start, as the part of a sentence.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Cold => "every repetition starts cold, where the first one does",
+            Self::Dithered => "later repetitions start dithered, at a pseudorandom load around the median of those before",
+            Self::Median => "later repetitions start at the median of those before",
+        }
+    }
+}
+
 /// A decision machine over loads.
 pub trait Search {
     /// The trial wanted next, `None` when the search has ended. The same until `learn` is called.

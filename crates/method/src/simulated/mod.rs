@@ -26,6 +26,8 @@ pub struct SimulatedDut {
     behaviour: Behaviour,
     capacity: FrameRate,
     directions: Directions,
+    noise: f64,
+    drift_per_hour: f64,
     base_loss: f64,
     stalls: f64,
     buffer: u64,
@@ -46,6 +48,8 @@ impl SimulatedDut {
             behaviour,
             capacity,
             directions: Directions::Both,
+            noise: 0.0,
+            drift_per_hour: 0.0,
             base_loss: 0.0,
             stalls: 0.0,
             buffer: 0,
@@ -63,6 +67,16 @@ impl SimulatedDut {
     /// Loads these directions.
     pub fn with_directions(self, directions: Directions) -> Self {
         Self { directions, ..self }
+    }
+
+    /// Multiplies the capacity of each trial by a Gaussian draw with this standard deviation, besides what its behaviour does.
+    pub fn with_noise(self, deviation: f64) -> Self {
+        Self { noise: deviation, ..self }
+    }
+
+    /// Lets the capacity grow by this share in each hour of virtual time, negative for one that falls: exponentially.
+    pub fn with_drift(self, per_hour: f64) -> Self {
+        Self { drift_per_hour: per_hour, ..self }
     }
 
     /// Loses this ratio of the offered frames at every load, 0..=1.
@@ -132,6 +146,11 @@ impl SimulatedDut {
         self.elapsed_ns
     }
 
+    /// Lets virtual time pass until this moment, nanoseconds since the start, if it has not passed yet.
+    pub fn wait_until(&mut self, elapsed_ns: u64) {
+        self.elapsed_ns = self.elapsed_ns.max(elapsed_ns);
+    }
+
     /// The highest load a perfect method finds: the usual capacity, or the tester's ceiling below it.
     pub fn truth(&self) -> FrameRate {
         match self.behaviour {
@@ -142,9 +161,18 @@ impl SimulatedDut {
 
     /// Returns the properties of the device in this trial.
     fn device(&mut self) -> ForwardingDevice {
-        let capacity = scaled(self.capacity, self.behaviour.capacity_share(&mut self.random));
+        let capacity = scaled(self.capacity, self.capacity_share());
         let Self { buffer, recovery_ns, outage_ns, .. } = *self;
         ForwardingDevice { capacity, buffer, recovery_ns, outage_ns }
+    }
+
+    /// Returns the capacity of the next trial as a share of the usual one.
+    fn capacity_share(&mut self) -> f64 {
+        const HOUR_NS: f64 = 3.6e12;
+        let drift = (self.elapsed_ns as f64 / HOUR_NS * self.drift_per_hour.ln_1p()).exp();
+        // A device without noise draws nothing for it, so that equal seeds go on giving the devices they gave.
+        let noise = if self.noise > 0.0 { 1.0 + self.noise * self.random.gaussian() } else { 1.0 };
+        self.behaviour.capacity_share(&mut self.random) * drift * noise
     }
 
     fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: ForwardingDevice) -> DirectionResult {
@@ -270,6 +298,27 @@ mod tests {
         let shares = (0..10_000).map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6 - 1.0);
         let deviation = (shares.map(|share| share * share).sum::<f64>() / 10_000.0).sqrt();
         assert!((deviation / 0.02 - 1.0).abs() < 0.03, "{deviation}");
+    }
+
+    #[test]
+    fn noise_comes_on_top_of_two_modes() {
+        let slow = Behaviour::Bimodal { often: 0.5, at: 0.5 };
+        let mut dut = SimulatedDut::new(slow, FrameRate(1_000_000), 1).with_noise(0.01);
+        let shares: Vec<f64> = (0..1_000).map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6).collect();
+        let of = |mode: f64| shares.iter().filter(|share| (**share / mode - 1.0).abs() < 0.05).count();
+        assert!(of(1.0) + of(0.5) == 1_000 && (450..550).contains(&of(0.5)), "{} {}", of(1.0), of(0.5));
+        assert!(shares.iter().any(|share| *share != 1.0 && *share != 0.5), "the modes themselves scatter");
+    }
+
+    #[test]
+    fn a_device_that_drifts_has_lost_its_share_after_each_hour() {
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1).with_drift(-0.1).with_overhead(0);
+        let hours = |dut: &SimulatedDut| dut.elapsed_ns() as f64 / 3.6e12;
+        while hours(&dut) < 2.0 {
+            let Ok(_) = dut.measure(&TrialSpec::constant(FrameRate(1_000), 60 * SECOND));
+        }
+        let received = measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6;
+        assert!((received - 0.81).abs() < 1e-4, "{received}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Repetitions that depend on those before them: how much of that two samples show, and how much less their comparison is worth for it.
 
 use super::drift::erfc;
-use super::{median, sort};
+use super::{median, median_interval_95, sort};
 
 /// Fewer repetitions than this say nothing of their order.
 const LEAST: usize = 6;
@@ -114,6 +114,44 @@ fn of_mean(autocorrelation: f64, n: usize) -> f64 {
     1.0 + 2.0 * (1..n).map(share).sum::<f64>()
 }
 
+/// Returns the 95 % interval of the median of values in the order they were measured, which may follow each other. It is that of
+/// [`median_interval_95`] of values that do not; `None` for n < 6.
+///
+/// What few values seem to depend on each other is allowed for even where chance might make as much. A comparison cannot afford that, but who stops as
+/// soon as an interval is narrow comes to the values that agree by following each other more often than to others, and pays with a repetition or two.
+/// However much is allowed for, no end lies further beyond the values than they lie apart: values that follow each other wander over that width
+/// while they are measured, as [`shift`](super::shift) has it.
+pub fn median_interval_95_in_order(values: &[f64]) -> Option<(f64, f64)> {
+    let independent = median_interval_95(values)?;
+    let allowed = Lag::of(values).map_or(0.0, |lag| lag.allowed_for().clamp(0.0, HIGHEST));
+    if allowed == 0.0 {
+        return Some(independent);
+    }
+    let (n, sorted) = (values.len(), sort(values));
+    let width = sorted[n - 1] - sorted[0];
+    let (low, high) = match rank_of_median(allowed, n).checked_sub(1) {
+        Some(first) => (sorted[first], sorted[n - 1 - first]),
+        None => (sorted[0] - width, sorted[n - 1] + width),
+    };
+    Some((low.min(independent.0), high.max(independent.1)))
+}
+
+/// Returns the rank, from 1, of the value at which the 95 % interval of the median begins, by the normal distribution; 0 where all values are too few.
+fn rank_of_median(autocorrelation: f64, n: usize) -> usize {
+    const Z: f64 = 1.959_964;
+    let deviation = (inflation_of_median(autocorrelation, n) * n as f64).sqrt() / 2.0;
+    // Half a value more, because counts are whole.
+    (n as f64 / 2.0 + 0.5 - Z * deviation).max(0.0) as usize
+}
+
+/// Returns the factor by which the variance of the number of values below the median is larger than that of independent ones, of `n` values
+/// of which those k apart have a correlation of `autocorrelation` to the power of k. The correlation of whether they are below it is Sheppard's
+/// 2/pi asin of it (Philosophical Transactions A 192, 1899).
+fn inflation_of_median(autocorrelation: f64, n: usize) -> f64 {
+    let of_signs = |k: usize| autocorrelation.powi(k as i32).asin() * std::f64::consts::FRAC_2_PI;
+    1.0 + 2.0 * (1..n).map(|k| (1.0 - k as f64 / n as f64) * of_signs(k)).sum::<f64>()
+}
+
 /// Returns the drift that two samples of positive values share: by how much each value exceeds the one before, on average, as a logarithm.
 /// `None` where they show none, as chance would in one of fifty. The test is that of Mann and Kendall, the slope that of Theil and Sen, both over
 /// the pairs within the samples. Each sample of enough values must go the same way by itself: what only one of them does is not the machine's.
@@ -190,6 +228,34 @@ mod tests {
         assert!((inflation(0.5, 100_000, 100_000) - 3.0).abs() < 1e-3);
         // Of two values 1 + phi.
         assert!((inflation(0.5, 2, 2) - 1.5).abs() < 1e-12);
+    }
+
+    /// The share of chains whose interval of the median holds it, per cent.
+    fn held(phi: f64, n: usize, interval: fn(&[f64]) -> Option<(f64, f64)>) -> f64 {
+        let mut random = SplitMix64::new(17);
+        let mut holds = || interval(&chain(&mut random, phi, n)).is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high);
+        (0..4000).filter(|_| holds()).count() as f64 / 40.0
+    }
+
+    #[test]
+    fn the_interval_of_the_median_of_values_that_follow_each_other_holds_it() {
+        let [plain, in_order] = [median_interval_95 as fn(&[f64]) -> _, median_interval_95_in_order];
+        for (n, phi, plain_at_most, least) in
+            [(20, 0.0, 97.0, 95.0), (20, 0.5, 84.0, 94.0), (20, 0.8, 62.0, 91.0), (8, 0.5, 94.0, 96.0)]
+        {
+            let (plain, in_order) = (held(phi, n, plain), held(phi, n, in_order));
+            assert!(plain <= plain_at_most && in_order >= least, "{n} {phi}: {plain} {in_order}");
+        }
+    }
+
+    #[test]
+    fn the_interval_of_values_in_no_order_is_the_usual_one_and_never_narrower() {
+        let alternating = [5.0, 9.0, 6.0, 8.0, 5.5, 8.5, 6.5];
+        assert_eq!(median_interval_95_in_order(&alternating), median_interval_95(&alternating));
+        assert_eq!(median_interval_95_in_order(&[7.0; 6]), Some((7.0, 7.0)));
+        assert_eq!(median_interval_95_in_order(&alternating[..5]), None);
+        // As wide again on either side, where even all values together are too few.
+        assert_eq!(median_interval_95_in_order(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Some((-4.0, 11.0)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod modes;
 mod shift;
 mod summary;
 
-pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation};
+pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};

@@ -65,8 +65,20 @@ fn throughput_test() -> Test {
 
 /// The next repetition of the plan's first point.
 pub(crate) fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
-    let point = plan.tests[0].points().next().unwrap();
-    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier, None);
+    let frame_size = plan.tests[0].frame_sizes[0];
+    repetition_of(plan, &plan.tests[0], frame_size, earlier, dut)
+}
+
+/// The next repetition of a test of this plan, or of one like it, at a frame size.
+pub(crate) fn repetition_of(
+    plan: &Plan,
+    test: &Test,
+    frame_size: FrameSize,
+    earlier: &[Outcome],
+    dut: &mut SimulatedDut,
+) -> Outcome {
+    let point = Point { test: test.name.clone(), frame_size };
+    let mut procedure = procedure(plan, test, frame_size, earlier, None);
     let mut trials = 0;
     while let Some(spec) = procedure.next_trial() {
         let Ok(result) = dut.measure(&spec);
@@ -109,4 +121,20 @@ pub(crate) fn measure(
     let made: Vec<&TrialRecord> = records.iter().filter(|r| r.point == *point && r.repetition == repetition).collect();
     let brackets = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
     Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values }
+}
+
+/// Returns the least count of `runs` that must hold the truth if each does with a probability of 95 %: fewer come by chance in one of 100,000.
+pub(crate) fn least_that_hold(runs: u64) -> u64 {
+    const CHANCE: f64 = 1e-5;
+    let (held, missed) = (0.95_f64.ln(), 0.05_f64.ln());
+    let (mut ln_term, mut tail, mut least) = (runs as f64 * missed, 0.0, 0);
+    for k in 0..runs {
+        tail += ln_term.exp();
+        if tail > CHANCE {
+            break;
+        }
+        least = k + 1;
+        ln_term += ((runs - k) as f64 / (k + 1) as f64).ln() + held - missed;
+    }
+    least
 }

@@ -84,7 +84,8 @@ pub(super) const TERMS: [Term; 42] = [
         name: "binary-search",
         definition: "Halves the interval between a passing and a losing load.",
         clause: "customary; RFC 2544 section 26.1 names no algorithm",
-        here: "Both ends of the result were measured. Later repetitions start near the median of the earlier ones.",
+        here: "Both ends of the result were measured. Repetitions start cold with the profile rfc, otherwise dithered: \
+               at a pseudorandom load around the median of the earlier ones.",
         unit: "-",
     },
     Term {
@@ -116,7 +117,7 @@ pub(super) const TERMS: [Term; 42] = [
         definition: "How often a measurement is made from the start.",
         clause: "RFC 8219 sections 7.2, 7.3 and 12 (at least 20); RFC 9004 section 6.3",
         here: "A fixed number, or adaptive: until both ends of the 95 % order-statistic interval of the median lie within the \
-               wanted share of it. Repetitions cycle through all points of a device. A small n may miss a rare mode of the \
+               wanted share of it; the interval is wider where repetitions seem to follow each other. Repetitions cycle through all points of a device. A small n may miss a rare mode of the \
                DUT, so n is printed.",
         unit: "-",
     },

@@ -16,6 +16,8 @@ pub(super) struct JsonRun<'a> {
     ended: Option<String>,
     /// The time between the two, seconds.
     seconds: Option<u64>,
+    /// The start of the searches of later repetitions: `cold`, `dithered`, or `median` in old results.
+    repetition_start: &'static str,
     labels: &'a BTreeMap<String, String>,
     /// Host, command, times and ending of each part; several where the run was resumed.
     parts: &'a [RunPart],
@@ -29,6 +31,7 @@ impl<'a> JsonRun<'a> {
             started: span.map(|span| machine_time(span.from)),
             ended: span.map(|span| machine_time(span.to)),
             seconds: span.map(Span::seconds),
+            repetition_start: input.plan.search.start.word(),
             labels: &input.facts.labels,
             parts: &input.facts.runs,
         }

@@ -1,8 +1,8 @@
 //! The views of one sample run, and of a run without results.
 
-use crate::formats::{csv, figures, html, json, markdown, terminal};
+use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
-use sixbench_method::search::Limit;
+use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
 use sixbench_report::ReportError;
 
@@ -171,4 +171,17 @@ fn page() -> String {
     let sample = Sample::complete();
     sample.keep(".");
     html(&sample.input()).expect("a page")
+}
+
+#[test]
+fn every_format_says_where_the_searches_of_repetitions_start() {
+    for (start, word) in [(RepetitionStart::Cold, "cold"), (RepetitionStart::Dithered, "dithered")] {
+        let mut sample = Sample::complete();
+        sample.plan.search.start = start;
+        let input = sample.input();
+        for text in [html(&input).unwrap(), markdown(&input), latex(&input)] {
+            assert!(text.contains(start.in_words()), "{start:?}: {text}");
+        }
+        assert!(json(&input).contains(&format!("\"repetition_start\": \"{word}\"")), "{start:?}");
+    }
 }
