@@ -3,6 +3,7 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+mod built;
 mod cores;
 mod differences;
 mod dns;
