@@ -46,7 +46,7 @@ mod stateful_tests;
 
 pub use differences::differences_of;
 pub use error::{NotEnoughMemory, RunError, TrialError, in_words};
-pub use feasible::{check, check_traffic, leave_out_missing};
+pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;
 pub use origin::label;
