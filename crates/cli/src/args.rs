@@ -7,6 +7,7 @@ use sixbench_io::Backend;
 use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::units;
+use sixbench_runner::{VERSION, version_with_features};
 use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
 #[derive(Debug, Parser)]
-#[command(name = "sixbench", version, after_help = exit::TABLE, max_term_width = 100)]
+#[command(name = "sixbench", after_help = exit::TABLE, max_term_width = 100)]
+#[command(version = VERSION, long_version = version_with_features())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -27,6 +27,7 @@ mod state;
 pub mod stop;
 pub mod store;
 mod tester;
+mod version;
 mod with;
 
 #[cfg(test)]
@@ -55,4 +56,5 @@ pub use rehearsal::rehearsed;
 pub use request::{RunRequest, SessionRequest, Site};
 pub use server::{WatchedTester, is_local};
 pub use session::Session;
+pub use version::{VERSION, version_with_features};
 pub use with::perform_with;
