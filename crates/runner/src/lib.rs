@@ -10,6 +10,7 @@ mod dns;
 mod ends;
 mod error;
 mod feasible;
+pub mod held;
 mod manager;
 mod memory;
 mod neighbours;
@@ -46,7 +47,7 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub use differences::differences_of;
-pub use error::{NotEnoughMemory, RunError, TrialError, in_words};
+pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;

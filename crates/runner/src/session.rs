@@ -172,7 +172,7 @@ impl Session {
         })
     }
 
-    fn check_alive(&mut self) -> Result<(), RunError> {
+    pub(crate) fn check_alive(&mut self) -> Result<(), RunError> {
         Ok(self.testbed.check_alive().and_then(|()| self.tester.check_alive())?)
     }
 
@@ -204,6 +204,15 @@ impl Session {
             TesterLinks::Built(topology) => Some(topology.duts()[0].shell()),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) | TesterLinks::Started(_) => None,
         }
+    }
+
+    pub(crate) fn testbed(&self) -> &BuiltTestbed {
+        &self.testbed
+    }
+
+    /// Returns the namespaces of the left and the right end, where they are hosts.
+    pub(crate) fn hosts(&self) -> Option<(String, String)> {
+        self.tester.hosts()
     }
 
     /// Returns the layout of the testbed, in sentences.
