@@ -65,15 +65,15 @@ impl HeldTestbed {
         [head].into_iter().chain(self.parts.iter().map(line)).chain(layout).collect()
     }
 
-    /// Returns the words that run a command in a part of it, the first one unless another is named.
-    fn words(&self, part: Option<&str>, command: &[String]) -> Result<Vec<String>, HeldError> {
+    /// Returns the process that runs a command in a part of it, the first one unless another is named.
+    fn command(&self, part: Option<&str>, words: &[String]) -> Result<Command, HeldError> {
         let found = self.parts.iter().find(|known| part.is_none_or(|name| known.name == name));
         let names = || self.parts.iter().map(|part| part.name.clone()).collect();
         let unknown = || HeldError::UnknownPart { name: part.unwrap_or_default().to_owned(), names: names() };
         if self.parts.is_empty() {
             return Err(HeldError::NotReady(self.plan.clone()));
         }
-        Ok(found.ok_or_else(unknown)?.access.words(command))
+        Ok(found.ok_or_else(unknown)?.access.command(words))
     }
 }
 
@@ -275,13 +275,9 @@ pub fn hold_in_background() -> Result<HeldTestbed, RunError> {
 }
 
 /// Runs a command in a part of the testbed of a plan, in place of this process; returns only if that is not possible.
-pub fn exec(path: &Path, part: Option<&str>, command: &[String]) -> RunError {
-    match find(path).and_then(|held| held.words(part, command)) {
-        Ok(words) => {
-            // An ordinary user's PATH lacks the system's tools.
-            let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-            Command::new(&words[0]).args(&words[1..]).env("PATH", path).exec().into()
-        }
+pub fn exec(path: &Path, part: Option<&str>, words: &[String]) -> RunError {
+    match find(path).and_then(|held| held.command(part, words)) {
+        Ok(mut command) => command.exec().into(),
         Err(error) => error.into(),
     }
 }

@@ -1,7 +1,8 @@
 //! How a person runs commands where a part of a testbed is, also from another process than the one that holds the testbed.
 
-use super::{ExecTarget, Shell, quoted};
+use super::{ExecTarget, Shell, quoted, search_path};
 use serde::{Deserialize, Serialize};
+use std::process::Command;
 
 /// The words that lead to a part of a testbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,8 +15,15 @@ pub struct ShellAccess {
 }
 
 impl ShellAccess {
-    /// Returns the words that run a command there.
-    pub fn words(&self, command: &[String]) -> Vec<String> {
+    /// Returns the process that runs these words there, with the streams of this one; it is to be started.
+    pub fn command(&self, words: &[String]) -> Command {
+        let words = self.words(words);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env("PATH", search_path());
+        command
+    }
+
+    fn words(&self, command: &[String]) -> Vec<String> {
         let command = if self.takes_line { vec![quoted(command)] } else { command.to_vec() };
         [self.prefix.clone(), command].concat()
     }

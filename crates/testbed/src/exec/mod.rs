@@ -31,7 +31,7 @@ pub(crate) use waiting::Wait;
 
 use error::{command_line, failed, given_up};
 use packages::{missing, require};
-pub(crate) use process::{command, feed, kill_group, wait};
+pub(crate) use process::{command, feed, kill_group, search_path, wait};
 use remote_process::RemoteProcess;
 use ssh::refusal;
 use transcript::here_document;
