@@ -5,6 +5,7 @@ use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_runner::held::{self, HeldTestbed};
+use sixbench_testbed::quoted;
 
 /// Brings a testbed up, runs a command in it, or ends it.
 pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
@@ -33,7 +34,7 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
 
 /// Returns a testbed in words, with the commands that look into it and end it.
 fn advised(held: &HeldTestbed, is_in_background: bool) -> String {
-    let (plan, words) = (&held.plan, held.in_words());
+    let (plan, words) = (quoted(std::slice::from_ref(&held.plan)), held.in_words());
     let device = held.parts.last().map_or("", |part| part.name.as_str());
     let end = if is_in_background { "" } else { "Ctrl-C, or " };
     format!(
