@@ -111,8 +111,8 @@ fn a_test_of_tcp_has_hosts_at_its_ends() {
 /// Returns the address of the right end that the other side of the device can reach.
 fn address_in(listed: &str) -> &str {
     let addresses = listed.lines().filter(|line| line.contains("right") && line.contains(" inet "));
-    let found = addresses.filter_map(|line| line.split(" inet ").nth(1)?.split('/').next());
-    found.last().expect("an address")
+    let mut found = addresses.filter_map(|line| line.split(" inet ").nth(1)?.split('/').next());
+    found.next_back().expect("an address")
 }
 
 #[test]
