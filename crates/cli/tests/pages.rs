@@ -41,7 +41,7 @@ fn bash_completes_commands_and_the_other_shells_have_scripts_of_their_own() {
     let scratch = Scratch::new("completions");
     let script = scratch.write("bash", &text(&output(&["completions", "bash"]).stdout));
     let line =
-        ". \"$0\"; COMP_WORDS=(sixbench testb) COMP_CWORD=1; _sixbench sixbench testb sixbench; echo \"${COMPREPLY[@]}\"";
+        ". \"$0\"; COMP_WORDS=('sixbench' testb) COMP_CWORD=1; _sixbench sixbench testb sixbench; echo \"${COMPREPLY[@]}\"";
     let completed = Command::new("bash").args(["-c", line, &script]).output().expect("bash");
     assert_eq!(text(&completed.stdout), "testbed\n", "{}", text(&completed.stderr));
     assert!(text(&output(&["completions", "zsh"]).stdout).starts_with("#compdef sixbench"));
