@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build lab deps check deny clean
+.PHONY: quickstart test build lab deps check deny package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -37,6 +37,19 @@ check:
 deny:
 	./scripts/install-cargo-deny
 	cargo deny --log-level error check bans licenses sources
+
+# A Debian package for this architecture, tried in namespaces of its own.
+package: build
+	./scripts/install-cargo-deb
+	$(SUDO) ./scripts/check-package "$$(./scripts/build-package)"
+
+# A program that needs nothing but the kernel, tried in a root directory that holds nothing else.
+static:
+	$(SUDO) ./scripts/check-static "$$(./scripts/build-static release)"
+
+# Where Docker, or what has its command line, is.
+image:
+	docker build --build-arg COMMIT="$$(git log -1 --format='%h %cs')" --tag sixbench .
 
 clean:
 	cargo clean

@@ -7,6 +7,7 @@ use sixbench_io::Backend;
 use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::units;
+use sixbench_runner::{VERSION, version_with_features};
 use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
 #[derive(Debug, Parser)]
-#[command(name = "sixbench", version, after_help = exit::TABLE, max_term_width = 100)]
+#[command(name = "sixbench", after_help = exit::TABLE, max_term_width = 100)]
+#[command(version = VERSION, long_version = version_with_features())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -76,6 +78,62 @@ pub(crate) enum Command {
     },
     /// Remove what a killed run left behind (namespaces sb-* whose run is gone)
     Sweep,
+    /// Bring up the testbed of a plan without measuring, so that you can look into it
+    Testbed {
+        /// What to do with it
+        #[command(subcommand)]
+        what: TestbedCommand,
+    },
+    /// Print the manual page, or write the pages of all commands to a directory
+    Man {
+        /// The directory
+        dir: Option<PathBuf>,
+    },
+    /// Print the completions for a shell: bash, zsh or fish
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TestbedCommand {
+    /// Build the namespaces and links of a test and start its device as a run does, and hold them until Ctrl-C or `testbed down`
+    Up(TestbedUp),
+    /// Run a command in the tester's namespace, or at a device
+    Exec {
+        /// The plan as it was named to `testbed up`
+        plan: PathBuf,
+        /// The device, as `testbed up` lists it; or left or right, where the tester's ends are apart
+        #[arg(long, value_name = "NAME")]
+        device: Option<String>,
+        /// The command with its arguments
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// End the testbed and undo everything
+    Down {
+        /// The plan as it was named to `testbed up`
+        plan: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestbedUp {
+    /// The plan file, or the name of a plan that comes with sixbench
+    pub(crate) plan: PathBuf,
+    /// The test [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Option<String>,
+    /// Return when the testbed is up, and hold it in the background until `testbed down`
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Let a device send to any destination. RFC 6815: only in an isolated test environment
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

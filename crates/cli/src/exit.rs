@@ -6,7 +6,7 @@ use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
-use sixbench_runner::{RunError, TrialError};
+use sixbench_runner::{HeldError, RunError, TrialError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -125,6 +125,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)
         | RunError::Mismatch(_)
+        | RunError::Held(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,
         RunError::Store(error) => of_store(error),
@@ -166,6 +167,8 @@ pub(crate) fn advice(error: &RunError) -> String {
     match error.root() {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
+        RunError::Held(HeldError::NotUp(plan)) => format!("; sixbench testbed up {plan}"),
+        RunError::Held(HeldError::IsUp { plan, .. }) => format!("; sixbench testbed down {plan}"),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()

@@ -54,5 +54,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Explain { term } => command::explain::explain(&term),
         Command::Lab { what } => command::lab::lab(what),
         Command::Sweep => command::doctor::sweep(),
+        Command::Testbed { what } => command::testbed::testbed(what),
+        Command::Man { dir } => command::pages::man(dir.as_deref()),
+        Command::Completions { shell } => command::pages::completions(shell),
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod defaults;
+pub mod description;
 mod diagnostic;
 mod dns_section;
 mod expect_section;

@@ -47,9 +47,28 @@ pub fn find(path: &Path) -> Option<Ready> {
     ready().find(|plan| plan.name == name)
 }
 
+/// Returns whether `name` matches `pattern`; `*` stands for any characters, or none.
+pub fn is_matched(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => {
+            let Some(rest) = name.strip_prefix(head) else { return false };
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| is_matched(tail, &rest[at..]))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(is_matched("tayga*", "tayga-siit"));
+        assert!(is_matched("*ipv4", "linux-ipv4"));
+        assert!(is_matched("*a*a*", "tayga"));
+        assert!(!is_matched("tayga", "tayga-siit"));
+    }
 
     #[test]
     fn a_ready_plan_is_found_by_name_file_and_path() {

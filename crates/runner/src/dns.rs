@@ -71,6 +71,11 @@ fn set_up(
 }
 
 impl DnsPlaces {
+    /// Returns the namespaces of the left and the right end.
+    pub(super) fn namespaces(&self) -> (String, String) {
+        self.hosts.namespaces()
+    }
+
     /// Fails if the real authority has ended: the server under test is not to blame for the answers that this causes.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)

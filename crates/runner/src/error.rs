@@ -99,6 +99,9 @@ pub enum RunError {
     /// A frame cannot be made.
     #[error(transparent)]
     Frame(#[from] WireError),
+    /// A testbed cannot be held, found or ended.
+    #[error(transparent)]
+    Held(#[from] HeldError),
     /// The system refused something else.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -206,6 +209,34 @@ pub struct NotEnoughMemory {
 
 fn mebioctets(octets: u64) -> u64 {
     octets.div_ceil(1 << 20)
+}
+
+/// The reason why a testbed cannot be held, found or ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum HeldError {
+    /// The plan has no such test.
+    #[error("no test is named `{test}`; the plan has: {}", names.join(", "))]
+    UnknownTest { test: String, names: Vec<String> },
+    /// A process holds a testbed of the plan already.
+    #[error("the testbed of {plan} is up: test {test}, held by process {process}")]
+    IsUp { plan: String, test: String, process: u32 },
+    /// No process holds a testbed of the plan.
+    #[error("the testbed of {0} is not up")]
+    NotUp(String),
+    /// The process that builds the testbed is not ready.
+    #[error("the testbed of {0} is still being built")]
+    NotReady(String),
+    /// The testbed has no such part.
+    #[error("the testbed has no `{name}`; it has: {}", names.join(", "))]
+    UnknownPart { name: String, names: Vec<String> },
+    /// The process in the background has ended; in its words.
+    #[error("{0}")]
+    Ended(String),
+    /// The process does not end.
+    #[error("process {0} still holds the testbed")]
+    NotEnded(u32),
 }
 
 /// What is wrong with a test and the recipes it names, in words.

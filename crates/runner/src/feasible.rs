@@ -37,6 +37,15 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
     texts
 }
 
+/// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
+pub fn find_link_rate(loaded: &mut Loaded) {
+    if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
+        // A run that was killed may still have them.
+        interfaces::give_back_stale(&Shell::new());
+        loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
+    }
+}
+
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
 ///
 /// # Errors

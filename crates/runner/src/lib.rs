@@ -3,12 +3,14 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+mod built;
 mod cores;
 mod differences;
 mod dns;
 mod ends;
 mod error;
 mod feasible;
+pub mod held;
 mod manager;
 mod memory;
 mod neighbours;
@@ -27,6 +29,7 @@ mod state;
 pub mod stop;
 pub mod store;
 mod tester;
+mod version;
 mod with;
 
 #[cfg(test)]
@@ -45,8 +48,8 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub use differences::differences_of;
-pub use error::{NotEnoughMemory, RunError, TrialError, in_words};
-pub use feasible::{check, check_traffic, leave_out_missing};
+pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
+pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;
 pub use origin::label;
@@ -56,4 +59,5 @@ pub use rehearsal::rehearsed;
 pub use request::{RunRequest, SessionRequest, Site};
 pub use server::{WatchedTester, is_local};
 pub use session::Session;
+pub use version::{VERSION, version_with_features};
 pub use with::perform_with;

@@ -22,7 +22,7 @@ use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
-use sixbench_testbed::{Recipe, Zone};
+use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -166,7 +166,7 @@ impl Manager<'_> {
     fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
         let plan = self.request.plan;
         let library = self.request.library;
-        let recipe = library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))?;
+        let recipe = recipe_of(library, test)?;
         let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan))?;
         let key = device_of(test);
         if !sessions.contains_key(&key) {
@@ -178,13 +178,8 @@ impl Manager<'_> {
                 // There is one pair of ports: the session that holds them is closed first.
                 sessions.clear();
             }
-            let same = plan.tests.iter().filter(|other| device_of(other) == key);
-            let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
-            let dns = self.server(test)?;
-            let subscribers = profile::subscribers::most(recipe, &plan.tests);
-            let (cores, table_size) = (test.cores, table_size(test));
-            let request = SessionRequest { recipe, name, cores, table_size, dns, subscribers, largest };
+            let request = session_request(plan, library, test, name)?;
             let opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
@@ -234,15 +229,6 @@ impl Manager<'_> {
             origin::set_up_failed(&mut self.facts, of_device, &(self.request.in_words)(&error));
         }
         error
-    }
-
-    /// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a
-    /// test of anything else.
-    fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, RunError> {
-        let Some(dns) = test.measure.dns() else { return Ok(None) };
-        let authority = profile::dns::authority(self.request.library, test)?;
-        let zone = profile::dns::zone(dns, false)?;
-        Ok(Some((zone, authority)))
     }
 
     /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
@@ -369,6 +355,32 @@ impl Manager<'_> {
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
     }
+}
+
+/// Returns the request for the device of a test, with room for all tests of the plan that it serves. `name` tells the testbeds of one process
+/// apart.
+pub(super) fn session_request<'a>(
+    plan: &Plan,
+    library: &'a Library,
+    test: &Test,
+    name: String,
+) -> Result<SessionRequest<'a>, RunError> {
+    let recipe = recipe_of(library, test)?;
+    let same = plan.tests.iter().filter(|other| device_of(other) == device_of(test));
+    let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().expect("a test has frame sizes");
+    let subscribers = profile::subscribers::most(recipe, &plan.tests);
+    let dns = server(library, test)?;
+    Ok(SessionRequest { recipe, name, cores: test.cores, table_size: table_size(test), dns, subscribers, largest })
+}
+
+fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanError> {
+    library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
+}
+
+/// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a test of anything else.
+fn server<'a>(library: &'a Library, test: &Test) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
+    let Some(dns) = test.measure.dns() else { return Ok(None) };
+    Ok(Some((profile::dns::zone(dns, false)?, profile::dns::authority(library, test)?)))
 }
 
 /// Returns whole seconds, rounded up.

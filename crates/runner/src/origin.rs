@@ -3,6 +3,7 @@
 use super::cores::cores;
 use super::error::RunError;
 use super::request::{RunRequest, Site};
+use super::version::VERSION;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::facts::{self, Machine};
@@ -24,7 +25,7 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 pub(super) fn begin(request: &RunRequest) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let host = of_host(&request.site);
-    let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host, ..earlier };
+    let mut facts = Facts { sixbench: VERSION.to_owned(), host, ..earlier };
     facts.labels.extend(request.labels.iter().cloned());
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));

@@ -1,48 +1,38 @@
 //! One device with the tester at its two links, ready for trials.
 
-use super::cores::{cores, fewer};
-use super::ends::{TesterLinks, defers_interrupts, queues};
+use super::built::BuiltTestbed;
+use super::ends::TesterLinks;
 use super::error::{RunError, TrialError};
 use super::origin;
 use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
 use super::tester::Tester;
-use crate::profile::{self, Job};
+use crate::profile::Job;
 use sixbench_engine::Layout;
+use sixbench_io::round_trip_ns;
 use sixbench_io::thread::{allowed_cores, keep_to};
-use sixbench_io::{PortSpec, round_trip_ns};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
-use sixbench_plan::Links;
 use sixbench_testbed::monitor::{Monitor, Occupant, occupant};
-use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteMachine, Sysctls, TestbedError};
+use sixbench_testbed::{Devices, Recipe, TestbedError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
-const ORDINARY_MTU: u32 = 1500;
-
-/// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device, then its links.
+/// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device with its links.
 pub struct Session {
     tester: Tester,
-    dut: Option<Devices>,
-    links: TesterLinks,
-    /// The governor that the plan sets, given back last.
-    _governor: Option<Sysctls>,
-    cores: Cores,
+    testbed: BuiltTestbed,
     isolation: Isolation,
     /// The connection tracking of a stateful device; `None` for any other device.
     state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
-    layout: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -52,51 +42,19 @@ impl Session {
     /// # Errors
     /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
     pub fn open(site: &Site<'_>, request: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
-        let recipe = request.recipe;
-        let governor = governed(site)?;
-        let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
-        let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
-        let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
-        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
         let carries_frames = matches!(job, Job::Frames(..));
-        let mtu = ORDINARY_MTU.max(request.longest_datagram());
-        let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
-        let (links, mut dut) = match &site.links.ports {
-            Some(ports) => cabled(site, request, ports, &options)?,
-            None => started(site, request, &cores, settings, &options)?,
-        };
-        if defers_interrupts(site.links, carries_frames) {
-            links.defer_interrupts()?;
-        }
-        let mut layout = match &links {
-            TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
-            TesterLinks::Started(_) => cores.layout_in_memory(),
-        };
-        layout.extend(dut.iter().flat_map(Devices::layout));
-        let threads = Layout { cores: cores.tester.clone() };
+        let mut testbed = BuiltTestbed::build(site, request, carries_frames)?;
+        let threads = Layout { cores: testbed.cores.tester.clone() };
         let warnings = threads.warnings();
-        let state = TrackedConnections::of(request, dut.as_ref(), &site.shell)?;
-        let placed = Tester::place(site, request, &links, job, threads);
+        let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
+        let placed = Tester::place(site, request, &testbed.links, job, threads);
         // A device whose port cannot be opened may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
-            dut.as_mut().map_or(Ok(()), Devices::check_alive)?;
+            testbed.check_alive()?;
             Err(error)
         })?;
-        layout.push(how);
-        let mut session = Self {
-            tester,
-            dut,
-            links,
-            _governor: governor,
-            cores,
-            isolation: site.isolation,
-            state,
-            stop: site.stop.clone(),
-            layout,
-            warnings,
-        };
+        testbed.layout.push(how);
+        let mut session = Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings };
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
@@ -142,7 +100,7 @@ impl Session {
         let (mut result, watch) = self.watched(spec)?;
         let took = start.elapsed();
         if let Some(state) = &self.state {
-            on_cores(&self.cores.dut, || state.settle(&mut result, before, took))?;
+            on_cores(&self.testbed.cores.dut, || state.settle(&mut result, before, took))?;
         }
         Ok((result, watch))
     }
@@ -151,35 +109,35 @@ impl Session {
     /// otherwise have cached its names, or treat the authority as unreachable. Returns the number of connections the device then counts.
     fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, RunError> {
         // The device's process ends with the thread that started it, so the device is restarted from this thread.
-        let restarted = match &mut self.dut {
+        let restarted = match &mut self.testbed.dut {
             Some(dut) if self.tester.wants_new_server(spec) => dut.restart().map(|()| self.tester.has_new_server()),
             Some(dut) => dut.restart_for_trial(),
             None => Ok(()),
         };
         restarted?;
         match &self.state {
-            Some(state) => on_cores(&self.cores.dut, || state.empty()),
+            Some(state) => on_cores(&self.testbed.cores.dut, || state.empty()),
             None => Ok(None),
         }
     }
 
     /// Returns who else has the cores of tester or device now, between two trials; `None` if nobody has. Takes a fifth of a second.
     pub fn occupant(&self) -> Option<Occupant> {
-        occupant(&self.cores, self.dut.as_ref().map(Devices::watched).unwrap_or_default())
+        occupant(&self.testbed.cores, self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default())
     }
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
-        let watched = self.dut.as_ref().map(Devices::watched).unwrap_or_default();
+        let watched = self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default();
         let before_ns = self.round_trip_ns();
-        let monitor = Monitor::start(&self.cores, watched);
+        let monitor = Monitor::start(&self.testbed.cores, watched);
         let (result, reset) = self.send(spec);
         let mut watch = monitor.stop();
         watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();
         reset?;
         match result {
             Ok(mut result) => {
-                add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
-                explain_lateness(&mut result, &watch, self.cores.are_shared());
+                add_faults_of_the_machine(&mut result, &watch, self.testbed.cores.dut.len());
+                explain_lateness(&mut result, &watch, self.testbed.cores.are_shared());
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(RunError::Interrupted),
@@ -191,16 +149,16 @@ impl Session {
     /// Returns how far the tester's first core and the device's are from each other, where both are cores of this machine. A measurement that
     /// fails is no reason to give up a trial.
     fn round_trip_ns(&self) -> Option<u64> {
-        let is_here = matches!(self.links, TesterLinks::Built(_) | TesterLinks::Started(_));
-        let cores = [*self.cores.tester.first()?, *self.cores.dut.first()?];
+        let is_here = matches!(self.testbed.links, TesterLinks::Built(_) | TesterLinks::Started(_));
+        let cores = [*self.testbed.cores.tester.first()?, *self.testbed.cores.dut.first()?];
         is_here.then(|| round_trip_ns(cores).ok().flatten()).flatten()
     }
 
     fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
-        let (TrialKind::Reset { at_ns }, Some(dut)) = (spec.kind, self.dut.as_mut()) else {
+        let (TrialKind::Reset { at_ns }, Some(dut)) = (spec.kind, self.testbed.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
         };
-        let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.cores.dut);
+        let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.testbed.cores.dut);
         std::thread::scope(|scope| {
             let measuring = scope.spawn(move || tester.measure(spec));
             // The device is restarted from this thread, which outlives it: its process ends with the thread that started it.
@@ -214,15 +172,14 @@ impl Session {
         })
     }
 
-    fn check_alive(&mut self) -> Result<(), RunError> {
-        let dut = self.dut.as_mut().map_or(Ok(()), Devices::check_alive);
-        Ok(dut.and_then(|()| self.tester.check_alive())?)
+    pub(crate) fn check_alive(&mut self) -> Result<(), RunError> {
+        Ok(self.testbed.check_alive().and_then(|()| self.tester.check_alive())?)
     }
 
     /// Returns the facts of this machine by name, as it is set while the device is measured.
     pub(crate) fn host_facts(&self, site: &Site<'_>) -> BTreeMap<String, String> {
         let mut facts = origin::of_host(site);
-        if let TesterLinks::Taken(interfaces) = &self.links {
+        if let TesterLinks::Taken(interfaces) = &self.testbed.links {
             facts.extend(interfaces.facts());
         }
         facts
@@ -236,35 +193,37 @@ impl Session {
             version: "set up by hand: version not known to sixbench".to_owned(),
             ..DutFacts::default()
         };
-        let facts = self.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
+        let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
         DutFacts { path: recipe.path_facts(), ..facts }
     }
 
     /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
-        match &self.links {
+        match &self.testbed.links {
             TesterLinks::Built(topology) => Some(topology.duts()[0].shell()),
             TesterLinks::Taken(_) | TesterLinks::Addresses(_) | TesterLinks::Started(_) => None,
         }
     }
 
+    pub(crate) fn testbed(&self) -> &BuiltTestbed {
+        &self.testbed
+    }
+
+    /// Returns the namespaces of the left and the right end, where they are hosts.
+    pub(crate) fn hosts(&self) -> Option<(String, String)> {
+        self.tester.hosts()
+    }
+
     /// Returns the layout of the testbed, in sentences.
     pub fn layout(&self) -> &[String] {
-        &self.layout
+        &self.testbed.layout
     }
 
     /// Returns the warnings about the testbed, in sentences.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
-}
-
-/// Sets the frequency governor of the cores in use, if the plan has one.
-fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
-    let Some(governor) = &site.links.governor else { return Ok(None) };
-    let Cores { tester, dut } = cores(site.links)?;
-    Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
 /// Runs commands on the device's cores and not on the tester's, which may be in the middle of a trial. Where cores cannot be chosen the trial
@@ -275,50 +234,6 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     let done = run();
     let _ = keep_to(&everywhere);
     done
-}
-
-/// Takes ports that are cabled to a device, and sets the device up where it is on another machine.
-fn cabled(
-    site: &Site<'_>,
-    request: &SessionRequest<'_>,
-    ports: &[PortSpec; 2],
-    options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>), RunError> {
-    let links = TesterLinks::of_ports(site, request, ports)?;
-    let machine = site.links.machine.as_ref();
-    let dut = machine.map(|machine| away(site, machine, request, options)).transpose()?;
-    if let TesterLinks::Taken(interfaces) = &links {
-        interfaces.wait_for_carriers()?;
-    }
-    Ok((links, dut))
-}
-
-/// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
-fn started(
-    site: &Site<'_>,
-    request: &SessionRequest<'_>,
-    cores: &Cores,
-    settings: LinkSettings,
-    options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>), RunError> {
-    let recipe = request.recipe;
-    if recipe.host == DeviceHost::Memif {
-        let dut = Devices::bring_up_in_memory(recipe, &request.name, cores, &site.shell, options)?;
-        let sockets = dut.sockets().expect("a device in memory has sockets");
-        return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
-    }
-    let topology = Devices::links(recipe, &site.shell, &request.name, cores, settings)?;
-    let dut = Devices::bring_up(recipe, &topology, options)?;
-    Ok((TesterLinks::Built(topology), Some(dut)))
-}
-
-fn away(
-    site: &Site<'_>,
-    machine: &RemoteMachine,
-    request: &SessionRequest<'_>,
-    options: &DutOptions,
-) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach(&site.shell)?, request.recipe, &request.name, &site.shell, options)
 }
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
@@ -362,18 +277,4 @@ fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
 /// Returns the fault of other processes that took a core at the moment the device lost frames, however short it was.
 fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
-}
-
-fn on_ports(links: &Links) -> Vec<String> {
-    let Some([left, right]) = &links.ports else { return Vec::new() };
-    let (kind, apart) = match links.interfaces() {
-        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
-        None => ("ports", ""),
-    };
-    match &links.machine {
-        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
-        None => {
-            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
-        }
-    }
 }

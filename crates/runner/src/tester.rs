@@ -59,6 +59,15 @@ impl Tester {
         }
     }
 
+    /// Returns the namespaces of the left and the right end, where they are hosts.
+    pub(super) fn hosts(&self) -> Option<(String, String)> {
+        match self {
+            Self::Frames(_) => None,
+            Self::Tcp(tcp) => Some(tcp.1.namespaces()),
+            Self::Dns(dns) => Some(dns.1.namespaces()),
+        }
+    }
+
     pub(super) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         if let Self::Frames(tester) = self {
             tester.set_counter(counter);

@@ -13,9 +13,9 @@ mod net;
 pub mod recipe;
 
 pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
-pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
+pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{
-    Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, interfaces, namespace, sweep,
-    topology,
+    Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories, interfaces,
+    make_holder_directory, namespace, sweep, topology,
 };
 pub use recipe::{Library, Recipe};

@@ -8,10 +8,12 @@ pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod lab;
 pub(crate) mod list;
+pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
+pub(crate) mod testbed;
 pub(crate) mod trial;
 
 use crate::exit::{Exit, Failed, advice};

@@ -16,7 +16,7 @@ use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, stop};
-use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, sweep};
+use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.recipes)?;
-    find_link_rate(&mut loaded);
+    sixbench_runner::find_link_rate(&mut loaded);
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
@@ -55,35 +55,15 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
     }
 }
 
-/// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
-fn find_link_rate(loaded: &mut Loaded) {
-    if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
-        // A run that was killed may still have them.
-        interfaces::give_back_stale(&Shell::new());
-        loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
-    }
-}
-
 /// Keeps the tests whose name matches.
 fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let Some(pattern) = only else { return Ok(()) };
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
-    plan.tests.retain(|test| matches(pattern, &test.name));
+    plan.tests.retain(|test| plans::is_matched(pattern, &test.name));
     if plan.tests.is_empty() {
         return Err(Failed::usage(format!("no test matches `{pattern}`; the plan has: {}", names.join(", "))));
     }
     Ok(())
-}
-
-/// Returns whether `name` matches `pattern`; `*` stands for any characters, or none.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => {
-            let Some(rest) = name.strip_prefix(head) else { return false };
-            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))
-        }
-    }
 }
 
 fn start(
@@ -295,14 +275,6 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(matches("tayga*", "tayga-siit"));
-        assert!(matches("*ipv4", "linux-ipv4"));
-        assert!(matches("*a*a*", "tayga"));
-        assert!(!matches("tayga", "tayga-siit"));
-    }
 
     #[test]
     fn the_quickstarts_plan_is_good() {

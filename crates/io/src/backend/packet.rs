@@ -145,8 +145,9 @@ impl PacketTransmit {
     fn send_some(&mut self, from: usize, to: usize) -> io::Result<usize> {
         let messages = &mut self.messages[from..to];
         // SAFETY: every header points to a vector and a buffer of this struct, alive and unmoved during the call.
-        let sent =
-            unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT) };
+        let sent = unsafe {
+            libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT as _)
+        };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
     }
 }

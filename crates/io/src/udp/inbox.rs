@@ -82,7 +82,7 @@ impl Inbox {
         let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
         // SAFETY: there are `count` headers, whose pointers are to buffers of the lengths they say, all owned by `self`.
         let taken =
-            check(unsafe { libc::recvmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT, std::ptr::null_mut()) });
+            check(unsafe { libc::recvmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _, std::ptr::null_mut()) });
         match taken {
             Ok(taken) => self.filled = taken as usize,
             Err(error) if is_full(&error) => {}

@@ -173,9 +173,10 @@ impl Outbox {
             self.headers.push(header);
         }
         let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
+        // The flags are signed in glibc and unsigned in musl.
         // SAFETY: there are `count` headers, whose pointers are to buffers of the lengths they say, all owned by `self` and not touched
         // during the call; the kernel does not write to the destinations.
-        let sent = check(unsafe { libc::sendmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT) })?;
+        let sent = check(unsafe { libc::sendmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _) })?;
         Ok(sent as usize)
     }
 }

@@ -4,7 +4,7 @@ use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
-use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
+use crate::exec::{Daemon, ExecTarget, Shell, ShellAccess, TestbedError};
 use crate::facts::Machine;
 use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
@@ -132,6 +132,10 @@ impl Dut {
                  the frame was sent, on the tester's core"
             )
         })
+    }
+
+    pub(crate) fn access(&self) -> ShellAccess {
+        self.running.context().shell.access()
     }
 
     /// Returns the paths of the sockets that the device serves, left and right; `None` of a device with interfaces.

@@ -4,7 +4,7 @@ use super::RemoteMachine;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::device::Dut;
 use crate::dut::template_vars::DutOptions;
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{Shell, ShellAccess, TestbedError};
 use crate::monitor::{WatchSource, Watched, WatchedDevice};
 use crate::net::{Cores, LinkSettings, Topology};
 use crate::recipe::Recipe;
@@ -88,6 +88,11 @@ impl Devices {
     /// Returns the facts that the report states about the devices.
     pub fn facts(&self) -> &DutFacts {
         &self.facts
+    }
+
+    /// Returns the name of each device, with the way to where it runs.
+    pub fn accesses(&self) -> impl Iterator<Item = (&str, ShellAccess)> {
+        self.names.iter().map(String::as_str).zip(self.duts.iter().map(Dut::access))
     }
 
     /// Returns a description of the host of each device that does not run in a mere namespace, one sentence each.

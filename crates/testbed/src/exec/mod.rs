@@ -1,6 +1,7 @@
 //! How a command runs somewhere: here, in a network namespace, in a virtual machine of the lab, or on another machine over ssh. Its files and
 //! processes, waits, the transcript, and what undoes it elsewhere. Nothing here knows what a device or a link is.
 
+mod access;
 mod daemon;
 mod error;
 mod packages;
@@ -13,6 +14,7 @@ mod transcript;
 mod undo;
 mod waiting;
 
+pub use access::ShellAccess;
 pub use daemon::Daemon;
 pub use error::TestbedError;
 pub(crate) use error::warn;
@@ -29,7 +31,7 @@ pub(crate) use waiting::Wait;
 
 use error::{command_line, failed, given_up};
 use packages::{missing, require};
-pub(crate) use process::{command, feed, kill_group, wait};
+pub(crate) use process::{command, feed, kill_group, search_path, wait};
 use remote_process::RemoteProcess;
 use ssh::refusal;
 use transcript::here_document;

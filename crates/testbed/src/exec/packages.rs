@@ -1,6 +1,6 @@
 //! Which of Debian's packages has a program.
 
-use super::TestbedError;
+use super::{TestbedError, search_path};
 use std::path::Path;
 
 pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
@@ -65,8 +65,7 @@ pub(crate) fn has_program(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
     }
-    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    path.split(':').any(|directory| Path::new(directory).join(program).is_file())
+    search_path().split(':').any(|directory| Path::new(directory).join(program).is_file())
 }
 
 #[cfg(test)]

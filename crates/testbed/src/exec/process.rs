@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 pub(crate) fn command(words: &[String]) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&words[0]);
-    let path = std::env::var("PATH").unwrap_or_default();
     command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
-    // An ordinary user's PATH lacks the system's tools.
-    command.env("PATH", format!("{path}:/usr/sbin:/sbin")).env("LC_ALL", "C");
+    command.env("PATH", search_path()).env("LC_ALL", "C");
     command
+}
+
+/// Returns the directories of programs. An ordinary user's PATH lacks those of the system's tools, and an empty environment all.
+pub(crate) fn search_path() -> String {
+    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()) + ":/usr/sbin:/sbin"
 }
 
 /// A command under way when a stop is requested gets so long to end by itself: one that is killed may leave half of its work behind.

@@ -12,7 +12,7 @@ pub mod topology;
 pub use hosts::Hosts;
 pub use interfaces::Interfaces;
 pub use nic::{NicKind, NicSetting};
-pub use sweep::sweep;
 pub(crate) use sweep::{directory_name, stale_directories};
+pub use sweep::{holder_directories, make_holder_directory, sweep};
 pub use sysctls::Sysctls;
 pub use topology::{Cores, LinkSettings, Topology};

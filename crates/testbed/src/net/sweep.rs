@@ -3,8 +3,9 @@
 use super::namespace::{is_left_behind, name, remove, stale};
 use super::{interfaces, sysctls};
 use crate::exec::{self, Shell, TestbedError, own_directory};
-use std::fs::DirEntry;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{DirBuilder, DirEntry};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::PathBuf;
 
 /// Removes what [`super::namespace::stale`] finds, with the devices' directories, and what [`stale_directories`] finds; returns the names of all.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
@@ -39,14 +40,38 @@ pub(crate) fn directory_name(run: &str) -> String {
     name(run, IN_MEMORY)
 }
 
-/// Returns the names of such directories, made by this user, whose processes are gone. (The devices end with them.)
+/// The end of the name of the directory of a process that holds a testbed for people to look into.
+const HOLDER: &str = "holder";
+
+/// Makes the directory of this process, which holds a testbed; only this user can read it.
+///
+/// # Errors
+/// It cannot be made, or there is one of this name.
+pub fn make_holder_directory() -> Result<PathBuf, TestbedError> {
+    let path = own_directory(&name("", HOLDER));
+    DirBuilder::new().mode(0o700).create(&path).map_err(TestbedError::file("make", &path))?;
+    Ok(path)
+}
+
+/// Returns the directories of processes of this user that hold a testbed, or did when they were killed.
+pub fn holder_directories() -> Vec<PathBuf> {
+    directories(HOLDER).iter().map(|name| own_directory(name)).collect()
+}
+
+/// Returns the names of the directories of devices in memory and of holders, made by this user, whose processes are gone. (The devices end with
+/// them.)
 pub(crate) fn stale_directories() -> Vec<String> {
+    [IN_MEMORY, HOLDER].into_iter().flat_map(directories).filter(|name| is_left_behind(name)).collect()
+}
+
+/// Returns the names of this user's directories for a role.
+fn directories(role: &str) -> Vec<String> {
     let Ok(own) = std::fs::metadata("/proc/self").map(|own| own.uid()) else { return Vec::new() };
     let entries = std::fs::read_dir(own_directory("")).into_iter().flatten().filter_map(Result::ok);
     // Not followed where it is a link: what another user's link leads to is not ours.
     let is_own = |entry: &DirEntry| entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
     let names = entries.filter(is_own).filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| name.ends_with(&format!("-{IN_MEMORY}")) && is_left_behind(name)).collect()
+    names.filter(|name| name.starts_with("sb-") && name.ends_with(&format!("-{role}"))).collect()
 }
 
 #[cfg(test)]
@@ -55,12 +80,12 @@ mod tests {
 
     #[test]
     fn only_directories_of_processes_that_are_gone_are_left_behind() {
-        let gone = format!("sb-{}-{IN_MEMORY}", u32::MAX);
-        let all = [directory_name("here"), gone.clone(), format!("{gone}-not-ours")];
+        let gone = [IN_MEMORY, HOLDER].map(|role| format!("sb-{}-{role}", u32::MAX));
+        let all = [directory_name("here"), format!("{}-not-ours", gone[0]), gone[0].clone(), gone[1].clone()];
         all.iter().for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
         let stale = stale_directories();
         all.iter().for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
         let found: Vec<&String> = all.iter().filter(|name| stale.contains(name)).collect();
-        assert_eq!(found, [&gone]);
+        assert_eq!(found, gone.each_ref());
     }
 }

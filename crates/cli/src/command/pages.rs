@@ -1,0 +1,45 @@
+//! `sixbench man` and `sixbench completions`: both follow from the arguments.
+
+use crate::args::Arguments;
+use crate::exit::{Exit, Failed};
+use crate::output;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use std::path::Path;
+
+/// Returns the commands, without the commit: a page is the same for all builds of a version.
+fn commands() -> Command {
+    Arguments::command().version(env!("CARGO_PKG_VERSION")).long_version(None)
+}
+
+/// Writes the manual pages of all commands to a directory, or prints the first page.
+pub(crate) fn man(directory: Option<&Path>) -> Result<Exit, Failed> {
+    match directory {
+        None => output::stream(|out| clap_mangen::Man::new(commands()).render(out))?,
+        Some(directory) => {
+            let written = std::fs::create_dir_all(directory).and_then(|()| clap_mangen::generate_to(commands(), directory));
+            written.map_err(|error| Failed::usage(format!("cannot write to {}: {error}", directory.display())))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints the completions for a shell.
+pub(crate) fn completions(shell: Shell) -> Result<Exit, Failed> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut commands(), "sixbench", &mut script);
+    output::print(String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_page_stays_as_it_was_reviewed() {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(commands()).render(&mut page).expect("a page");
+        insta::assert_snapshot!(String::from_utf8(page).expect("text"));
+    }
+}

@@ -1,0 +1,44 @@
+//! `sixbench testbed`.
+
+use super::{PlanFile, isolation, read_plan};
+use crate::args::{TestbedCommand, TestbedUp};
+use crate::exit::{Exit, Failed};
+use crate::output;
+use sixbench_runner::held::{self, HeldTestbed};
+use sixbench_testbed::quoted;
+
+/// Brings a testbed up, runs a command in it, or ends it.
+pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
+    match what {
+        TestbedCommand::Up(arguments) => up(&arguments)?,
+        TestbedCommand::Exec { plan, device, command } => return Err(held::exec(&plan, device.as_deref(), &command).into()),
+        TestbedCommand::Down { plan } => {
+            let held = held::release(&plan)?;
+            output::line(format_args!("test {} of {} is down", held.test, held.plan))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn up(arguments: &TestbedUp) -> Result<(), Failed> {
+    let TestbedUp { plan, test, background, recipes, force } = arguments;
+    let PlanFile { mut loaded, library, .. } = read_plan(plan, recipes)?;
+    held::check_held(&mut loaded, &library, plan, test.as_deref(), isolation(*force))?;
+    let told = |held: &HeldTestbed| output::print(advised(held, *background));
+    match background {
+        true => told(&held::hold_in_background()?)?,
+        false => held::hold(&loaded, &library, plan, isolation(*force), told)?,
+    }
+    Ok(())
+}
+
+/// Returns a testbed in words, with the commands that look into it and end it.
+fn advised(held: &HeldTestbed, is_in_background: bool) -> String {
+    let (plan, words) = (quoted(std::slice::from_ref(&held.plan)), held.in_words());
+    let device = held.parts.last().map_or("", |part| part.name.as_str());
+    let end = if is_in_background { "" } else { "Ctrl-C, or " };
+    format!(
+        "{words}look into it: sixbench testbed exec {plan} -- ip address\n              \
+         sixbench testbed exec {plan} --device {device} -- ip route\nend it:       {end}sixbench testbed down {plan}\n"
+    )
+}

@@ -1,0 +1,134 @@
+//! Testbeds that are held for people to look into. These tests need root; without it they fail, they do not skip.
+
+mod common;
+
+use common::{ONE_AT_A_TIME, Scratch, namespaces_of, output, plans, signal, sixbench, start, text, wait_until};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output};
+
+/// Asserts that a command has ended with this code, and returns what it printed on both streams.
+fn told(output: &Output, code: i32) -> String {
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    told
+}
+
+/// Brings up a testbed in the foreground.
+fn up(plan: &str) -> Child {
+    let mut child = start(&["testbed", "up", plan]);
+    wait_until(&mut child, "testbed", || told_of(plan).status.success());
+    child
+}
+
+fn told_of(plan: &str) -> Output {
+    output(&["testbed", "exec", plan, "--", "true"])
+}
+
+fn directory_of(process: u32) -> String {
+    std::env::temp_dir().join(format!("sb-{process}-holder")).display().to_string()
+}
+
+#[test]
+fn a_testbed_is_there_until_ctrl_c_and_commands_run_in_each_part_of_it() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-up");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let child = up(&plan);
+    let process = child.id();
+    assert_eq!(namespaces_of(process).len(), 2);
+
+    let tester = told(&output(&["testbed", "exec", &plan, "--", "ip", "-o", "link"]), 0);
+    assert!(tester.contains("left@") && tester.contains("right@"), "{tester}");
+    let device = told(&output(&["testbed", "exec", &plan, "--device", "linux-ipv4", "--", "ip", "-o", "address"]), 0);
+    assert!(device.contains("198.18.0.1/30"), "{device}");
+    let status = told(&output(&["testbed", "exec", &plan, "--", "sh", "-c", "echo \"it's\"; exit 7"]), 7);
+    assert_eq!(status, "it's\n");
+    let unknown = told(&output(&["testbed", "exec", &plan, "--device", "other", "--", "true"]), 2);
+    assert!(unknown.contains("no `other`; it has: tester, linux-ipv4"), "{unknown}");
+
+    let twice = told(&output(&["testbed", "up", &plan]), 2);
+    assert!(twice.contains("is up") && twice.trim_end().ends_with(&format!("sixbench testbed down {plan}")), "{twice}");
+
+    signal(&child, "INT");
+    let ended = child.wait_with_output().expect("its end");
+    let words = told(&ended, 0);
+    for word in [&format!("sb-{process}-tester"), &format!("sb-{process}-dut"), "testbed exec", "testbed down", "198.18.0.2"] {
+        assert!(words.contains(word), "{word}: {words}");
+    }
+    assert!(namespaces_of(process).is_empty() && !Path::new(&directory_of(process)).exists());
+}
+
+#[test]
+fn a_testbed_in_the_background_outlives_its_command_and_ends_by_the_name_of_its_plan() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-background");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let words = told(&output(&["testbed", "up", &plan, "--background", "--test", "kernel"]), 0);
+    let process = words.split("held by process ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok()).expect("a process");
+    assert_eq!(namespaces_of(process).len(), 2);
+    // Another path to the same file is the same plan.
+    let near = sixbench(&["testbed", "exec", "plan.toml", "--", "true"]).current_dir(&scratch.0).output().expect("sixbench");
+    told(&near, 0);
+    let down = told(&output(&["testbed", "down", &plan]), 0);
+    assert!(down.contains("test kernel of") && down.contains("is down"), "{down}");
+    assert!(namespaces_of(process).is_empty() && !Path::new(&directory_of(process)).exists());
+}
+
+#[test]
+fn what_a_killed_testbed_leaves_is_not_found_and_swept() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-killed");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let mut child = up(&plan);
+    let process = child.id();
+    child.kill().expect("killed");
+    child.wait().expect("its end");
+    assert!(Path::new(&directory_of(process)).exists() && !namespaces_of(process).is_empty());
+    let missing = told(&told_of(&plan), 2);
+    assert!(missing.trim_end().ends_with(&format!("is not up; sixbench testbed up {plan}")), "{missing}");
+    told(&output(&["sweep"]), 0);
+    assert!(namespaces_of(process).is_empty() && !Path::new(&directory_of(process)).exists());
+}
+
+#[test]
+fn a_test_of_tcp_has_hosts_at_its_ends() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-tcp");
+    let test = "dut = \"linux-ipv4\"\nmeasure = \"tcp-establishment-rate\"";
+    let plan = scratch.write("plan.toml", &plans::of_test(test));
+    let child = up(&plan);
+    let right = told(&output(&["testbed", "exec", &plan, "--device", "right", "--", "ip", "-o", "address"]), 0);
+    assert!(right.contains("right") && !right.contains(": left"), "{right}");
+    // Nobody listens there, and who refuses is the right end.
+    let connection = format!("exec 3<>/dev/tcp/{}/9", address_in(&right));
+    let through = output(&["testbed", "exec", &plan, "--", "timeout", "10", "bash", "-c", &connection]);
+    signal(&child, "TERM");
+    told(&child.wait_with_output().expect("its end"), 0);
+    assert!(told(&through, 1).contains("refused"), "{}", text(&through.stderr));
+}
+
+/// Returns the address of the right end that the other side of the device can reach.
+fn address_in(listed: &str) -> &str {
+    let addresses = listed.lines().filter(|line| line.contains("right") && line.contains(" inet "));
+    let mut found = addresses.filter_map(|line| line.split(" inet ").nth(1)?.split('/').next());
+    found.next_back().expect("an address")
+}
+
+#[test]
+fn what_cannot_be_brought_up_is_refused_with_what_there_is() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-refused");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let unknown = told(&output(&["testbed", "up", &plan, "--test", "kernal"]), 2);
+    assert!(unknown.contains("no test is named `kernal`; the plan has: kernel"), "{unknown}");
+    let down = told(&output(&["testbed", "down", &plan]), 2);
+    assert!(down.trim_end().ends_with(&format!("is not up; sixbench testbed up {plan}")), "{down}");
+    // Where the binary lies another user may not come.
+    let binary = scratch.path("sixbench");
+    fs::copy(env!("CARGO_BIN_EXE_sixbench"), &binary).expect("a copy");
+    let mut other_user = Command::new("setpriv");
+    other_user.args(["--reuid=65534", "--regid=65534", "--clear-groups", &binary, "testbed", "up", "quickstart"]);
+    let no_root = told(&other_user.current_dir("/").output().expect("setpriv"), 3);
+    assert!(no_root.contains("need root"), "{no_root}");
+}

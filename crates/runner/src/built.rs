@@ -1,0 +1,128 @@
+//! The testbed of one device: the device, and the links on which its tester stands. Nothing here sends a frame.
+
+use super::cores::{cores, fewer};
+use super::ends::{TesterLinks, defers_interrupts, queues};
+use super::error::RunError;
+use super::request::{SessionRequest, Site};
+use crate::profile;
+use sixbench_io::PortSpec;
+use sixbench_plan::Links;
+use sixbench_testbed::recipe::DeviceHost;
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, RemoteMachine, Sysctls, TestbedError};
+
+/// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
+const ORDINARY_MTU: u32 = 1500;
+
+/// A device with its links, ready for a tester. Fields are dropped in the order in which they stand: the device, then its links.
+pub(super) struct BuiltTestbed {
+    /// `None` if the user has set the device up.
+    pub(super) dut: Option<Devices>,
+    pub(super) links: TesterLinks,
+    /// The governor that the plan sets, given back last.
+    _governor: Option<Sysctls>,
+    pub(super) cores: Cores,
+    /// The layout, in sentences.
+    pub(super) layout: Vec<String>,
+}
+
+impl BuiltTestbed {
+    /// Builds the testbed for a device and brings it up. `carries_frames`: the tester sends frames, not by the kernel's own sockets.
+    ///
+    /// # Errors
+    /// The testbed cannot be built. All that was done until then is undone.
+    pub(super) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
+        let recipe = request.recipe;
+        let governor = governed(site)?;
+        let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
+        let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
+        let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
+        let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
+        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
+        let mtu = ORDINARY_MTU.max(request.longest_datagram());
+        let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
+        let (links, dut) = match &site.links.ports {
+            Some(ports) => cabled(site, request, ports, &options)?,
+            None => started(site, request, &cores, settings, &options)?,
+        };
+        if defers_interrupts(site.links, carries_frames) {
+            links.defer_interrupts()?;
+        }
+        let mut layout = match &links {
+            TesterLinks::Built(topology) => topology.layout(),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
+            TesterLinks::Started(_) => cores.layout_in_memory(),
+        };
+        layout.extend(dut.iter().flat_map(Devices::layout));
+        Ok(Self { dut, links, _governor: governor, cores, layout })
+    }
+
+    /// Returns an error if a device of it has ended.
+    pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.dut.as_mut().map_or(Ok(()), Devices::check_alive)
+    }
+}
+
+/// Sets the frequency governor of the cores in use, if the plan has one.
+fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
+    let Some(governor) = &site.links.governor else { return Ok(None) };
+    let Cores { tester, dut } = cores(site.links)?;
+    Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
+}
+
+/// Takes ports that are cabled to a device, and sets the device up where it is on another machine.
+fn cabled(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    ports: &[PortSpec; 2],
+    options: &DutOptions,
+) -> Result<(TesterLinks, Option<Devices>), RunError> {
+    let links = TesterLinks::of_ports(site, request, ports)?;
+    let machine = site.links.machine.as_ref();
+    let dut = machine.map(|machine| away(site, machine, request, options)).transpose()?;
+    if let TesterLinks::Taken(interfaces) = &links {
+        interfaces.wait_for_carriers()?;
+    }
+    Ok((links, dut))
+}
+
+/// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
+fn started(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    cores: &Cores,
+    settings: LinkSettings,
+    options: &DutOptions,
+) -> Result<(TesterLinks, Option<Devices>), RunError> {
+    let recipe = request.recipe;
+    if recipe.host == DeviceHost::Memif {
+        let dut = Devices::bring_up_in_memory(recipe, &request.name, cores, &site.shell, options)?;
+        let sockets = dut.sockets().expect("a device in memory has sockets");
+        return Ok((TesterLinks::of_sockets(sockets), Some(dut)));
+    }
+    let topology = Devices::links(recipe, &site.shell, &request.name, cores, settings)?;
+    let dut = Devices::bring_up(recipe, &topology, options)?;
+    Ok((TesterLinks::Built(topology), Some(dut)))
+}
+
+fn away(
+    site: &Site<'_>,
+    machine: &RemoteMachine,
+    request: &SessionRequest<'_>,
+    options: &DutOptions,
+) -> Result<Devices, TestbedError> {
+    Devices::bring_up_on(&machine.reach(&site.shell)?, request.recipe, &request.name, &site.shell, options)
+}
+
+fn on_ports(links: &Links) -> Vec<String> {
+    let Some([left, right]) = &links.ports else { return Vec::new() };
+    let (kind, apart) = match links.interfaces() {
+        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
+        None => ("ports", ""),
+    };
+    match &links.machine {
+        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
+        None => {
+            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
+        }
+    }
+}

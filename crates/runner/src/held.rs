@@ -1,0 +1,301 @@
+//! A testbed that is held without measuring, so that a person can look into it: what holds it, how another process finds it, and how commands
+//! are run in it. One directory for each process that holds a testbed says what it holds; a lock on a file in it says that the process lives.
+
+use super::built::BuiltTestbed;
+use super::error::{HeldError, RunError};
+use super::feasible;
+use super::manager::session_request;
+use super::request::{SessionRequest, Site};
+use super::session::Session;
+use super::stop;
+use crate::profile;
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{Plan, Test};
+use sixbench_plan::{Loaded, plans};
+use sixbench_testbed::{Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const LOCK: &str = "lock";
+const STATE: &str = "state.json";
+
+/// The rest between two looks at a device that is held, or at a process that was asked for something.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The longest time that a testbed may take to be undone.
+const UNDOING: Duration = Duration::from_secs(60);
+
+/// A testbed that a process holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldTestbed {
+    /// The path of the plan, by which it is found.
+    pub plan: String,
+    /// The name of the test.
+    pub test: String,
+    /// The process that holds it.
+    pub process: u32,
+    /// The tester's ends, then the devices from left to right; empty until all are up.
+    pub parts: Vec<TestbedPart>,
+    /// The layout, in sentences.
+    pub layout: Vec<String>,
+}
+
+/// A part of a testbed in which commands can be run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestbedPart {
+    /// `tester`, or `left` and `right` where its ends are apart; or the name of a device.
+    pub name: String,
+    /// A description of its ports and addresses, for people.
+    pub links: String,
+    access: ShellAccess,
+}
+
+impl HeldTestbed {
+    /// Returns the testbed in words, a line for each part.
+    pub fn in_words(&self) -> String {
+        let line = |part: &TestbedPart| format!("  {:<12} {}: {}\n", part.name, part.access.location, part.links);
+        let head = format!("test {} of {} is up, held by process {}\n", self.test, self.plan, self.process);
+        let layout = self.layout.iter().map(|sentence| format!("  {sentence}\n"));
+        [head].into_iter().chain(self.parts.iter().map(line)).chain(layout).collect()
+    }
+
+    /// Returns the process that runs a command in a part of it, the first one unless another is named.
+    fn command(&self, part: Option<&str>, words: &[String]) -> Result<Command, HeldError> {
+        let found = self.parts.iter().find(|known| part.is_none_or(|name| known.name == name));
+        let names = || self.parts.iter().map(|part| part.name.clone()).collect();
+        let unknown = || HeldError::UnknownPart { name: part.unwrap_or_default().to_owned(), names: names() };
+        if self.parts.is_empty() {
+            return Err(HeldError::NotReady(self.plan.clone()));
+        }
+        Ok(found.ok_or_else(unknown)?.access.command(words))
+    }
+}
+
+/// Returns the testbed of a plan that is held, by the path of the plan's file or the name of a ready plan.
+fn find(path: &Path) -> Result<HeldTestbed, HeldError> {
+    let plan = identity(path);
+    holder_directories().iter().filter_map(|held| read(held)).find(|held| held.plan == plan).ok_or(HeldError::NotUp(plan))
+}
+
+/// Returns the path by which a plan is known, wherever it is named from.
+fn identity(path: &Path) -> String {
+    let file = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    let ready = plans::find(path).filter(|_| !path.exists());
+    ready.map_or_else(|| file.unwrap_or(path.to_owned()).display().to_string(), |plan| plan.name.to_owned())
+}
+
+/// Returns what the process with this directory holds; `None` if that process is gone.
+fn read(directory: &Path) -> Option<HeldTestbed> {
+    let is_alive = matches!(File::open(directory.join(LOCK)).ok()?.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
+    serde_json::from_str(&fs::read_to_string(directory.join(STATE)).ok()?).ok().filter(|_| is_alive)
+}
+
+/// The directory that says what this process holds. It goes when this is dropped.
+struct Holder {
+    directory: PathBuf,
+    _lock: File,
+}
+
+impl Holder {
+    fn new(held: &HeldTestbed) -> Result<Self, RunError> {
+        let directory = make_holder_directory()?;
+        let lock = File::create(directory.join(LOCK))?;
+        lock.lock()?;
+        let holder = Self { directory, _lock: lock };
+        holder.write(held).map(|()| holder)
+    }
+
+    /// Writes the state; a reader finds the one before or this one.
+    fn write(&self, held: &HeldTestbed) -> Result<(), RunError> {
+        let (path, new) = (self.directory.join(STATE), self.directory.join("state.new"));
+        fs::write(&new, serde_json::to_string(held).map_err(io::Error::from)?)?;
+        Ok(fs::rename(new, path)?)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// Leaves one test in a plan, its first unless another is named, and refuses what cannot be brought up here. `path` is where the plan was read.
+///
+/// # Errors
+/// An unknown test, a testbed of the plan that is up, or anything for which the test could not be run.
+pub fn check_held(
+    loaded: &mut Loaded,
+    library: &Library,
+    path: &Path,
+    test: Option<&str>,
+    isolation: Isolation,
+) -> Result<(), RunError> {
+    let names: Vec<String> = loaded.plan.tests.iter().map(|test| test.name.clone()).collect();
+    let name = test.or(names.first().map(String::as_str)).unwrap_or_default().to_owned();
+    loaded.plan.tests.retain(|test| test.name == name);
+    if loaded.plan.tests.is_empty() {
+        return Err(HeldError::UnknownTest { test: name, names }.into());
+    }
+    if let Ok(HeldTestbed { plan, test, process, .. }) = find(path) {
+        return Err(HeldError::IsUp { plan, test, process }.into());
+    }
+    feasible::check(loaded, library, isolation)
+}
+
+/// Brings up the testbed of the only test of a plan, which [`check_held`] has accepted, as a run does, calls `told`, and holds the testbed until a
+/// stop is requested. Ports of frames are not opened: the tester's interfaces are there for other programs.
+///
+/// # Errors
+/// The testbed cannot be built, or a device ends. Everything is undone.
+pub fn hold(
+    loaded: &Loaded,
+    library: &Library,
+    path: &Path,
+    isolation: Isolation,
+    told: impl FnOnce(&HeldTestbed) -> io::Result<()>,
+) -> Result<(), RunError> {
+    let stop = stop::install()?;
+    let shell = Shell::new().stopped_by(stop.clone());
+    sweep(&shell)?;
+    let (plan, test) = (&loaded.plan, &loaded.plan.tests[0]);
+    let (parts, layout) = (Vec::new(), Vec::new());
+    let mut held = HeldTestbed { plan: identity(path), test: test.name.clone(), process: std::process::id(), parts, layout };
+    let holder = Holder::new(&held)?;
+    let site = Site { shell, links: &loaded.links, stop, isolation, pcap: None };
+    let request = session_request(plan, library, test, String::new())?;
+    let mut testbed = OpenTestbed::open(&site, &request, plan, test)?;
+    held.parts = testbed.parts(&site, request.recipe);
+    held.layout = testbed.built().layout.clone();
+    holder.write(&held)?;
+    told(&held)?;
+    loop {
+        match stop::rest(&site.stop, PAUSE) {
+            Err(RunError::Interrupted) => return Ok(()),
+            rested => rested?,
+        }
+        testbed.check_alive()?;
+    }
+}
+
+/// A testbed that is up: with hosts at its ends if its test needs them, which come with the tester; else without a tester.
+enum OpenTestbed {
+    WithHosts(Box<Session>),
+    Bare(Box<BuiltTestbed>),
+}
+
+impl OpenTestbed {
+    fn open(site: &Site<'_>, request: &SessionRequest<'_>, plan: &Plan, test: &Test) -> Result<Self, RunError> {
+        if !test.measure.needs_hosts() {
+            return Ok(Self::Bare(Box::new(BuiltTestbed::build(site, request, true)?)));
+        }
+        let job = profile::job(request.recipe, test, request.largest, plan.seed, test.trial_settings(plan))?;
+        Ok(Self::WithHosts(Box::new(Session::open(site, request, job)?)))
+    }
+
+    fn built(&self) -> &BuiltTestbed {
+        match self {
+            Self::WithHosts(session) => session.testbed(),
+            Self::Bare(testbed) => testbed,
+        }
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        match self {
+            Self::WithHosts(session) => session.check_alive(),
+            Self::Bare(testbed) => Ok(testbed.check_alive()?),
+        }
+    }
+
+    /// Returns the tester's ends, then the devices.
+    fn parts(&self, site: &Site<'_>, recipe: &Recipe) -> Vec<TestbedPart> {
+        let hosts = match self {
+            Self::WithHosts(session) => session.hosts(),
+            Self::Bare(_) => None,
+        };
+        let mut ends = self.built().links.ends().map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string()));
+        if let Some((left, right)) = hosts {
+            [ends[0].0, ends[1].0] = [Some(left), Some(right)];
+        }
+        let links = [(&ends[0].1, &recipe.left), (&ends[1].1, &recipe.right)].map(|(port, link)| with(port, &link.tester));
+        let access = |namespace: &Option<String>| match namespace {
+            Some(name) => site.shell.within(name).access(),
+            None => site.shell.outside().access(),
+        };
+        let part = |name: &str, links: String, access| TestbedPart { name: name.to_owned(), links, access };
+        let [left, right] = [0, 1].map(|end| access(&ends[end].0));
+        let tester = match left == right {
+            true => vec![part("tester", links.join(", "), left)],
+            false => {
+                let [left_links, right_links] = links;
+                vec![part("left", left_links, left), part("right", right_links, right)]
+            }
+        };
+        let devices = self.built().dut.iter().flat_map(|dut| dut.accesses()).zip(recipe.devices());
+        let device = |((name, access), recipe): ((&str, ShellAccess), &Recipe)| {
+            part(name, [with("left", &recipe.left.dut), with("right", &recipe.right.dut)].join(", "), access)
+        };
+        tester.into_iter().chain(devices.map(device)).collect()
+    }
+}
+
+/// Returns the name of a port with its addresses.
+fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
+    let addresses = addresses.iter().map(|address| format!(" {}", address.to_string()));
+    [port.to_owned()].into_iter().chain(addresses).collect()
+}
+
+/// Starts this program again without the word `--background` of its command line, and returns as soon as that process holds a testbed.
+///
+/// # Errors
+/// The process ended before; in its words.
+pub fn hold_in_background() -> Result<HeldTestbed, RunError> {
+    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
+    loop {
+        let held = holder_directories().iter().filter_map(|held| read(held)).find(|held| held.process == child.id());
+        if let Some(held) = held.filter(|held| !held.parts.is_empty()) {
+            return Ok(held);
+        }
+        if child.try_wait()?.is_some() {
+            let mut told = String::new();
+            child.stderr.take().map_or(Ok(0), |mut error| error.read_to_string(&mut told))?;
+            let last = told.rsplit("error: ").next().unwrap_or_default().trim_end();
+            return Err(HeldError::Ended(last.to_owned()).into());
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Runs a command in a part of the testbed of a plan, in place of this process; returns only if that is not possible.
+pub fn exec(path: &Path, part: Option<&str>, words: &[String]) -> RunError {
+    match find(path).and_then(|held| held.command(part, words)) {
+        Ok(mut command) => command.exec().into(),
+        Err(error) => error.into(),
+    }
+}
+
+/// Ends the process that holds the testbed of a plan, and waits until everything is undone.
+///
+/// # Errors
+/// No process holds it, or it does not end in a minute.
+pub fn release(path: &Path) -> Result<HeldTestbed, RunError> {
+    let held = find(path)?;
+    let pid = i32::try_from(held.process).ok().and_then(Pid::from_raw).ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;
+    kill_process(pid, Signal::TERM).map_err(io::Error::from)?;
+    let end = Instant::now() + UNDOING;
+    while find(path).is_ok_and(|now| now.process == held.process) {
+        if Instant::now() > end {
+            return Err(HeldError::NotEnded(held.process).into());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(held)
+}

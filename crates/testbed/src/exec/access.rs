@@ -1,0 +1,69 @@
+//! How a person runs commands where a part of a testbed is, also from another process than the one that holds the testbed.
+
+use super::{ExecTarget, Shell, quoted, search_path};
+use serde::{Deserialize, Serialize};
+use std::process::Command;
+
+/// The words that lead to a part of a testbed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellAccess {
+    /// A description of the place, for people: `namespace sb-1-dut`.
+    pub location: String,
+    prefix: Vec<String>,
+    /// True if the words of a command are handed over as one line of shell.
+    takes_line: bool,
+}
+
+impl ShellAccess {
+    /// Returns the process that runs these words there, with the streams of this one; it is to be started.
+    pub fn command(&self, words: &[String]) -> Command {
+        let words = self.words(words);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env("PATH", search_path());
+        command
+    }
+
+    fn words(&self, command: &[String]) -> Vec<String> {
+        let command = if self.takes_line { vec![quoted(command)] } else { command.to_vec() };
+        [self.prefix.clone(), command].concat()
+    }
+}
+
+impl Shell {
+    /// Returns the way to where this shell runs its commands.
+    pub fn access(&self) -> ShellAccess {
+        let mut prefix = self.target().words::<&str>(&[]);
+        let (location, takes_line) = match self.target() {
+            ExecTarget::Here => ("this machine".to_owned(), false),
+            ExecTarget::Namespace(name) => (format!("namespace {name}"), false),
+            ExecTarget::Lab(_) => ("a virtual machine of the kernel lab".to_owned(), false),
+            ExecTarget::Ssh(remote) => {
+                // The last word is the line itself, and empty.
+                prefix.pop();
+                (format!("{}, over ssh", remote.destination()), true)
+            }
+        };
+        ShellAccess { location, prefix, takes_line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::Remote;
+
+    fn words(shell: &Shell) -> Vec<String> {
+        shell.access().words(&["echo", "it's"].map(str::to_owned))
+    }
+
+    #[test]
+    fn a_command_reaches_each_place_with_its_words_unchanged() {
+        let shell = Shell::new();
+        assert_eq!(words(&shell), ["echo", "it's"]);
+        assert_eq!(words(&shell.within("sb-x")), ["ip", "netns", "exec", "sb-x", "echo", "it's"]);
+        let remote = shell.at(ExecTarget::Ssh(Remote::new("dut", None)));
+        assert_eq!(words(&remote), ["ssh", "dut", "echo 'it'\\''s'"]);
+        let lab = shell.at(ExecTarget::Lab("/d/inside".into()));
+        assert_eq!(words(&lab), ["sh", "/d/inside", "echo", "it's"]);
+    }
+}
