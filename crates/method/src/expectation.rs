@@ -6,7 +6,7 @@ use crate::measures::{Outcome, Quantity};
 use crate::plan::{Expectation, Measure, Plan, Test};
 use crate::search::Limit;
 use crate::stats;
-use crate::terms::{Direction, FrameSize, LossRatio};
+use crate::terms::{Direction, FrameSize};
 
 /// An expectation at one point, beside what was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl<'a> PointRepetitions<'a, '_> {
     }
 
     fn searched(&self) -> Subject {
-        let goal = self.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let goal = self.test.first_goal(self.plan);
         Subject::rate(&self.test.measure, goal)
     }
 
@@ -171,7 +171,7 @@ mod tests {
     use crate::measures::Value;
     use crate::plan::{Load, PdvStream, Point, Profile};
     use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
-    use crate::terms::FrameRate;
+    use crate::terms::{FrameRate, LossRatio};
     use crate::trial::TrialSettings;
 
     fn plan(test: Test) -> Plan {

@@ -172,7 +172,7 @@ impl<'a> StatusSources<'a, '_> {
     fn planned_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
         let records: Vec<&TrialRecord> = self.records.iter().filter(|record| record.point == point).collect();
         let outcomes: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| outcome.point == point).collect();
-        let goal = self.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let goal = test.first_goal(self.plan);
         let is_result = |outcome: &&&Outcome| {
             let of_repetition = records.iter().filter(|record| record.repetition == outcome.repetition);
             has_result(test, goal, outcome, &of_repetition.copied().collect::<Vec<_>>())

@@ -147,8 +147,10 @@ pub fn trust(
 }
 
 impl Evidence<'_> {
-    fn goal(&self) -> LossRatio {
-        self.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO)
+    /// Returns the first loss goal of the test of a point, zero loss for a point of no test of the plan.
+    fn goal_at(&self, point: &Point) -> LossRatio {
+        let test = self.plan.tests.iter().find(|test| test.name == point.test);
+        test.map_or(LossRatio::ZERO, |test| test.first_goal(self.plan))
     }
 
     /// The points that have outcomes, each with the values of its repetitions.
@@ -177,7 +179,7 @@ fn percent(part: usize, of: usize) -> f64 {
 
 fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let all = evidence.records.len();
-    let verdict = |record: &&TrialRecord| record.result.verdict(evidence.goal());
+    let verdict = |record: &&TrialRecord| record.result.verdict(evidence.goal_at(&record.point));
     let invalid: Vec<_> = evidence.records.iter().filter(|record| verdict(record) == Verdict::Invalid).collect();
     let is_disturbed = |record: &&&TrialRecord| record.result.was_made_again() || was_done_to_it(record, Verdict::Invalid);
     let disturbed = invalid.iter().filter(is_disturbed).count();
@@ -253,13 +255,13 @@ fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let ended = evidence.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.brackets.first()?.upper?)));
     let last = ended.filter_map(|(outcome, upper)| {
         let of_search = evidence.records.iter().filter(|r| r.point == outcome.point && r.repetition == outcome.repetition);
-        of_search.rev().find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal()) == Verdict::Lost)
+        of_search.rev().find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
     });
     let last: Vec<&TrialRecord> = last.collect();
     if last.is_empty() {
         return Vec::new();
     }
-    let momentary = last.iter().filter(|record| accident(&[record], evidence.goal()).is_some()).count();
+    let momentary = last.iter().filter(|record| accident(&[record], evidence.goal_at(&record.point)).is_some()).count();
     let share = percent(momentary, last.len());
     let text = format!(
         "the loss that ended a search stood in one moment in {momentary} of {} searches, and all along in the others",
@@ -312,7 +314,7 @@ fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
             let of_search =
                 |r: &&TrialRecord| r.point == outcome.point && r.repetition == outcome.repetition && !r.result.was_made_again();
             let records: Vec<&TrialRecord> = evidence.records.iter().filter(of_search).collect();
-            explain(&records, evidence.goal()).map(|found| found.cause)
+            explain(&records, evidence.goal_at(&outcome.point)).map(|found| found.cause)
         })
         .collect();
     let is_full = |cause: &&Option<Cause>| matches!(cause, Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores));

@@ -23,7 +23,7 @@ pub(super) fn several_times(times: Repetition, section: &'static str) -> Clause 
 
 /// The first goal decides at which load delays, recovery and resets are measured.
 pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
-    test.search.goals.first().is_none_or(|&goal| goal == LossRatio::ZERO)
+    test.search.first_goal() == LossRatio::ZERO
 }
 
 pub(super) fn goals(test: &TestContext<'_>) -> String {

@@ -9,7 +9,7 @@ use crate::conformance::Clause;
 use crate::conformance::numbers::percent;
 use crate::plan::Stateful;
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
-use crate::terms::{Direction, FrameRate, LossRatio};
+use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,7 @@ impl CapacitySearch {
         };
         let (method, width) = (SearchMethod::Binary, self.search.width.max(WIDTH));
         let settings = SearchSettings { minimum, maximum, method, width, ..self.search.clone() };
-        let goal = self.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let goal = self.search.first_goal();
         let stateful = self.stateful;
         let establishing = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
         (connections, Searching::new(new_search(&settings, &self.trial, Start::Cold), goal, Box::new(establishing)))

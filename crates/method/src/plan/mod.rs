@@ -22,7 +22,7 @@ pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrde
 
 use crate::repeat::Repetition;
 use crate::search::SearchSettings;
-use crate::terms::{Directions, FrameRate, FrameSize, Share};
+use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
 use serde::{Deserialize, Serialize};
 
@@ -158,7 +158,17 @@ impl Test {
     /// Returns the search settings of this test.
     pub fn search_settings(&self, plan: &Plan) -> SearchSettings {
         let maximum = self.maximum.unwrap_or(plan.search.maximum);
-        SearchSettings { maximum, ..plan.search.clone() }
+        SearchSettings { maximum, goals: self.loss_goals(plan).to_vec(), ..plan.search.clone() }
+    }
+
+    /// Returns the loss goals of this test. Code that needs the goals of a test asks here, not the plan's search.
+    pub fn loss_goals<'a>(&'a self, plan: &'a Plan) -> &'a [LossRatio] {
+        &plan.search.goals
+    }
+
+    /// Returns the first loss goal of this test, zero loss if there is none.
+    pub fn first_goal(&self, plan: &Plan) -> LossRatio {
+        self.loss_goals(plan).first().copied().unwrap_or(LossRatio::ZERO)
     }
 
     /// Returns the highest rate of the medium for the largest frames that the test has on either link, where the plan knows the medium.

@@ -46,7 +46,7 @@ impl BinarySearch {
     /// A search for the first of the settings' goals, zero loss if there is none, in trials of `duration_ns` nanoseconds.
     pub fn new(settings: &SearchSettings, duration_ns: u64, start: Start) -> Self {
         Self {
-            goal: settings.goals.first().copied().unwrap_or(LossRatio::ZERO),
+            goal: settings.first_goal(),
             duration_ns,
             range: LoadRange::new(settings.minimum, settings.maximum, settings.width),
             aim: aim(start),

@@ -82,6 +82,13 @@ pub struct SearchSettings {
     pub start: RepetitionStart,
 }
 
+impl SearchSettings {
+    /// Returns the first loss goal, zero loss if there is none: the one by which headlines, and trials without a search, are judged.
+    pub fn first_goal(&self) -> LossRatio {
+        self.goals.first().copied().unwrap_or(LossRatio::ZERO)
+    }
+}
+
 /// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -47,7 +47,7 @@ impl ProcedureContext<'_> {
 
     /// A search whose trials are what `mapper` makes of a constant load.
     pub(in crate::measures) fn search(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Searching {
-        let goal = self.test.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
     }
 
@@ -96,7 +96,7 @@ impl ProcedureContext<'_> {
 
     fn throughput_from(&self, start: Start) -> Searching {
         let conditions = self.conditions();
-        let goal = self.test.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, start, Box::new(move |spec| conditions.apply(spec)))
     }
 }
