@@ -60,7 +60,8 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
 pub(crate) fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
     let of = plan.test(&point.test);
     let is_source = move |test: &&Test| {
-        of.is_some_and(|of| of.shares_throughput_with(test)) && test.frame_sizes.contains(&point.frame_size)
+        let is_alike = |of: &Test| of.shares_throughput_with(test) && of.first_goal(plan) == test.first_goal(plan);
+        of.is_some_and(is_alike) && test.frame_sizes.contains(&point.frame_size)
     };
     let measured = |which: fn(&Measure) -> bool| plan.tests.iter().filter(move |test| which(&test.measure));
     let tests = measured(Measure::is_throughput).chain(measured(Measure::is_at_throughput));

@@ -10,7 +10,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{Resumed, outcomes, replay, resume};
 use sixbench_method::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{FrameRate, LossRatio};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -19,8 +19,19 @@ fn noisy(seed: u64) -> SimulatedDut {
     SimulatedDut::new(noisy, FrameRate(1_000_000), seed).with_stalls(0.05)
 }
 
-fn plans() -> [Plan; 2] {
-    [plan(SearchMethod::Binary, &[0.0]), plan(SearchMethod::Mlrsearch, &[0.0, 0.001])]
+/// The last plan has a test with loss goals of its own.
+fn plans() -> [Plan; 3] {
+    let mut own = plan(SearchMethod::Binary, &[0.0]);
+    own.tests[0].own_goals = Some([0.0, 0.001].map(LossRatio).to_vec());
+    [plan(SearchMethod::Binary, &[0.0]), plan(SearchMethod::Mlrsearch, &[0.0, 0.001]), own]
+}
+
+#[test]
+fn a_test_is_searched_by_its_own_loss_goals() {
+    let [.., plan] = plans();
+    let found = outcomes(&plan, &live(&plan, &mut noisy(1)).0);
+    let goals: Vec<f64> = found[0].brackets.iter().map(|bracket| bracket.goal.0).collect();
+    assert_eq!((goals, plan.search.goals.len()), (vec![0.0, 0.001], 1));
 }
 
 /// Every measurement there is, at the throughput where it is made at a load.
@@ -105,7 +116,7 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
 
 #[test]
 fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_is_no_mismatch() {
-    let [mut plan, _] = plans();
+    let [mut plan, ..] = plans();
     plan.tests[0].measure = Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND });
     let (mut records, found) = live(&plan, &mut noisy(7));
     let again = TrialRecord { trial: 2, ..records[0].clone() };
@@ -118,7 +129,7 @@ fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_i
 
 #[test]
 fn records_of_another_plan_are_refused() {
-    let [mut plan, _] = plans();
+    let [mut plan, ..] = plans();
     let (records, _) = live(&plan, &mut noisy(7));
     plan.search.maximum = FrameRate(9_000_000);
     let replay = replay(&plan, &records);
@@ -129,7 +140,7 @@ fn records_of_another_plan_are_refused() {
 
 #[test]
 fn records_of_another_measurement_are_refused() {
-    let [mut plan, _] = plans();
+    let [mut plan, ..] = plans();
     let (records, _) = live(&plan, &mut noisy(7));
     for measure in measures().into_iter().skip(1) {
         plan.tests[0].measure = measure;
@@ -140,7 +151,7 @@ fn records_of_another_measurement_are_refused() {
 
 #[test]
 fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
-    let [mut plan, _] = plans();
+    let [mut plan, ..] = plans();
     let (_, mut found) = live(&plan, &mut noisy(7));
     found.truncate(2);
     let point = plan.tests[0].points().next().unwrap();

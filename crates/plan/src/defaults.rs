@@ -11,6 +11,8 @@ pub(super) struct PlanDefaults<'a> {
     pub(super) profile: Profile,
     pub(super) trial: TrialSettings,
     pub(super) search: &'a SearchSettings,
+    /// True if the file names the method of the search.
+    pub(super) is_method_given: bool,
     pub(super) link_rate: Option<u64>,
     pub(super) duts: &'a [&'a str],
 }

@@ -141,7 +141,9 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let (trial, patience_ns) = trial_section.unwrap_or_else(|| usual_trial(profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = read_testbed(&file);
-    let tests = read_tests(&file, &PlanDefaults { profile, trial, search: &search, link_rate, duts });
+    let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
+    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts };
+    let tests = read_tests(&file, &defaults);
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };

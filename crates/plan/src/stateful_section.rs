@@ -5,7 +5,7 @@ use super::reader::Section;
 use super::words::order;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
-use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::units;
 
 /// The default of R, connections per second: most software opens more.
@@ -26,7 +26,12 @@ pub(super) struct StatefulSection {
 }
 
 /// Reads the keys; `connections` makes a test stateful.
-pub(super) fn read_stateful(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
+pub(super) fn read_stateful(
+    section: &Section<'_>,
+    defaults: &PlanDefaults<'_>,
+    measure: &Measure,
+    goals: &[LossRatio],
+) -> StatefulSection {
     let connections = section.list("connections", units::connections).unwrap_or_default();
     let table_sizes = section.list("table-size", units::connections).unwrap_or_default();
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
@@ -60,15 +65,11 @@ pub(super) fn read_stateful(section: &Section<'_>, defaults: &PlanDefaults<'_>, 
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
-    let has_loss = defaults.search.goals.iter().any(|goal| goal.0 > 0.0);
+    let has_loss = goals.iter().any(|goal| goal.0 > 0.0);
     if has_loss && measure.searches_phase_one() {
         let title =
             format!("{} has no loss goal other than zero, because every connection must be established", measure.name());
-        section.mistake_with_help(
-            "measure",
-            title,
-            "leave out `loss-goals` in [search], and put tests of phase 2 that use them into a plan of their own",
-        );
+        section.mistake_with_help("measure", title, "give this test `loss-goals = [\"0%\"]`");
     }
     check(section, &stateful, connections.iter().copied().fold(most, u64::max));
     StatefulSection { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }

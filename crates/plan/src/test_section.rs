@@ -11,7 +11,7 @@ use super::words::{any, count, directions, identifier, known_dut};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
-use sixbench_method::terms::{Directions, FrameSize, Share};
+use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
 use sixbench_method::units::{self, word};
 use std::collections::BTreeSet;
 
@@ -81,10 +81,12 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     if maximum.is_some_and(|maximum| maximum <= defaults.search.minimum) {
         section.mistake("maximum", "the maximum rate must be above the minimum of [search]");
     }
+    let own_goals = read_goals(&section, defaults, &measure);
     let optional = section.truth("optional").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
     let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
-    let state = read_stateful(&section, defaults, &measure);
+    let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
+    let state = read_stateful(&section, defaults, &measure, goals);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
     let steps = read_steps(&section, state, dns);
@@ -103,6 +105,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         repetitions,
         frame_timeout_ns,
         maximum,
+        own_goals,
         cores: None,
         ipv4_only: false,
         optional,
@@ -110,6 +113,22 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         expect,
     };
     Some(steps.into_tests(&test))
+}
+
+/// Reads the loss goals of a test that has some of its own.
+fn read_goals(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> Option<Vec<LossRatio>> {
+    const KEY: &str = "loss-goals";
+    let goals = section.list(KEY, units::loss)?;
+    let takes_several = defaults.search.method.info().takes_several_goals || !defaults.is_method_given;
+    if !measure.is_searched_rate() {
+        section.mistake(KEY, format!("{} searches for no rate, so it has no loss goals", measure.name()));
+    } else if goals.is_empty() {
+        section.mistake(KEY, "at least one loss goal is needed");
+    } else if goals.len() > 1 && !takes_several {
+        let help = "use method = \"mlrsearch\" in [search] for several goals in one search";
+        section.mistake_with_help(KEY, format!("a {} has one loss goal", defaults.search.method.info().title), help);
+    }
+    Some(goals)
 }
 
 /// Returns the frame sizes of a test that names none. Opening connections costs a DUT the same whatever the size of the frames,
@@ -327,5 +346,39 @@ impl SeriesStep {
         };
         (self.change)(&mut test);
         test
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture_tests::{SMALLEST, mistakes};
+    use crate::parse;
+    use sixbench_method::search::SearchMethod;
+    use sixbench_method::terms::LossRatio;
+
+    const DUTS: [&str; 1] = ["linux-ipv4"];
+
+    #[test]
+    fn a_test_may_have_loss_goals_of_its_own() {
+        let source = format!("{SMALLEST}loss-goals = [\"0%\", \"0.1%\"]\n[[test]]\nname = \"u\"\ndut = \"linux-ipv4\"\n");
+        let plan = parse(&source, &DUTS).expect("a plan").plan;
+        let goals = |i: usize| plan.tests[i].loss_goals(&plan).to_vec();
+        assert_eq!(goals(0), [LossRatio::ZERO, LossRatio(0.001)]);
+        assert_eq!(goals(1), [LossRatio::ZERO]);
+        assert_eq!(plan.tests[0].search_settings(&plan).method, SearchMethod::Mlrsearch);
+    }
+
+    #[test]
+    fn mistakes_in_the_loss_goals_of_a_test_are_told_at_their_line() {
+        let told = |lines: &str| mistakes(&format!("{SMALLEST}{lines}\n"), &DUTS);
+        let latency = told("measure = \"latency\"\nloss-goals = \"1%\"");
+        assert!(
+            latency.contains("latency searches for no rate, so it has no loss goals") && latency.contains("plan.toml:6:"),
+            "{latency}"
+        );
+        assert!(told("loss-goals = []").contains("at least one loss goal is needed"));
+        let binary = told("loss-goals = [\"0%\", \"1%\"]\n[search]\nmethod = \"binary\"");
+        assert!(binary.contains("has one loss goal") && binary.contains("plan.toml:5:"), "{binary}");
+        assert!(told("loss-goals = \"many\"").contains("plan.toml:5:"));
     }
 }

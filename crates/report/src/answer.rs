@@ -1,7 +1,7 @@
 //! The first screen of the page: every result beside those it may be compared with, on one scale, each repetition a dot.
 
-use crate::digest::{Digest, PointDigest};
-use crate::numbers::{full_rate_unit, printed_scale, searched, share, subject, supported, unit};
+use crate::digest::{Digest, GoalDigest, PointDigest, common_goal};
+use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share, subject, supported, unit};
 use crate::plot::answer_bar::{RepetitionDot, bar};
 use crate::trust::capitalised;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameSize, LossRatio};
 
 /// The most results of a group that the first screen shows; of more, those of the smallest frame size.
 const MOST_ROWS: usize = 12;
@@ -33,6 +33,8 @@ struct AnswerRow {
     size: String,
     /// The number, as exact as the spread of its repetitions supports.
     value: String,
+    /// The results for the further loss goals, each with its goal.
+    others: Vec<String>,
     /// SVG; empty where there is no number, or a curve.
     bar: String,
     n: u32,
@@ -61,7 +63,7 @@ fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<An
     let note = if shown.len() < points.len() { left_out(points.len(), smallest) } else { String::new() };
     let place = if in_memory { ", devices in shared memory (not to be compared with the others)" } else { "" };
     let rows = shown.iter().map(|point| row(digest, point, end)).collect();
-    Some(AnswerGroup { title: format!("{}{place}", heading(digest, measure)), rows, note })
+    Some(AnswerGroup { title: format!("{}{place}", heading(measure, common_goal(points.iter().copied()))), rows, note })
 }
 
 fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
@@ -70,14 +72,14 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
 }
 
 /// The quantity and, where there is one for all, its unit.
-fn heading(digest: &Digest, measure: &Measure) -> String {
+fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
     match measure.info().headline {
         Some(quantity) => {
             let way = if quantity.is_higher_better() { "" } else { " (less is better)" };
             format!("{}, {}{way}", quantity.title(), unit(quantity))
         }
         None if measure.is_curve() => "Frame loss rate at the highest rate".to_owned(),
-        None => capitalised(&format!("{}, {}", searched(measure, digest.goal()), full_rate_unit(measure))),
+        None => capitalised(&format!("{}, {}", commonly_searched(measure, goal), full_rate_unit(measure))),
     }
 }
 
@@ -94,11 +96,19 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         size: point.size().map_or_else(String::new, |size| size.to_string()),
         bar: summary.map_or_else(String::new, |summary| bar(&name, summary.median, is_open, &repetitions, end)),
         value: number(digest, point, summary),
+        others: point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(of_goal).collect(),
         n: point.planned(digest).map_or(0, |planned| planned.repetitions.with_result),
         spread: summary.filter(|s| s.n > 1).and_then(|s| s.dispersion_percent()).map_or("–".to_owned(), |p| share(p / 100.0)),
         ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
         name,
     }
+}
+
+/// `45.1 k with at most 0.01 % loss`
+fn of_goal(found: &GoalDigest) -> Option<String> {
+    let summary = found.summary.as_ref()?;
+    let number = supported(summary.median, summary.max - summary.min);
+    Some(format!("{}{number} {}", found.limits.sign(), loss_goal(found.goal)))
 }
 
 /// Returns the number of a result, in the unit of its group.

@@ -7,8 +7,8 @@ use sixbench_method::bottleneck::{explain, weakest};
 pub(crate) fn bottlenecks(digest: &Digest) -> Vec<String> {
     // Losses that a measurement makes on purpose say nothing of a limit.
     let is_of_a_limit = |point: &&PointDigest| point.test.measure.finds_a_limit();
-    let explained = |point: &PointDigest| explain(&point.records, digest.goal()).map(|found| found.to_string());
-    let chained = |point: &PointDigest| weakest(&point.found_trials(digest.goal())).map(|found| found.to_string());
+    let explained = |point: &PointDigest| explain(&point.records, point.first_goal()).map(|found| found.to_string());
+    let chained = |point: &PointDigest| weakest(&point.found_trials(point.first_goal())).map(|found| found.to_string());
     let sentences = |point: &PointDigest| {
         let found = [explained(point), chained(point)].into_iter().flatten();
         found.map(|words| format!("{}: {words}.", point.name())).collect::<Vec<_>>()

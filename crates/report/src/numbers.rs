@@ -197,14 +197,18 @@ pub(crate) fn load(spec: &TrialSpec) -> String {
     format!("{} {}", short(spec.rate.0 as f64), spec.kind.rate_unit())
 }
 
-/// The title of a test, with the direction where it is not the usual both. Queries have one alone.
+/// The title of a test, with the direction where it is not the usual both (queries have one alone), and with the loss that is accepted where the test
+/// says so itself.
 pub(crate) fn title(test: &Test) -> String {
-    match test.directions {
-        _ if test.measure.dns().is_some() => test.title.clone(),
-        Directions::Both => test.title.clone(),
-        Directions::Forward => format!("{} (forward only)", test.title),
-        Directions::Reverse => format!("{} (reverse only)", test.title),
-    }
+    let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
+    let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
+    let direction = match test.directions {
+        _ if test.measure.dns().is_some() => "",
+        Directions::Both => "",
+        Directions::Forward => " (forward only)",
+        Directions::Reverse => " (reverse only)",
+    };
+    format!("{}{direction}{goal}", test.title)
 }
 
 /// Returns the title of a test for a place that names the measure already: `linux-ipv4 throughput` is `linux-ipv4` there.
@@ -228,6 +232,16 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
         true => "Throughput".to_owned(),
         false => format!("Rate at {} loss or less", percent(goal.0)),
     }
+}
+
+/// The name of the quantity found for the first goal of several tests; `None` where they have different ones.
+pub(crate) fn common_quantity(goal: Option<LossRatio>) -> String {
+    goal.map_or_else(|| "Rate at the loss goal of the test".to_owned(), quantity)
+}
+
+/// The name of what a measure searched for a goal, [`common_quantity`] for several tests.
+pub(crate) fn commonly_searched(measure: &Measure, goal: Option<LossRatio>) -> String {
+    goal.map_or_else(|| common_quantity(None), |goal| searched(measure, goal))
 }
 
 /// The name of what a measure searched for a goal.

@@ -88,11 +88,11 @@ impl<'d, 'a> Scaling<'d, 'a> {
 
 impl ScaledStep<'_, '_> {
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
-        idleness(&self.point.found_trials(digest.goal()), digest.dut_title(self.point.test))
+        idleness(&self.point.found_trials(self.point.first_goal()), digest.dut_title(self.point.test))
     }
 
     /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.
-    pub(crate) fn chain(&self, digest: &Digest) -> Option<Chain> {
-        weakest(&self.point.found_trials(digest.goal()))
+    pub(crate) fn chain(&self) -> Option<Chain> {
+        weakest(&self.point.found_trials(self.point.first_goal()))
     }
 }

@@ -107,7 +107,7 @@ impl Curve {
 pub(crate) fn curves(digest: &Digest, steps: &TestSeries) -> Vec<Curve> {
     let at_size = |size| {
         let points = steps.at(digest, size);
-        let goals = digest.input.plan.search.goals.len();
+        let goals = points.iter().map(|(_, point)| point.goals.len()).min().unwrap_or(0);
         let throughput = (0..goals).filter_map(|goal| of_goal(&points, goal, size)).collect::<Vec<_>>();
         let values = points.first().map(|(_, first)| of_values(&points, first, size)).unwrap_or_default();
         throughput.into_iter().chain(values).collect::<Vec<_>>()

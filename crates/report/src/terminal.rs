@@ -1,8 +1,8 @@
 //! The summary printed at the end of a run.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{cut, full_rate_unit, grouped, searched, share, title, unit};
+use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
+use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share, title, unit};
 use crate::tables::percentile_note;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
@@ -28,8 +28,9 @@ fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = MeasuredPoints<
 }
 
 /// Returns what a table is of, with the unit of its numbers.
-fn heading(digest: &Digest, measure: &Measure) -> String {
-    let name = measure.info().headline.map_or_else(|| searched(measure, digest.goal()), |quantity| quantity.title().to_owned());
+fn heading(points: &[&PointDigest]) -> String {
+    let (measure, goal) = (&points[0].test.measure, common_goal(points.iter().copied()));
+    let name = measure.info().headline.map_or_else(|| commonly_searched(measure, goal), |quantity| quantity.title().to_owned());
     format!("{name}, {}", unit_of(measure))
 }
 
@@ -120,9 +121,12 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
         "n",
         "invalid"
     );
-    let unit = heading(digest, &points[0].test.measure);
+    let unit = heading(points);
     let highest = highest(points);
-    let rows = points.iter().map(|p| full_row(digest, p, name, bar, highest, paint));
+    let rows = points.iter().flat_map(|p| {
+        let first = full_row(digest, p, name, bar, highest, paint);
+        std::iter::once(first).chain(goal_rows(p).into_iter().map(|row| paint.dim(&cut(&row, width))))
+    });
     let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -156,6 +160,15 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
+/// The results of a search for its further loss goals, a line each.
+fn goal_rows(point: &PointDigest) -> Vec<String> {
+    let row = |found: &GoalDigest| {
+        let summary = found.summary.as_ref()?;
+        Some(format!("  {}{} {}", found.limits.sign().replace('\u{a0}', " "), grouped(summary.median), loss_goal(found.goal)))
+    };
+    point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(row).collect()
+}
+
 /// Returns whether a result is marked by colour because something went wrong that another run may cure. It is missing or lacks
 /// repetitions, or is a lower bound because the tester fell short, others disturbed or phase 1 failed. That the plan's maximum
 /// was reached is no fault.
@@ -180,7 +193,8 @@ fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &P
         });
         let value = wrapped(&format!("  {value}"), width);
         let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };
-        format!("{}\n{value}\n", paint.bold(&head))
+        let others: String = goal_rows(point).iter().map(|row| wrapped(row, width)).collect();
+        format!("{}\n{value}\n{others}", paint.bold(&head))
     };
     points.iter().map(entry).collect()
 }

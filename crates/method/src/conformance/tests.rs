@@ -28,6 +28,7 @@ fn test(name: &str, measure: Measure) -> Test {
         repetitions: Repetition::Fixed(20),
         frame_timeout_ns: None,
         maximum: None,
+        own_goals: None,
         cores: None,
         ipv4_only: false,
         optional: false,

@@ -48,6 +48,7 @@ fn plan(measure: Measure) -> Plan {
             repetitions: Repetition::Fixed(2),
             frame_timeout_ns: None,
             maximum: None,
+            own_goals: None,
             cores: None,
             ipv4_only: false,
             optional: false,

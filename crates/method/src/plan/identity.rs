@@ -20,6 +20,7 @@ impl Test {
             repetitions: _,
             frame_timeout_ns,
             maximum: _,
+            own_goals: _,
             cores,
             ipv4_only,
             optional: _,

@@ -21,7 +21,7 @@ pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 use crate::repeat::Repetition;
-use crate::search::SearchSettings;
+use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,9 @@ pub struct Test {
     /// The highest load that is tried, where it is not that of the plan's search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum: Option<FrameRate>,
+    /// The loss goals of its search, where they are not those of the plan's.
+    #[serde(default, rename = "loss-goals", skip_serializing_if = "Option::is_none")]
+    pub own_goals: Option<Vec<LossRatio>>,
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
@@ -141,6 +144,7 @@ impl Test {
             repetitions: Repetition::Fixed(1),
             frame_timeout_ns: None,
             maximum: None,
+            own_goals: None,
             cores: None,
             ipv4_only: false,
             optional: false,
@@ -158,12 +162,15 @@ impl Test {
     /// Returns the search settings of this test.
     pub fn search_settings(&self, plan: &Plan) -> SearchSettings {
         let maximum = self.maximum.unwrap_or(plan.search.maximum);
-        SearchSettings { maximum, goals: self.loss_goals(plan).to_vec(), ..plan.search.clone() }
+        let goals = self.loss_goals(plan).to_vec();
+        let is_fit = goals.len() < 2 || plan.search.method.info().takes_several_goals;
+        let method = if is_fit { plan.search.method } else { SearchMethod::Mlrsearch };
+        SearchSettings { maximum, goals, method, ..plan.search.clone() }
     }
 
     /// Returns the loss goals of this test. Code that needs the goals of a test asks here, not the plan's search.
     pub fn loss_goals<'a>(&'a self, plan: &'a Plan) -> &'a [LossRatio] {
-        &plan.search.goals
+        self.own_goals.as_deref().unwrap_or(&plan.search.goals)
     }
 
     /// Returns the first loss goal of this test, zero loss if there is none.

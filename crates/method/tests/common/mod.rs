@@ -55,6 +55,7 @@ fn throughput_test() -> Test {
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
         maximum: None,
+        own_goals: None,
         cores: None,
         ipv4_only: false,
         optional: false,

@@ -23,6 +23,7 @@ pub(crate) use sample::PointSample;
 pub(crate) use steps::CapacityStep;
 
 use crate::{Input, ReportError};
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Stateful, Test};
 use sixbench_method::record::{FORMAT, PathFacts, TrialRecord};
 use sixbench_method::status::{PlannedPoint, planned_points};
@@ -58,13 +59,10 @@ impl<'a> Digest<'a> {
         self.points.iter().chain(&self.left_out)
     }
 
-    /// The first goal of the plan: the one headlines quote.
-    pub(crate) fn goal(&self) -> LossRatio {
-        self.input.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO)
-    }
-
+    /// Returns the verdict on a trial, by the first loss goal of its test: the one headlines quote.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
-        record.result.verdict(self.goal())
+        let test = self.input.plan.test(&record.point.test);
+        record.result.verdict(test.map_or(LossRatio::ZERO, |test| test.first_goal(self.input.plan)))
     }
 
     /// Returns whether trials are invalid for their connections rather than for the tester.
@@ -174,6 +172,17 @@ impl<'a> Digest<'a> {
         let tests = self.input.plan.tests.iter();
         tests.filter_map(|test| test.theoretical(self.input.plan, size)).min()
     }
+}
+
+/// Returns the first loss goal of these points; `None` where there are several.
+pub(crate) fn common_goal<'d, 'a: 'd>(points: impl IntoIterator<Item = &'d PointDigest<'a>>) -> Option<LossRatio> {
+    let goals = each_once(points.into_iter().map(|point| point.first_goal()));
+    if let [goal] = goals[..] { Some(goal) } else { None }
+}
+
+/// Returns the loss goals of these points, each once.
+pub(crate) fn all_goals<'d, 'a: 'd>(points: impl IntoIterator<Item = &'d PointDigest<'a>>) -> Vec<LossRatio> {
+    each_once(points.into_iter().flat_map(|point| point.goals.iter().map(|goal| goal.goal)))
 }
 
 pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<FrameSize> {

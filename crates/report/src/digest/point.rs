@@ -19,7 +19,8 @@ pub(crate) struct PointDigest<'a> {
     pub(crate) point: Point,
     pub(crate) records: Vec<&'a TrialRecord>,
     pub(crate) outcomes: Vec<&'a Outcome>,
-    /// One for each goal of the plan, in its order. Of a test that is no throughput test: of the search for its load.
+    first_goal: LossRatio,
+    /// One for each goal of the test, in its order. Of a test that is no throughput test: of the search for its load.
     pub(crate) goals: Vec<GoalDigest>,
     /// Every quantity measured beside the throughput, by direction and load.
     pub(crate) samples: Vec<PointSample>,
@@ -29,11 +30,16 @@ impl<'a> PointDigest<'a> {
     pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point) -> Self {
         let records: Vec<&TrialRecord> = input.records.iter().filter(|r| r.point == point).collect();
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
-        let goals = input.plan.search.goals.iter().enumerate();
+        let goals = test.loss_goals(input.plan).iter().enumerate();
         let reason = invalid_reason(&records);
         let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason)).collect();
         let samples = samples(&outcomes);
-        Self { test, point, records, outcomes, goals, samples }
+        Self { test, point, records, outcomes, first_goal: test.first_goal(input.plan), goals, samples }
+    }
+
+    /// Returns the first loss goal of the test of this point, by which its trials are judged.
+    pub(crate) fn first_goal(&self) -> LossRatio {
+        self.first_goal
     }
 
     pub(crate) fn is_throughput(&self) -> bool {

@@ -51,7 +51,7 @@ struct JsonAsked<'a> {
 
 pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns: &DnsTest = point.test.measure.dns()?;
-    let goal = digest.goal();
+    let goal = point.first_goal();
     Some(JsonDns {
         role: dns.role,
         cached: dns.cached,

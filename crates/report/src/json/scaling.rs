@@ -91,7 +91,7 @@ fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonScalingStep {
         proportion_bound: bound_name(scaling.bound_of_proportion(place)),
         bound: bound_name(scaling.bound_to_first(place)),
         idle: scaled.idleness(digest),
-        bottleneck: scaled.chain(digest).map(|chain| JsonBottleneck {
+        bottleneck: scaled.chain().map(|chain| JsonBottleneck {
             words: chain.to_string(),
             verdict: chain.weakest,
             devices: chain.devices.into_iter().map(|device| device.device).collect(),

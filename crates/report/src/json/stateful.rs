@@ -68,9 +68,9 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         count_agreed: agreement.agreed,
         count_differed: agreement.differed,
         not_counted: agreement.uncounted,
-        lost_in_validation_alone: point.lost_in_validation_alone(digest.goal()),
+        lost_in_validation_alone: point.lost_in_validation_alone(point.first_goal()),
         mapping: digest.mapping(&test.dut).map(mapping),
-        capacity_steps: if test.measure.is_capacity() { point.steps(digest.goal()) } else { Vec::new() },
+        capacity_steps: if test.measure.is_capacity() { point.steps(point.first_goal()) } else { Vec::new() },
     })
 }
 

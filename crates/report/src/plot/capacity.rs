@@ -25,7 +25,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panel(digest: &Digest, point: &PointDigest) -> String {
-    let mut plots = vec![style::line(held(digest, point), style::color(2), 1.5)];
+    let mut plots = vec![style::line(held(point), style::color(2), 1.5)];
     plots.extend(marks(digest, point));
     let numbers = || point.records.iter().filter_map(|r| place(r)).map(|(x, _)| x);
     let highest = point.records.iter().filter_map(|r| place(r)).map(|(_, y)| y).fold(1.0, f64::max);
@@ -47,8 +47,8 @@ fn place(record: &TrialRecord) -> Option<(f64, f64)> {
 }
 
 /// The medians of the rates of the numbers that were held, in both phases.
-fn held(digest: &Digest, point: &PointDigest) -> Vec<(f64, f64)> {
-    let steps = point.steps(digest.goal());
+fn held(point: &PointDigest) -> Vec<(f64, f64)> {
+    let steps = point.steps(point.first_goal());
     let mut line: Vec<(f64, f64)> = steps.iter().filter_map(|s| Some((s.connections as f64, s.rates?.median))).collect();
     line.sort_by(|a, b| a.0.total_cmp(&b.0));
     line

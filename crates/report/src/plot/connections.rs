@@ -7,8 +7,8 @@ use crate::numbers::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let shown = |p| {
-        let record: &TrialRecord = PointDigest::trial_over_time(p, digest.goal())?;
+    let shown = |p: &PointDigest| {
+        let record: &TrialRecord = p.trial_over_time(p.first_goal())?;
         Some(panel(p, record, record.watch.as_ref()?))
     };
     Figure {

@@ -78,13 +78,13 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
                   In a chain of devices, the one with a core near 0 % is the bottleneck."
                 .to_owned(),
         panels: steps().flat_map(|step| idle_panels(digest, step.point)).collect(),
-        notes: steps().filter_map(|step| bottleneck(digest, step)).collect(),
+        notes: steps().filter_map(|step| bottleneck(step)).collect(),
         ..Figure::default()
     }
 }
 
 fn idle_panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let trials = point.found_trials(digest.goal());
+    let trials = point.found_trials(point.first_goal());
     let devices = point.idle_devices(&trials, digest.dut_title(point.test));
     devices.iter().map(|device| idle_panel(point, &trials, device)).collect()
 }

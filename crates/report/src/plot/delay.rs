@@ -13,7 +13,7 @@ use sixbench_method::trial::{Bucket, DirectionResult};
 const FLOOR: f64 = 1e-6;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
-    let trials: Vec<_> = digest.points.iter().filter_map(|p| Some((p, p.delay_trial(digest.goal())?))).collect();
+    let trials: Vec<_> = digest.points.iter().filter_map(|p| Some((p, p.delay_trial(p.first_goal())?))).collect();
     Figure {
         id: "delay",
         title: "Distribution of delays",

@@ -10,7 +10,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
+    let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(p.first_goal()).filter(|r| is_long(r))?)));
     let trials: Vec<_> = trials.collect();
     let opens = trials.iter().any(|(_, r)| r.result.spec.kind.connections().is_some());
     let phases = " When connections are opened, one direction is phase 1 and the other is the validation, each counted from its own first frame.";

@@ -29,14 +29,14 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                   the DUT; loss with idle cores has another cause, which the notes name."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
-        panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
+        panels: digest.points.iter().flat_map(|p| panels(p)).collect(),
         data: DataFile::default(),
         notes: bottlenecks(digest).into_iter().chain(digest.points.iter().filter_map(polling)).collect(),
     }
 }
 
-fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let Some(record) = point.busiest_trial(digest.goal()) else { return Vec::new() };
+fn panels(point: &PointDigest) -> Vec<String> {
+    let Some(record) = point.busiest_trial(point.first_goal()) else { return Vec::new() };
     let of_watch = |watch: &Watch| {
         let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
         let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| core.samples.len() > 1);

@@ -2,8 +2,8 @@
 
 use super::figure::{Figure, SEARCHES};
 use super::style::{self, Axis, Barred, LegendEntry};
-use crate::digest::{Digest, PointDigest, sizes};
-use crate::numbers::{grouped, quantity, title};
+use crate::digest::{Digest, PointDigest, common_goal, sizes};
+use crate::numbers::{common_quantity, grouped, title};
 use crate::tables::mbit;
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::Test;
@@ -26,7 +26,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         title: "By frame size",
         caption: format!(
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
-            quantity(digest.goal())
+            common_quantity(common_goal(measured(digest)))
         ),
         keys: tests.map(|test| style::key(digest.place(test), title(test))).chain(medium).collect(),
         panels: if results > 0 { panels.collect() } else { Vec::new() },

@@ -32,7 +32,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
 }
 
 fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a TrialRecord)> {
-    digest.points.iter().filter_map(|p| p.delay_trial(digest.goal()).map(|r| (p, r)))
+    digest.points.iter().filter_map(|p| p.delay_trial(p.first_goal()).map(|r| (p, r)))
 }
 
 fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {

@@ -7,14 +7,14 @@ use crate::table::Table;
 use sixbench_method::record::{DropPlace, Drops, TrialRecord, Watch};
 
 pub(crate) fn memory(digest: &Digest) -> Table {
-    let rows = digest.points.iter().flat_map(|point| memory_rows(digest, point));
+    let rows = digest.points.iter().flat_map(|point| memory_rows(point));
     Table::new("Memory of the devices", ["Test", "#Size", "Load", "Of", "#At the start (MiB)", "#At most (MiB)"])
         .with_rows(rows)
         .with_note("The passing trial at the highest load of each point. Of the DUT's processes it is the resident memory.")
 }
 
-fn memory_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some((record, watch)) = watched(point.busiest_trial(digest.goal())) else { return Vec::new() };
+fn memory_rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let Some((record, watch)) = watched(point.busiest_trial(point.first_goal())) else { return Vec::new() };
     let of_dut = ("the DUT's processes", &watch.memory);
     let all = std::iter::once(of_dut).chain(watch.devices.iter().map(|device| (device.device.as_str(), &device.memory)));
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
@@ -26,7 +26,7 @@ fn memory_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
 }
 
 pub(crate) fn drops(digest: &Digest) -> Table {
-    let rows = digest.points.iter().flat_map(|point| drop_rows(digest, point));
+    let rows = digest.points.iter().flat_map(|point| drop_rows(point));
     Table::new("Frames dropped by the DUT's kernel", ["Test", "#Size", "Load", "Where", "Way", "#Frames"])
         .with_rows(rows)
         .with_note(
@@ -34,8 +34,8 @@ pub(crate) fn drops(digest: &Digest) -> Table {
         )
 }
 
-fn drop_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some((record, watch)) = watched(point.losing_trial(digest.goal())) else { return Vec::new() };
+fn drop_rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let Some((record, watch)) = watched(point.losing_trial(point.first_goal())) else { return Vec::new() };
     let row = |drops: &Drops| {
         let count = grouped(drops.samples.iter().sum::<u64>() as f64);
         let place = match drops.place == DropPlace::Conntrack {

@@ -1,9 +1,9 @@
 //! Tables of series over the DUT's cores: the paper's table of Lencse and Nagy with the fitted laws below, and how idle the devices were.
 
 use crate::bound::Bound;
-use crate::digest::Digest;
+use crate::digest::{Digest, common_goal};
 use crate::numbers::{
-    count, frames, full_rate_unit, grouped, rate_unit, searched, short, size_cell, three_digits, with_decimals,
+    commonly_searched, count, frames, full_rate_unit, grouped, rate_unit, short, size_cell, three_digits, with_decimals,
 };
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::table::Table;
@@ -16,13 +16,17 @@ const COLUMNS: &str =
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     let all = scalings(digest);
     let series = all.chunk_by(|a, b| a.name == b.name);
-    series.flat_map(|sizes| [rates(digest, sizes), idle(digest, sizes)]).collect()
+    series.flat_map(|sizes| [rates(sizes), idle(digest, sizes)]).collect()
 }
 
-fn rates(digest: &Digest, sizes: &[Scaling]) -> Table {
+fn rates(sizes: &[Scaling]) -> Table {
     let [first, ..] = sizes else { return Table::new("", COLUMNS.split("; ")) };
     let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| row(scaling, place)));
-    let what = format!("{}, {}", searched(first.measure, digest.goal()), full_rate_unit(first.measure));
+    let what = format!(
+        "{}, {}",
+        commonly_searched(first.measure, common_goal(first.steps.iter().map(|step| step.point))),
+        full_rate_unit(first.measure)
+    );
     let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS.split("; ")).with_rows(rows).with_note(format!(
         "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
          Efficiency: the median per core divided by that with the fewest cores."
@@ -78,11 +82,11 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
         "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
          the last sample of a trial.",
     );
-    steps().filter_map(|step| bottleneck(digest, step)).fold(table, Table::with_note)
+    steps().filter_map(|step| bottleneck(step)).fold(table, Table::with_note)
 }
 
 fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
-    let trials = step.point.found_trials(digest.goal());
+    let trials = step.point.found_trials(step.point.first_goal());
     let rates = || trials.iter().map(|trial| trial.result.spec.rate.0);
     let [low, high] = [rates().min(), rates().max()].map(|rate| short(rate.unwrap_or(0) as f64));
     let row = |of: &Idleness| {
@@ -95,8 +99,8 @@ fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
 }
 
 /// `84 bytes, 16 cores: the bottleneck is plat ...`.
-pub(crate) fn bottleneck(digest: &Digest, step: &ScaledStep) -> Option<String> {
-    let chain = step.chain(digest)?;
+pub(crate) fn bottleneck(step: &ScaledStep) -> Option<String> {
+    let chain = step.chain()?;
     let cores = count(step.step.cores.get().into(), "core");
     let size = step.point.size().map_or(String::new(), |size| format!("{}, ", frames(Some(size))));
     Some(format!("{size}{cores}: {chain}."))

@@ -36,7 +36,7 @@ fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let measure = if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" };
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
     row.extend(rate_cells(point));
-    row.extend(match best(digest, point) {
+    row.extend(match best(point) {
         Some((_, tcp)) => {
             let (requested, returned) = objects(tcp);
             let [octets, requested, returned] = [u64::from(tcp.spec.object_octets), requested, returned].map(whole);
@@ -67,7 +67,7 @@ fn transport(digest: &Digest) -> Table {
         #Establishment (ms)|P99.9; #Establishment (ms)|Max; #Establishment (ms)|Aggregate; #SYNs again; #Sources; #Outside; \
         #Entries"
         .split("; ");
-    let row = |point: &&PointDigest| best(digest, point).map(|(record, tcp)| transport_row(point, record, tcp));
+    let row = |point: &&PointDigest| best(point).map(|(record, tcp)| transport_row(point, record, tcp));
     Table::new("TCP establishment in the passing trial with the most", columns)
         .with_rows(points(digest).iter().filter_map(row))
         .with_note(
@@ -99,8 +99,8 @@ fn times(times: Times) -> [String; 5] {
 }
 
 /// The passing trial with the highest rate or the most connections.
-fn best<'a>(digest: &Digest, point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
-    let passing = point.records.iter().filter(|r| r.result.verdict(digest.goal()) == Verdict::Passed);
+fn best<'a>(point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
+    let passing = point.records.iter().filter(|r| r.result.verdict(point.first_goal()) == Verdict::Passed);
     let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp()?)));
     with_tcp.max_by_key(|(_, tcp)| (tcp.connections.attempted, tcp.spec.rate))
 }

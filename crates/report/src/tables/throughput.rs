@@ -1,25 +1,25 @@
 //! The tables of throughput: headline, every loss goal, and the reporting format of RFC 2544.
 
 use super::{dispersion, mbit, percentile_note};
-use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, sizes};
-use crate::numbers::{grouped, quantity, title};
+use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, all_goals, common_goal, sizes};
+use crate::numbers::{common_quantity, full_rate_unit, grouped, quantity, size_cell, title};
 use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::stats::Summary;
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameSize, LossRatio};
 
 /// The headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
     let columns =
         "Test; DUT; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
     let rows = digest.throughput_points().map(|p| headline_row(digest, p));
-    Table::new(quantity(digest.goal()), columns)
+    let name = common_quantity(common_goal(digest.throughput_points()));
+    Table::new(name.clone(), columns)
         .with_rows(rows)
         .with_note(format!(
-            "{}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
+            "{name}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
              shorter. \
              Mbit/s: layer 2, per direction, of the median and the nominal size.",
-            quantity(digest.goal())
         ))
         .with_note(sample_note(digest))
 }
@@ -71,19 +71,19 @@ fn summary_cells(summary: &Summary, limits: Limits) -> [String; 7] {
 
 /// The reporting format of RFC 2544 section 26.1, one table for each goal: frame sizes across, frame rates below.
 pub(crate) fn by_size(digest: &Digest) -> Vec<Table> {
-    let goals = digest.throughput_points().next().map_or(0, |p| p.goals.len());
-    (0..goals).map(|goal| size_table(digest, goal)).collect()
+    all_goals(digest.throughput_points()).into_iter().map(|goal| size_table(digest, goal)).collect()
 }
 
-fn size_table(digest: &Digest, goal: usize) -> Table {
+fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     let sizes = sizes(digest.throughput_points());
     let columns = std::iter::once("Frame size".to_owned()).chain(sizes.iter().map(|s| format!("#{s}")));
     let row = |test: &Test| {
-        let cells = sizes.iter().map(|&size| size_cell(digest, test, size, goal));
+        let cells = sizes.iter().map(|&size| digest.point(test, size).map_or("–".to_owned(), |point| goal_cell(point, goal)));
         std::iter::once(title(test)).chain(cells).collect()
     };
-    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput());
-    let name = quantity(digest.input.plan.search.goals[goal]);
+    let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
+    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput()).filter(has_goal);
+    let name = quantity(goal);
     Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
         .with_rows(theoretical_row(digest, &sizes))
         .with_rows(tests.map(row))
@@ -97,26 +97,27 @@ fn theoretical_row(digest: &Digest, sizes: &[FrameSize]) -> Option<Vec<String>> 
     Some(std::iter::once("Theoretical maximum of the medium".to_owned()).chain(rates?).collect())
 }
 
-fn size_cell(digest: &Digest, test: &Test, size: FrameSize, goal: usize) -> String {
-    let goal = digest.point(test, size).and_then(|p| p.goals.get(goal));
-    goal.and_then(|g| Some((g.summary.as_ref()?, g.limits))).map_or("–".to_owned(), |(summary, limits)| {
+fn goal_cell(point: &PointDigest, goal: LossRatio) -> String {
+    let found = point.goals.iter().find(|found| found.goal == goal);
+    found.and_then(|g| Some((g.summary.as_ref()?, g.limits))).map_or("–".to_owned(), |(summary, limits)| {
         let [median, p1, p99, _, _, n, _] = summary_cells(summary, limits);
         format!("{median} [{p1}–{p99}] ({n})")
     })
 }
 
+/// Every loss goal of every searched rate, where a test has several or they have different ones.
 pub(crate) fn goals(digest: &Digest) -> Table {
-    let goals = &digest.input.plan.search.goals;
-    let columns = ["Test".to_owned(), "#Size".to_owned()].into_iter().chain(goals.iter().map(|&g| format!("#{}", quantity(g))));
+    let goals = all_goals(digest.searched_points());
+    let head = ["Test", "#Size", "Unit"].map(str::to_owned);
+    let columns = head.into_iter().chain(goals.iter().map(|&goal| format!("#{}", quantity(goal))));
     let row = |p: &PointDigest| {
-        let cells = (0..goals.len()).map(|goal| size_cell(digest, p.test, p.point.frame_size, goal));
-        [title(p.test), p.point.frame_size.to_string()].into_iter().chain(cells).collect()
+        let cells = goals.iter().map(|&goal| goal_cell(p, goal));
+        let head = [title(p.test), size_cell(p.size()), full_rate_unit(&p.test.measure).to_owned()];
+        head.into_iter().chain(cells).collect()
     };
     let wanted = goals.len() > 1;
-    Table::new("Every loss goal, frames/s per direction", columns)
-        .with_rows(digest.throughput_points().filter(|_| wanted).map(row))
-        .with_note(
-            "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others accept the \
+    Table::new("Every loss goal", columns).with_rows(digest.searched_points().filter(|_| wanted).map(row)).with_note(
+        "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others accept the \
                     loss that is stated.",
-        )
+    )
 }

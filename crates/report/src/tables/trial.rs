@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) fn delays(digest: &Digest) -> Table {
     let times = ["#Delay (ms)|Min", "#Delay (ms)|Median", "#Delay (ms)|P99.9", "#Delay (ms)|Max"];
     let columns = ["Test", "#Size", "#Load", "Direction", "#Frames"].into_iter().chain(times);
-    let rows = digest.throughput_points().flat_map(|p| delay_rows(digest, p));
+    let rows = digest.throughput_points().flat_map(|p| delay_rows(p));
     Table::new("Delay in the throughput trials", columns).with_rows(rows).with_note(
         "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
          trials, not latency by RFC 8219 section 7.2, which requires 120 s and at least 500 tagged frames after the first 60 \
@@ -21,8 +21,8 @@ pub(crate) fn delays(digest: &Digest) -> Table {
     )
 }
 
-fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some(record) = point.highest_passing(digest.goal()) else { return Vec::new() };
+fn delay_rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let Some(record) = point.highest_passing(point.first_goal()) else { return Vec::new() };
     let row = |direction: &DirectionResult, delay: &Delay| {
         let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
         let counts = [direction.direction.to_string(), grouped(delay.count as f64)];

@@ -1,8 +1,8 @@
 //! What a series shows in sentences: one for each, at its smallest frame size with results.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, in_a_sentence, searched, short, three_digits};
+use crate::digest::{Digest, PointDigest, common_goal};
+use crate::numbers::{commonly_searched, grouped, in_a_sentence, short, three_digits};
 use crate::scaling::scalings;
 use crate::series::{TestSeries, curves, series};
 use crate::tables::scaling::bottleneck;
@@ -68,7 +68,7 @@ fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     Some(format!(
         "{}: with {many} of the DUT's cores {bound}{gain} times the {} of {few}{}.",
         steps.name,
-        in_a_sentence(&searched(steps.measure()?, digest.goal())),
+        in_a_sentence(&commonly_searched(steps.measure()?, common_goal([*first, *last]))),
         last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()
     ))
 }
@@ -81,7 +81,7 @@ fn bottlenecks(digest: &Digest) -> Vec<String> {
         [few, .., many] => vec![(scaling.name, few), (scaling.name, many)],
         few => few.iter().map(|step| (scaling.name, step)).collect(),
     });
-    extremes.filter_map(|(name, step)| Some(format!("{name}, {}", bottleneck(digest, step)?))).collect()
+    extremes.filter_map(|(name, step)| Some(format!("{name}, {}", bottleneck(step)?))).collect()
 }
 
 /// The smallest size at which at least two steps have a rate.

@@ -1,7 +1,7 @@
 //! Throughputs in sentences, and in order.
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
-use crate::digest::{Digest, sizes};
+use crate::digest::{Digest, common_goal, sizes};
 use crate::numbers::{loss_goal, subject};
 use sixbench_method::terms::FrameSize;
 
@@ -32,7 +32,7 @@ pub(super) fn headline(digest: &Digest) -> Option<String> {
     let (leader, others) = ranking.split_first()?;
     let first = match leader.median == 0.0 {
         true => format!("{} {}", leader.name, KIND.nothing),
-        false => format!("{} passed {} frames/s per direction {}", leader.name, leader.amount(), loss_goal(digest.goal())),
+        false => format!("{} passed {} frames/s per direction {}", leader.name, leader.amount(), goal_words(digest)),
     };
     let named = others.iter().take(MOST_BESIDE).map(|other| format!("{} {}", other.name, other.amount()));
     let more = others.len().saturating_sub(MOST_BESIDE);
@@ -48,6 +48,11 @@ fn of_group(digest: &Digest, in_memory: bool) -> Vec<String> {
     let mut sentences = in_full(digest, size, &ranking);
     sentences.extend(ranks.map(|(size, ranking)| in_brief(size, &ranking)));
     sentences
+}
+
+/// The loss that is accepted; where the tests accept different losses, their names say so.
+fn goal_words(digest: &Digest) -> String {
+    common_goal(digest.compared_points()).map_or_else(|| "at the loss goal of its test".to_owned(), loss_goal)
 }
 
 /// The results at each frame size that has some, the smallest first.
@@ -66,7 +71,7 @@ fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> 
         "{} passed {} frames/s per direction {} at a frame size of {size}\u{a0}bytes{}.",
         leader.name,
         leader.amount(),
-        loss_goal(digest.goal()),
+        goal_words(digest),
         leader.why_open(KIND),
     );
     with_others(first, ranking, KIND)

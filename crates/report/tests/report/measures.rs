@@ -1,6 +1,6 @@
 //! The views of a run of every measure.
 
-use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
+use crate::formats::{csv, figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
 use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
@@ -141,8 +141,46 @@ fn several_loss_goals_stand_side_by_side_under_their_names() {
         outcome.brackets.push(Bracket { goal: lossy, lower, upper: None, limit: Limit::Dut });
     }
     let text = markdown(&sample.input());
-    assert!(text.contains("| Test | Size | Throughput | Rate at 0.001\u{a0}% loss or less |"), "{text}");
+    assert!(text.contains("| Test | Size | Unit | Throughput | Rate at 0.001\u{a0}% loss or less |"), "{text}");
     assert!(text.contains("356,112 \\[352,602–363,269] (3) | 357,112 \\[353,602–364,269] (3)"), "{text}");
+}
+
+/// Two tests, the second of which accepts losses of its own.
+fn of_different_goals() -> Sample {
+    let mut sample = Sample::complete();
+    sample.plan.tests.truncate(2);
+    sample.outcomes.retain(|outcome| sample.plan.test(&outcome.point.test).is_some());
+    let goals = [LossRatio(0.001), LossRatio(0.01)];
+    sample.plan.tests[1].own_goals = Some(goals.to_vec());
+    let own = sample.plan.tests[1].name.clone();
+    for outcome in sample.outcomes.iter_mut().filter(|outcome| outcome.point.test == own) {
+        let found = outcome.brackets[0];
+        let lower = found.lower.map(|rate| FrameRate(rate.0 + 1_000));
+        outcome.brackets = vec![Bracket { goal: goals[0], ..found }, Bracket { goal: goals[1], lower, ..found }];
+    }
+    sample
+}
+
+#[test]
+fn tests_with_loss_goals_of_their_own_say_so_in_every_format_and_show_all_of_them() {
+    let sample = of_different_goals();
+    let input = sample.input();
+    let texts = [html(&input).expect("a page"), markdown(&input), latex(&input), terminal(&input, 100, false)];
+    for text in texts.map(|text| text.replace("\u{a0}", " ").replace("\\%", "%").replace('~', " ")) {
+        for words in ["(with at most 0.1 % loss)", "1 % loss", "at the loss goal of "] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+    let text = markdown(&input).replace('\u{a0}', " ");
+    assert!(text.contains("| Throughput | Rate at 0.1 % loss or less | Rate at 1 % loss or less |"), "{text}");
+    let csv = csv(&input);
+    for goal in [",0,", ",0.001,", ",0.01,"] {
+        assert!(csv.contains(goal), "{goal}: {csv}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let goals: Vec<usize> =
+        json["points"].as_array().expect("points").iter().map(|p| p["goals"].as_array().map_or(0, Vec::len)).collect();
+    assert_eq!(goals, [1, 1, 2, 2]);
 }
 
 #[test]

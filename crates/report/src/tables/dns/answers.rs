@@ -81,8 +81,8 @@ struct Deciding<'a> {
 }
 
 fn deciding<'a>(digest: &Digest<'a>) -> Vec<Deciding<'a>> {
-    let goal = digest.goal();
     let of = |(point, dns): (&PointDigest<'a>, &DnsTest)| {
+        let goal = point.first_goal();
         let test = test_cells(digest, point, dns);
         let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
         trials.into_iter().filter_map(move |(verdict, asked)| Some(Deciding { test: test.clone(), verdict, asked: asked? }))

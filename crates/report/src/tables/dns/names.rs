@@ -67,5 +67,5 @@ fn authority_cells(asked: &QueryTrial, counts: &AuthorityCounts) -> Vec<String> 
 }
 
 fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a DnsTest, QueryTrial<'a>)> {
-    digest.dns_points().filter_map(|(point, dns)| Some((point, dns, point.all_answered(digest.goal())?)))
+    digest.dns_points().filter_map(|(point, dns)| Some((point, dns, point.all_answered(point.first_goal())?)))
 }

@@ -43,14 +43,14 @@ fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String>
 }
 
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
-    searched(digest).map(|(point, _)| steps_table(digest, point)).collect()
+    searched(digest).map(|(point, _)| steps_table(point)).collect()
 }
 
-fn steps_table(digest: &Digest, point: &PointDigest) -> Table {
+fn steps_table(point: &PointDigest) -> Table {
     let columns = "Phase; #Connections; #Held; #Establishment rate|Median; #Establishment rate|P1; #Establishment rate|P99; \
         #n; #Trials"
         .split("; ");
-    let steps = point.steps(digest.goal());
+    let steps = point.steps(point.first_goal());
     Table::new(format!("Step by step: {}", title(point.test)), columns)
         .with_rows(steps.iter().map(step_row))
         .with_note(

@@ -11,14 +11,14 @@ const NAMED: usize = 3;
 pub(super) fn table(digest: &Digest) -> Table {
     let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First example"];
     // Of a series the first step is enough: the others tell the same of other numbers.
-    let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(|p| rows(digest, p));
+    let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(|p| rows(p));
     Table::new("Lost connections", columns)
         .with_rows(rows)
         .with_note("For each test (for a series, its first step), the trial at the lowest rate that lost connections. Rate: that of phase 1, in connections/s.")
 }
 
-fn rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
-    let Some(Losing { record, connections, lost_in, lost }) = point.losing_connections(digest.goal()) else {
+fn rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let Some(Losing { record, connections, lost_in, lost }) = point.losing_connections(point.first_goal()) else {
         return Vec::new();
     };
     let name = match lost_in {

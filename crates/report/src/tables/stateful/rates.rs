@@ -35,7 +35,7 @@ fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) 
     row.push(grouped(stateful.state_table as f64));
     row.extend(rate_cells(point));
     row.push(percent(stateful.validation));
-    row.push(point.lost_in_validation_alone(digest.goal()).to_string());
+    row.push(point.lost_in_validation_alone(point.first_goal()).to_string());
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));
     row.extend([point.agreement().words(), point.invalid().to_string()]);
     row

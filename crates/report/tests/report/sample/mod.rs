@@ -245,6 +245,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
         maximum: None,
+        own_goals: None,
         cores: None,
         ipv4_only: false,
         optional: false,
