@@ -19,6 +19,9 @@ use std::path::PathBuf;
 #[command(name = "sixbench", after_help = exit::TABLE, max_term_width = 100)]
 #[command(version = VERSION, long_version = version_with_features())]
 pub(crate) struct Arguments {
+    /// Plain sentences for a screen reader, a log or a narrow terminal: no colour, no bars, no tables
+    #[arg(long, global = true)]
+    pub(crate) plain: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -529,7 +532,8 @@ mod tests {
     impl Compare {
         /// As typed with two names and nothing else.
         pub(crate) fn of(a: &str, b: &str) -> Self {
-            let Ok(Arguments { command: Command::Compare(compare) }) = Arguments::try_parse_from(["sixbench", "compare", a, b])
+            let Ok(Arguments { command: Command::Compare(compare), .. }) =
+                Arguments::try_parse_from(["sixbench", "compare", a, b])
             else {
                 panic!("two names are enough");
             };

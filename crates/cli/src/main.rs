@@ -37,6 +37,7 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
+    view::set_plain(arguments.plain);
     match arguments.command {
         Command::Quickstart(arguments) => command::run::quickstart(arguments),
         Command::Run(arguments) => command::run::run(arguments),

@@ -191,10 +191,10 @@ fn go<'a>(
     let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
     // Of nothing there is no summary: then the error is all there is to say.
     if !json && !ended.records.is_empty() {
-        let report = ended.report.as_ref().map_or(String::new(), |report| format!("report: {}\n", report.display()));
+        let files = files(ended.report.as_deref(), store.directory());
         let conformance = not_conformant(plan, store.directory());
         let summary = summary(plan, &ended) + &lines;
-        told = told.and(output::print(format_args!("{}\n{conformance}{report}", summary.trim_end())));
+        told = told.and(output::print(format_args!("{files}\n{}\n{conformance}", summary.trim_end())));
     }
     if let Some(error) = &ended.error {
         tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));
@@ -237,6 +237,13 @@ fn summary(plan: &Plan, ended: &Ended) -> String {
     let Ended { records, facts, commands, error, .. } = ended;
     let inputs = ReportInputs { plan, records, facts, commands, interrupted: error.is_some() };
     reporting::terminal(&inputs, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
+}
+
+/// Returns the three files that people want, a line each.
+fn files(report: Option<&Path>, directory: &Path) -> String {
+    let of = |word: &str, path: &Path| format!("{word:<7} {}\n", path.display());
+    let report = report.map_or_else(String::new, |report| of("report", report));
+    report + &of("numbers", &directory.join("results.csv")) + &of("trials", &directory.join("trials.jsonl"))
 }
 
 /// Returns a description of what a run that ended early has left behind, and of how to go on with it.

@@ -6,6 +6,7 @@ mod progress;
 
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shows events as they come.
@@ -61,13 +62,30 @@ impl View for SharedView {
     }
 }
 
+/// True if the user asked for plain sentences.
+static IS_PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// Columns at which a summary has sentences in place of tables.
+const SENTENCES: usize = 70;
+
+/// Asks all that is printed to be plain sentences.
+pub(crate) fn set_plain(is_plain: bool) {
+    IS_PLAIN.store(is_plain, Ordering::Relaxed);
+}
+
 /// Returns the columns of the terminal: those that the environment says, else those that it has; 100 where the output goes elsewhere.
 pub(crate) fn columns() -> usize {
+    if IS_PLAIN.load(Ordering::Relaxed) {
+        return SENTENCES;
+    }
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     named.or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0))).unwrap_or(100)
 }
 
 /// Returns whether colours and bars are welcome (no-color.org).
 pub(crate) fn has_color() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+    let is_plain = IS_PLAIN.load(Ordering::Relaxed);
+    !is_plain
+        && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+        && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }
