@@ -16,12 +16,14 @@ def _axes(axes):
     return pyplot.subplots(figsize=(8, 4), layout="constrained")[1]
 
 
-def plot_throughput(results, size=None, axes=None):
-    """Draws what each search found at a frame size (by default the smallest): medians as bars, repetitions as dots.
+def plot_throughput(results, size=None, tests=None, axes=None):
+    """Draws the throughputs at a frame size (by default the smallest): medians as bars, repetitions as dots.
 
-    A dot is hollow where the tester, the plan or other work ended the search: the truth may be higher.
+    A dot is hollow where the tester, the plan or other work ended the search: the truth may be higher. `tests` names the tests to draw, since a device
+    in shared memory must not be compared with others; by default all are.
     """
-    found = [row for row in results.searches if row["lower_bound_frames_per_s_per_direction"] is not None]
+    throughputs = [row for row in results.searches if row.get("measure") == "throughput" and (tests is None or row["test"] in tests)]
+    found = [row for row in throughputs if row["lower_bound_frames_per_s_per_direction"] is not None]
     if not found:
         raise ValueError(f"{results.directory}: no search has found a rate")
     size = size or min(row["frame_size_octets"] for row in found)
