@@ -3,6 +3,8 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
+#[cfg(test)]
+mod args_tests;
 mod command;
 mod exit;
 mod output;

@@ -6,7 +6,7 @@ use crate::digest::{Digest, check_formats};
 use crate::plot::sheet;
 use crate::table::Table;
 use crate::tables::trial;
-use crate::{Input, ReportError, conformance, html, json, latex, markdown, origin, terminal, verdict};
+use crate::{Input, ReportError, conformance, continuous, html, json, latex, markdown, origin, terminal, verdict};
 use std::cell::OnceCell;
 
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
@@ -25,7 +25,7 @@ pub struct Document<'a> {
 type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
 
 /// The files of a report beside its figures, in the order in which they are written.
-const FORMATS: [Format; 9] = [
+const FORMATS: [Format; 13] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| Ok(Some(results_csv(document.digest.input)))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
@@ -35,6 +35,10 @@ const FORMATS: [Format; 9] = [
     ("results.tex", |document| Ok(Some(latex::latex(document)))),
     ("results.md", |document| Ok(Some(markdown::markdown(document)))),
     ("results.json", |document| Ok(Some(json::json(&document.digest)))),
+    ("junit.xml", |document| Ok(Some(continuous::junit(&document.digest)))),
+    ("bencher.json", |document| Ok(continuous::bencher(&document.digest))),
+    ("benchmark-bigger.json", |document| Ok(continuous::bigger_is_better(&document.digest))),
+    ("benchmark-smaller.json", |document| Ok(continuous::smaller_is_better(&document.digest))),
 ];
 
 impl<'a> Document<'a> {

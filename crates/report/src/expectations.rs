@@ -73,8 +73,13 @@ fn line(judged: &Judged<'_>) -> Option<String> {
         Gate::TesterUnfit => "not known",
         Gate::Missing => "missing",
     };
+    Some(format!("{what}: {}\n", sentence(judged)))
+}
+
+/// Returns what was found for an expectation, and what was expected.
+pub(crate) fn sentence(judged: &Judged<'_>) -> String {
     let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
-    Some(format!("{what}: {label}: {subject}: {}, expected {}\n", found(judged), bounds(judged)))
+    format!("{label}: {subject}: {}, expected {}", found(judged), bounds(judged))
 }
 
 fn found(judged: &Judged<'_>) -> String {

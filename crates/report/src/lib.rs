@@ -10,6 +10,7 @@ mod chapter;
 mod clauses;
 pub mod comparison;
 mod conformance;
+mod continuous;
 mod csv;
 mod digest;
 mod document;

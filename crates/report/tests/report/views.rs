@@ -2,6 +2,7 @@
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
+use sixbench_method::plan::Expectation;
 use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
 use sixbench_report::ReportError;
@@ -184,4 +185,37 @@ fn every_format_says_where_the_searches_of_repetitions_start() {
         }
         assert!(json(&input).contains(&format!("\"repetition_start\": \"{word}\"")), "{start:?}");
     }
+}
+
+/// What a tool of continuous integration reads.
+fn continuous(sample: &Sample, name: &str) -> Option<String> {
+    let input = sample.input();
+    sixbench_report::Document::new(&input).and_then(|document| document.file(name)).expect("a report")
+}
+
+#[test]
+fn junit_counts_missed_expectations_as_failures_and_points_without_a_result_as_errors() {
+    let mut sample = Sample::complete();
+    let all = continuous(&sample, "junit.xml").expect("a file");
+    assert!(all.contains("failures=\"0\"") && all.contains("<testcase classname="), "{all}");
+    assert!(all.contains("&lt;b&gt;") && !all.contains("<b>"), "{all}");
+    let expectation = Expectation { quantity: None, frame_size: None, rate: None, at_least: Some(1e9), at_most: None };
+    sample.plan.tests[0].expect.push(expectation);
+    let missed = continuous(&sample, "junit.xml").expect("a file");
+    assert!(missed.contains("failures=\"2\"") && missed.contains("<failure message="), "{missed}");
+    sample.outcomes.retain(|outcome| outcome.point.test != "linux-ipv4");
+    let without = continuous(&sample, "junit.xml").expect("a file");
+    assert!(!without.contains("errors=\"0\"") && without.contains("failures=\"0\""), "{without}");
+}
+
+#[test]
+fn numbers_over_commits_have_their_unit_and_their_extremes() {
+    let sample = Sample::complete();
+    let json = |name| serde_json::from_str::<serde_json::Value>(&continuous(&sample, name).expect("a file")).expect("JSON");
+    let bencher = json("bencher.json");
+    let first = &bencher["Linux IPv4 forwarding at 84 bytes"]["throughput"];
+    assert_eq!((&first["value"], &first["lower_value"]), (&412_812.0.into(), &408_132.0.into()), "{bencher}");
+    let bigger = json("benchmark-bigger.json");
+    assert_eq!(bigger[0]["unit"], "frames/s per direction", "{bigger}");
+    assert!(continuous(&Sample::empty(), "bencher.json").is_none());
 }

@@ -1,0 +1,145 @@
+//! Results for tools of continuous integration: JUnit for what passed and what did not, and the two formats of numbers over commits that
+//! Bencher and github-action-benchmark read.
+
+use crate::digest::{Digest, PointDigest};
+use crate::expectations;
+use crate::numbers::title;
+use crate::plot::sheet::escaped;
+use crate::status::why;
+use serde_json::{Value, json};
+use sixbench_method::expectation::{Judged, judge};
+use sixbench_method::gate::Gate;
+use sixbench_method::measures::Quantity;
+use sixbench_method::plan::Measure;
+use sixbench_method::stats::Summary;
+use sixbench_method::status::PointStatus;
+use std::fmt::Write;
+
+/// `junit.xml`: each planned point is a test case. A missed expectation is a failure; a point without a result, or one at which the tester was not
+/// fit to judge the expectation, is an error; one that was not run is skipped.
+pub(crate) fn junit(digest: &Digest<'_>) -> String {
+    let judged = judge(digest.input.plan, digest.input.outcomes);
+    let cases: Vec<(TestOutcome, String)> = digest.all_points().map(|point| case(digest, point, &judged)).collect();
+    let count = |of: TestOutcome| cases.iter().filter(|(outcome, _)| *outcome == of).count();
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+        text(&digest.input.plan.name),
+        cases.len(),
+        count(TestOutcome::Failure),
+        count(TestOutcome::Error),
+        count(TestOutcome::Skipped)
+    );
+    cases.iter().for_each(|(_, case)| xml += case);
+    xml + "</testsuite>\n</testsuites>\n"
+}
+
+/// What became of a test case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TestOutcome {
+    Passed,
+    Failure,
+    Error,
+    Skipped,
+}
+
+fn case(digest: &Digest<'_>, point: &PointDigest<'_>, judged: &[Judged<'_>]) -> (TestOutcome, String) {
+    let of_point = judged.iter().filter(|j| j.test.name == point.test.name && j.frame_size == point.point.frame_size);
+    let worst = of_point.max_by_key(|judged| judged.verdict);
+    let planned = point.planned(digest);
+    let why = planned.map(why).unwrap_or_default();
+    let (outcome, element) = match (planned.map(|planned| &planned.status), worst.map(|judged| (judged.verdict, judged))) {
+        (Some(PointStatus::NotRun(_)), _) => (TestOutcome::Skipped, element("skipped", &why)),
+        (_, Some((Gate::Worse, judged))) => (TestOutcome::Failure, element("failure", &expectations::sentence(judged))),
+        (None | Some(PointStatus::NoResult(_)), _) => (TestOutcome::Error, element("error", &why)),
+        (_, Some((Gate::TesterUnfit | Gate::Missing | Gate::Inconclusive, judged))) => {
+            (TestOutcome::Error, element("error", &expectations::sentence(judged)))
+        }
+        (Some(PointStatus::Result | PointStatus::AtLeast(_)), _) => (TestOutcome::Passed, String::new()),
+    };
+    let seconds = point.records.iter().map(|record| record.result.spec.duration_ns).sum::<u64>() as f64 / 1e9;
+    let result = point.result(digest).map_or_else(String::new, |result| result.shown);
+    let name = point.size().map_or_else(|| point.test.name.clone(), |size| format!("{}/{size}", point.test.name));
+    let mut xml =
+        format!("<testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.3}\">", text(&title(point.test)), text(&name));
+    let _ = write!(xml, "{element}<system-out>{}</system-out></testcase>", text(&result));
+    (outcome, xml + "\n")
+}
+
+fn element(name: &str, message: &str) -> String {
+    format!("<{name} message=\"{}\"/>", text(message))
+}
+
+/// Text inside of XML, which has no place for control characters.
+fn text(text: &str) -> String {
+    escaped(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+}
+
+/// A number of a point for tools that follow numbers over commits.
+struct Metric {
+    name: String,
+    quantity: &'static str,
+    unit: &'static str,
+    is_higher_better: bool,
+    value: f64,
+    summary: Option<Summary>,
+}
+
+fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
+    let metric = |point: &PointDigest<'_>| {
+        let result = point.result(digest)?;
+        let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
+        Some(Metric {
+            name: point.name().replace('\u{a0}', " "),
+            quantity: result.quantity,
+            unit: result.unit,
+            is_higher_better: is_higher_better(&point.test.measure),
+            value: result.value,
+            summary: Summary::of(&values),
+        })
+    };
+    digest.points.iter().filter_map(metric).collect()
+}
+
+fn is_higher_better(measure: &Measure) -> bool {
+    !measure.is_curve() && measure.info().headline.is_none_or(Quantity::is_higher_better)
+}
+
+/// `bencher.json`, the Bencher Metric Format: the result of each point, with the lowest and the highest repetition. `None` without results.
+pub(crate) fn bencher(digest: &Digest<'_>) -> Option<String> {
+    let mut all = serde_json::Map::new();
+    for metric in metrics(digest) {
+        let mut value = json!({ "value": metric.value });
+        if let (Some(summary), Some(object)) = (metric.summary, value.as_object_mut()) {
+            object.insert("lower_value".to_owned(), json!(summary.min));
+            object.insert("upper_value".to_owned(), json!(summary.max));
+        }
+        all.insert(metric.name, json!({ metric.quantity: value }));
+    }
+    (!all.is_empty()).then(|| printed(&Value::Object(all)))
+}
+
+/// `benchmark-bigger.json`, for the tool `customBiggerIsBetter` of github-action-benchmark. `None` without such results.
+pub(crate) fn bigger_is_better(digest: &Digest<'_>) -> Option<String> {
+    benchmark(digest, true)
+}
+
+/// `benchmark-smaller.json`, for its tool `customSmallerIsBetter`. `None` without such results.
+pub(crate) fn smaller_is_better(digest: &Digest<'_>) -> Option<String> {
+    benchmark(digest, false)
+}
+
+fn benchmark(digest: &Digest<'_>, is_higher_better: bool) -> Option<String> {
+    let wanted = metrics(digest).into_iter().filter(|metric| metric.is_higher_better == is_higher_better);
+    let entry = |metric: Metric| {
+        let range = metric.summary.map_or_else(String::new, |s| format!("{} to {}", s.min, s.max));
+        let extra = metric.summary.map_or_else(String::new, |s| format!("n = {}", s.n));
+        let name = format!("{}, {}", metric.name, metric.quantity);
+        json!({ "name": name, "unit": metric.unit, "value": metric.value, "range": range, "extra": extra })
+    };
+    let entries: Vec<Value> = wanted.map(entry).collect();
+    (!entries.is_empty()).then(|| printed(&Value::Array(entries)))
+}
+
+fn printed(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
