@@ -2,6 +2,8 @@
 
 use crate::args::*;
 use clap::{CommandFactory, Parser};
+use sixbench_method::plan::Payload;
+use sixbench_method::terms::FrameRate;
 use std::num::NonZeroU32;
 
 #[test]
