@@ -9,6 +9,7 @@ mod dns;
 mod ends;
 mod error;
 mod feasible;
+pub mod follow;
 mod manager;
 mod memory;
 mod neighbours;
@@ -44,6 +45,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
+pub use cores::spare_cores;
 pub use differences::differences_of;
 pub use error::{NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, leave_out_missing};
