@@ -73,6 +73,13 @@ pub(crate) enum Command {
         /// The term, or the heading of a report, in one or more words; without it, all terms are listed
         term: Vec<String>,
     },
+    /// Show a results directory as a live page: of a run that goes on, was killed or has ended
+    Live {
+        /// The results directory
+        results: PathBuf,
+        #[arg(value_name = "ADDRESS:PORT", default_value_t = sixbench_live::DEFAULT_ADDRESS, value_parser = page_address)]
+        address: SocketAddr,
+    },
     /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
     Lab {
         /// What to do with it
@@ -189,6 +196,10 @@ pub(crate) struct Output {
     /// A label of the run, shown in every report; may be given several times
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = sixbench_runner::label)]
     pub(crate) labels: Vec<(String, String)>,
+    /// Show the run as a page in browsers, with a token in the address that is printed [default: 127.0.0.1:8219, this machine alone]
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, value_parser = page_address,
+        default_missing_value = "127.0.0.1:8219")]
+    pub(crate) live: Option<SocketAddr>,
     /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
     #[arg(long)]
     pub(crate) queries: bool,
@@ -508,6 +519,11 @@ pub(crate) struct TrialArgs {
 
 fn address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1 (names are not resolved)".to_owned())
+}
+
+fn page_address(text: &str) -> Result<SocketAddr, String> {
+    let mistaken = |_| "expected an address and a port such as 127.0.0.1:8219; a plan stands before --live".to_owned();
+    text.parse().map_err(mistaken)
 }
 
 fn socket_address(text: &str) -> Result<SocketAddr, String> {

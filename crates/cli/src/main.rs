@@ -55,6 +55,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
+        Command::Live { results, address } => command::live::live(&results, address),
         Command::Lab { what } => command::lab::lab(what),
         Command::Sweep => command::doctor::sweep(),
         Command::Testbed { what } => command::testbed::testbed(what),

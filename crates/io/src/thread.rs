@@ -32,6 +32,15 @@ pub fn raise_priority() -> io::Result<()> {
     Ok(setpriority_process(None, -20)?)
 }
 
+/// Lets the calling thread, and what it starts from now on, disturb others as little as can be: it stays on these cores, if there are any, and
+/// has them only while nothing else wants them.
+pub fn give_way(cores: &[u32]) -> io::Result<()> {
+    if !cores.is_empty() {
+        keep_to(cores)?;
+    }
+    crate::sys::run_when_idle()
+}
+
 /// Returns for how long the calling thread has been ready to run and had no core, nanoseconds since it began; 0 where the kernel does not say.
 pub fn waited_ns() -> u64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -79,6 +88,19 @@ mod tests {
         };
         let waits = [std::thread::spawn(busy), std::thread::spawn(busy)].map(|thread| thread.join().expect("a time"));
         assert!(waits.iter().sum::<u64>() > 50_000_000, "{waits:?}");
+    }
+
+    #[test]
+    fn a_thread_that_gives_way_is_scheduled_only_when_a_core_is_idle() {
+        let policy = std::thread::spawn(|| {
+            let cores = allowed_cores().expect("affinity");
+            give_way(&cores[..1]).expect("any thread may");
+            assert_eq!(allowed_cores().expect("affinity"), cores[..1]);
+            let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("stat");
+            // The name in parentheses may have spaces; the policy is field 41.
+            stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38).map(str::to_owned))
+        });
+        assert_eq!(policy.join().expect("thread").as_deref(), Some("5"), "SCHED_IDLE");
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub enum Event {
         repetition: u32,
         /// Repetitions in all.
         of: u32,
+        /// What is measured after it, as far as that is known: a device has no more points, or the repetitions may suffice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<Point>,
     },
     /// A trial begins.
     TrialStarted {

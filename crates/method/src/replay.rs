@@ -3,9 +3,11 @@
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
 use crate::disturbance::{makes_lower_bound, weighed};
+use crate::event::Event;
 use crate::measures::{Findings, LoadSource, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
+use crate::terms::LossRatio;
 use crate::throughput::{points, shared};
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
@@ -61,6 +63,29 @@ pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<O
     let mut replay = Replay::default();
     replay_point(plan, point, &by_measurement(records.iter().filter(|record| record.point == *point)), &mut replay);
     replay.finished
+}
+
+/// Returns the events that the run told of its trials from the one with the number `from` on, counted from 0 and in the order in which they were
+/// made.
+pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
+    let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+    let of = |record: &TrialRecord| (record.point.clone(), record.repetition);
+    let mut events = Vec::new();
+    for (index, record) in records.iter().enumerate().skip(from) {
+        let Some(test) = plan.test(&record.point.test) else { continue };
+        let (point, repetition) = of(record);
+        if index == 0 || of(&records[index - 1]) != of(record) {
+            let of = test.repetitions.most();
+            events.push(Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
+        }
+        events.push(Event::TrialEnded { record: Box::new(record.clone()), verdict: record.result.verdict(goal) });
+        if records.get(index + 1).is_none_or(|next| of(next) != of(record)) {
+            let ended = outcomes_of(plan, &point, &records[..=index]).into_iter().find(|o| o.repetition == repetition);
+            let measure = test.measure.name().to_owned();
+            events.extend(ended.map(|outcome| Event::MeasurementEnded { measure, outcome }));
+        }
+    }
+    events
 }
 
 /// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts

@@ -59,7 +59,7 @@ impl Machine {
             for repetition in 1..=test.repetitions.most() {
                 for point in test.points() {
                     let of = test.repetitions.most();
-                    self.tell(&Event::MeasurementStarted { point: point.clone(), repetition, of });
+                    self.tell(&Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
                     if !is_up {
                         self.now_ns += self.set_up_ns;
                         self.tell(&Event::DutReady { dut: test.dut.clone(), version: String::new() });

@@ -86,6 +86,19 @@ impl<'a> Document<'a> {
         terminal::terminal(&self.digest, width, color)
     }
 
+    /// Returns the first screen of the page as HTML, to stand in another page with the style sheet [`crate::STYLE`].
+    ///
+    /// # Errors
+    /// A template that does not fit its context: a bug of this crate.
+    pub fn answer_html(&self) -> Result<String, ReportError> {
+        html::answer(self)
+    }
+
+    /// Returns the first sentence of the report.
+    pub fn headline(&self) -> String {
+        verdict::headline(&self.digest)
+    }
+
     pub(crate) fn results(&self) -> &[Chapter] {
         self.results.get_or_init(|| chapter::results(&self.digest))
     }

@@ -161,7 +161,7 @@ pub fn event(event: &Event) -> Option<String> {
         }
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
         Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),
-        Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
+        Event::MeasurementStarted { point, repetition, of, .. } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
             format!("{point}: {} {} for {}", show_rate(spec.rate), spec.kind.rate_unit(), show_ns(spec.duration_ns))
         }
@@ -232,7 +232,7 @@ mod tests {
     fn a_search_tells_how_far_it_has_narrowed() {
         let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
         let mut narrowing = Narrowing::default();
-        narrowing.note(&Event::MeasurementStarted { point: point.clone(), repetition: 1, of: 3 });
+        narrowing.note(&Event::MeasurementStarted { point: point.clone(), repetition: 1, of: 3, next: None });
         let mut words = vec![narrowing.words()];
         for (rate, verdict) in
             [(1_000_000, Verdict::Lost), (1_000, Verdict::Passed), (30_000, Verdict::Invalid), (22_000, Verdict::Passed)]

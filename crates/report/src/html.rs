@@ -21,7 +21,10 @@ use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("templates/report.html.jinja");
-const STYLE: &str = include_str!("templates/report.css");
+const ANSWER: &str = include_str!("templates/answer.html.jinja");
+
+/// The style sheet of the report's page.
+pub const STYLE: &str = include_str!("templates/report.css");
 
 /// Everything the template prints. Only the style sheet and the figures are markup; the rest is text, and escaped.
 #[derive(Serialize)]
@@ -73,12 +76,33 @@ struct ContentsEntry {
 /// # Errors
 /// When the template and its context do not fit: a bug.
 pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
+    Ok(environment()?.get_template("report.html")?.render(Serde(&page(document)))?)
+}
+
+/// The first screen of the page on its own: a section of the results, without links to files.
+///
+/// # Errors
+/// When the template and its context do not fit: a bug.
+pub(crate) fn answer(document: &Document<'_>) -> Result<String, ReportError> {
+    let section = AnswerSection { answer: answer::groups(&document.digest), downloads: [] };
+    Ok(environment()?.get_template("answer.html")?.render(Serde(&section))?)
+}
+
+/// The part of [`Page`] that the first screen prints.
+#[derive(Serialize)]
+struct AnswerSection {
+    answer: Vec<AnswerGroup>,
+    downloads: [&'static str; 0],
+}
+
+fn environment() -> Result<Environment<'static>, ReportError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
+    environment.add_template("answer.html", ANSWER)?;
     environment.add_template("report.html", TEMPLATE)?;
-    Ok(environment.get_template("report.html")?.render(Serde(&page(document)))?)
+    Ok(environment)
 }
 
 fn page<'a>(document: &'a Document<'a>) -> Page<'a> {

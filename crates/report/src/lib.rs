@@ -35,6 +35,7 @@ mod trust;
 mod verdict;
 
 pub use document::Document;
+pub use html::STYLE;
 pub use json::FORMAT;
 
 use sixbench_method::budget::Budget;

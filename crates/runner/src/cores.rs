@@ -38,6 +38,12 @@ pub(crate) fn of_machine() -> std::io::Result<Cores> {
     allowed_cores().map(|allowed| Cores::divide(&allowed))
 }
 
+/// Returns the cores that this process may use and neither tester nor DUT does; none where they cannot be told.
+pub fn spare_cores(links: &Links) -> Vec<u32> {
+    let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
+    allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
+}
+
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.
 pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;

@@ -10,6 +10,7 @@ mod dns;
 mod ends;
 mod error;
 mod feasible;
+pub mod follow;
 pub mod held;
 mod manager;
 mod memory;
@@ -47,6 +48,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
+pub use cores::spare_cores;
 pub use differences::differences_of;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};

@@ -127,14 +127,25 @@ impl Manager<'_> {
         let mut round: Vec<(&Test, Point)> =
             tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
         for repetition in 1..=most {
-            for (test, point) in &round {
+            for (index, (test, point)) in round.iter().enumerate() {
                 if self.is_wanted(test, point, repetition) {
-                    self.measurement(sessions, test, point, repetition)?;
+                    let next = self.next_of(&round[index + 1..], &round, repetition);
+                    self.measurement(sessions, test, point, repetition, next)?;
                 }
             }
             round.reverse();
         }
         Ok(())
+    }
+
+    /// Returns the point that is measured next: of the rest of the round, else of the next round, which goes backwards.
+    fn next_of(&self, rest: &[(&Test, Point)], round: &[(&Test, Point)], repetition: u32) -> Option<Point> {
+        let in_round = rest.iter().map(|measured| (measured, repetition));
+        let in_next = round.iter().rev().map(|measured| (measured, repetition + 1));
+        let mut wanted = in_round.chain(in_next).filter(|((test, point), repetition)| {
+            *repetition <= test.repetitions.most() && self.is_wanted(test, point, *repetition)
+        });
+        wanted.next().map(|((_, point), _)| point.clone())
     }
 
     /// Returns whether the repetitions before this one do not yet determine the point well enough.
@@ -145,10 +156,17 @@ impl Manager<'_> {
     }
 
     /// Makes one repetition of one point, except for trials that an earlier part of the run has made.
-    fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), RunError> {
+    fn measurement(
+        &mut self,
+        sessions: &mut Sessions,
+        test: &Test,
+        point: &Point,
+        repetition: u32,
+        next: Option<Point>,
+    ) -> Result<(), RunError> {
         let plan = self.request.plan;
         let mut resumed = replay::resume(plan, point, repetition, &self.request.records)?;
-        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most(), next });
         if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
             while let Some(spec) = resumed.procedure.next_trial() {

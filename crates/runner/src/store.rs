@@ -7,8 +7,11 @@ use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 /// The subdirectory of a results directory with the recipes of the run.
 pub const RECIPES: &str = "recipes";
@@ -155,7 +158,13 @@ impl Store {
         let trials = trials.map_err(|error| cannot_write(&path, error))?;
         owner::give(&path).map_err(|error| cannot_write(&path, error))?;
         // Two writers would number the same trials; the lock goes with the file.
-        if let Err(fs::TryLockError::WouldBlock) = trials.try_lock() {
+        let is_locked = || matches!(trials.try_lock(), Err(fs::TryLockError::WouldBlock));
+        // A process that looks whether a run is under way has the lock for a moment.
+        let waited = || thread::sleep(Duration::from_millis(50));
+        if is_locked() && {
+            waited();
+            is_locked()
+        } {
             return Err(StoreError::InUse(directory.to_owned()));
         }
         Ok(Self { directory: directory.to_owned(), trials })
@@ -286,6 +295,55 @@ pub fn load(directory: &Path) -> Result<Stored> {
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records, facts, commands, is_torn })
+}
+
+/// Returns the records that were written behind the first `read` octets of `trials.jsonl`, and counts them as read. A line whose end is not
+/// written yet is left for later.
+///
+/// # Errors
+/// The file cannot be read, or a whole line is no record.
+pub(crate) fn new_records(directory: &Path, read: &mut u64) -> Result<Vec<TrialRecord>> {
+    let path = directory.join("trials.jsonl");
+    let mut octets = Vec::new();
+    let opened = File::open(&path).and_then(|mut file| {
+        file.seek(SeekFrom::Start(*read))?;
+        file.read_to_end(&mut octets)
+    });
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(|source| StoreError::NotRead { path: path.clone(), source })?,
+    };
+    let whole = octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1);
+    let text = String::from_utf8_lossy(&octets[..whole]);
+    let (records, _) = records(&text).map_err(|source| StoreError::NoRecords { path, source })?;
+    *read += whole as u64;
+    Ok(records)
+}
+
+/// Returns whether a process is writing to this results directory.
+pub(crate) fn is_in_use(directory: &Path) -> bool {
+    let file = File::open(directory.join("trials.jsonl"));
+    file.is_ok_and(|trials| matches!(trials.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+}
+
+/// Returns the token of a run's live page. It stays the same when the run is resumed or shown again, so that an open page finds it again; only
+/// the owner of the results can read it.
+///
+/// # Errors
+/// No random number can be had.
+pub fn live_token(directory: &Path) -> io::Result<String> {
+    let path = directory.join(".live-token");
+    let is_token = |text: &String| text.len() == 32 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
+    if let Some(token) = fs::read_to_string(&path).ok().filter(is_token) {
+        return Ok(token);
+    }
+    let mut octets = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut octets)?;
+    let token: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    // Where it cannot be kept, the page is there all the same, and has another address the next time.
+    let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let _ = created.and_then(|mut file| file.write_all(token.as_bytes())).and_then(|()| owner::give(&path));
+    Ok(token)
 }
 
 /// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its

@@ -26,7 +26,8 @@ pub fn perform_with<M: Measurer>(
                 if !replay::wants_more(test, &made(&records)) {
                     break;
                 }
-                listener(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+                let of = test.repetitions.most();
+                listener(&Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
                 measurement(plan, &point, repetition, measurer, &mut records, listener)?;
                 let measure = test.measure.name().to_owned();
                 let outcome = made(&records).into_iter().find(|outcome| outcome.repetition == repetition);

@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod lab;
 pub(crate) mod list;
+pub(crate) mod live;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod report;

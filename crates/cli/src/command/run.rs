@@ -1,6 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{PlanFile, isolation, library, parse_plan, read_plan, stdout_color};
+use super::{PlanFile, isolation, library, live, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
@@ -15,7 +15,7 @@ use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
-use sixbench_runner::{Ended, RunRequest, Site, perform, stop};
+use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ pub(crate) fn measure(
         records: Vec::new(),
         earlier: None,
     };
-    go((&loaded.plan, &loaded.links, isolation), request, &mut store, output.json)
+    go((&loaded.plan, &loaded.links, isolation), request, &mut store, output)
 }
 
 /// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
@@ -158,7 +158,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
         records,
         earlier,
     };
-    go((&plan, &links, isolation), request, &mut store, output.json)?.ended(output.json)
+    go((&plan, &links, isolation), request, &mut store, output)?.ended(output.json)
 }
 
 /// Returns the recipes as they were when the run began; these take precedence over any of the same name.
@@ -174,10 +174,15 @@ fn go<'a>(
     (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
     request: impl FnOnce(Site<'a>) -> RunRequest<'a>,
     store: &mut Store,
-    json: bool,
+    output: &args::Output,
 ) -> Result<RunResults, Failed> {
-    let stop = stop::install()?;
-    let mut view = view::open(if json { Choice::Json } else { Choice::People });
+    let (stop, json) = (stop::install()?, output.json);
+    let page = output.live.map(|address| live::page(address, store.directory(), spare_cores(links)));
+    let feed = page.as_ref().and_then(|page| page.as_ref().ok()).map(|(page, _)| page.feed());
+    let mut view = view::open(if json { Choice::Json } else { Choice::People }, feed);
+    if let Some(Err(error)) = &page {
+        view.show(&Event::Warning { text: format!("{}; the run goes on without it", error.error) });
+    }
     let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
     let swept = sweep(&shell)?;
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };

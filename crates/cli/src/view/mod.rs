@@ -4,6 +4,7 @@ mod json;
 mod plain;
 mod progress;
 
+use sixbench_live::LiveFeed;
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,24 +30,26 @@ pub(crate) enum Choice {
     Json,
 }
 
-/// Returns the view for this output.
-pub(crate) fn open(choice: Choice) -> SharedView {
-    SharedView(Arc::new(Mutex::new(match choice {
+/// Returns the view for this output, and for a live page if there is one.
+pub(crate) fn open(choice: Choice, page: Option<LiveFeed>) -> SharedView {
+    let view: Box<dyn View + Send> = match choice {
         Choice::Json => Box::new(json::Json::default()),
         Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::ProgressView::new()),
         Choice::People => Box::new(plain::Plain::default()),
-    })))
+    };
+    SharedView(Arc::new(Mutex::new(view)), page)
 }
 
 /// A view that other threads can share with the command through listeners. The view ends when this is dropped.
-pub(crate) struct SharedView(Arc<Mutex<Box<dyn View + Send>>>);
+pub(crate) struct SharedView(Arc<Mutex<Box<dyn View + Send>>>, Option<LiveFeed>);
 
 impl SharedView {
     /// Returns a listener that shows each sentence on a wait as an event, as long as the view is there.
     pub(crate) fn listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
-        let view = Arc::downgrade(&self.0);
+        let (view, page) = (Arc::downgrade(&self.0), self.1.clone());
         move |text| {
             let event = Event::Waiting { text: text.to_owned() };
+            page.iter().for_each(|page| page.note(&event));
             view.upgrade().iter().for_each(|view| view.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
         }
     }
@@ -54,6 +57,7 @@ impl SharedView {
 
 impl View for SharedView {
     fn show(&mut self, event: &Event) {
+        self.1.iter().for_each(|page| page.note(event));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).show(event);
     }
 

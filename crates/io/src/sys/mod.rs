@@ -67,6 +67,13 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
     bind(fd, &address)
 }
 
+/// Puts the calling thread below all others: the kernel runs it only on a core that nothing else wants.
+pub(crate) fn run_when_idle() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread.
+    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }).map(drop)
+}
+
 /// Returns whether the kernel said no more than "full".
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))

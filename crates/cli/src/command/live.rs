@@ -1,0 +1,30 @@
+//! `sixbench live`, and the page of `--live`.
+
+use crate::exit::{Exit, Failed};
+use crate::output::tell;
+use sixbench_live::{LivePage, LiveRun};
+use sixbench_runner::store::{Stored, live_token, load};
+use sixbench_runner::{follow, stop};
+use std::net::SocketAddr;
+use std::path::Path;
+
+/// Shows a results directory until it is told to stop.
+pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> {
+    let stop = stop::install()?;
+    let (page, stored) = page(address, results, Vec::new())?;
+    tell!("Ctrl-C ends the page and no run");
+    follow::follow(results, stored, &stop, &mut |event| page.feed().note(event))?;
+    Ok(Exit::Done)
+}
+
+/// Begins to serve the page of a results directory, and says where it is.
+pub(super) fn page(address: SocketAddr, results: &Path, cores: Vec<u32>) -> Result<(LivePage, Stored), Failed> {
+    let (stored, token) = (load(results)?, live_token(results)?);
+    let (plan, records) = (stored.plan.clone(), stored.records.clone());
+    let run = LiveRun { plan, records, directory: results.to_owned(), token, cores };
+    let page = LivePage::open(address, run).map_err(|error| {
+        Failed::new(Exit::Usage, anyhow::anyhow!("{error}; choose another with --live ADDRESS:PORT, or end that program"))
+    })?;
+    tell!("live page: {}", page.url());
+    Ok((page, stored))
+}

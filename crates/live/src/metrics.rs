@@ -1,0 +1,122 @@
+//! The state of a run as OpenMetrics text (openmetrics.io, version 1.0.0), for those who watch many machines.
+
+use crate::shown::LastDirection;
+use crate::state::{RunState, Stage};
+use sixbench_method::lists::by_key;
+use sixbench_method::measures::Outcome;
+use sixbench_method::plan::Plan;
+use sixbench_method::stats::Summary;
+use std::fmt::Write as _;
+
+/// The media type of the text.
+pub(crate) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The results of one point by now.
+#[derive(Clone, Debug)]
+pub(crate) struct PointResult {
+    test: String,
+    size: String,
+    measure: &'static str,
+    unit: &'static str,
+    repetitions: usize,
+    median: f64,
+}
+
+/// Returns the median of the repetitions of each point that has results.
+pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
+    let by_point = by_key(outcomes.iter().map(|outcome| (outcome.point.clone(), outcome)));
+    let of_point = |(point, outcomes): (sixbench_method::plan::Point, Vec<&Outcome>)| {
+        let measure = &plan.test(&point.test)?.measure;
+        let values: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.headline(measure)).collect();
+        let info = measure.info();
+        Some(PointResult {
+            test: point.test,
+            size: point.frame_size.to_string(),
+            measure: info.term.name,
+            unit: info.headline.map_or(info.noun.per_second_and_direction(), |quantity| quantity.unit().symbol()),
+            repetitions: values.len(),
+            median: Summary::of(&values)?.median,
+        })
+    };
+    by_point.into_iter().filter_map(of_point).collect()
+}
+
+/// Returns the text.
+pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
+    let mut text = Text::default();
+    let trials = state.trials;
+    text.family("sixbench_trials", "counter", "Trials by their verdict.");
+    for (verdict, trials) in [("passed", trials.passed), ("lost", trials.lost), ("invalid", trials.invalid)] {
+        text.sample("sixbench_trials_total", &[("verdict", verdict)], trials as f64);
+    }
+    text.single("sixbench_running", "1 while the run is under way.", f64::from(u8::from(state.stage == Stage::Running)));
+    text.single("sixbench_measurements_ended", "Measurements that have ended.", state.measurements[0].into());
+    text.single("sixbench_measurements_planned", "Measurements of the plan.", state.measurements[1].into());
+    text.single("sixbench_elapsed_seconds", "Time since the run began.", state.elapsed_s as f64);
+    text.single("sixbench_remaining_seconds", "Time that the rest is expected to take.", state.remaining_s as f64);
+    last_trial(&mut text, state);
+    let labels = |result: &PointResult| {
+        [
+            ("test", result.test.clone()),
+            ("size", result.size.clone()),
+            ("measure", result.measure.to_owned()),
+            ("unit", result.unit.to_owned()),
+        ]
+    };
+    text.family("sixbench_result", "gauge", "Median of the repetitions that have ended, in the unit of the label.");
+    results.iter().for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
+    text.family("sixbench_result_repetitions", "gauge", "Repetitions that the median is of.");
+    for result in results {
+        text.sample("sixbench_result_repetitions", &labels(result), result.repetitions as f64);
+    }
+    text.0 + "# EOF\n"
+}
+
+/// A metric of each direction of the last trial: its name, what it is, and its number.
+type DirectionMetric = (&'static str, &'static str, fn(&LastDirection) -> f64);
+
+const OF_DIRECTIONS: [DirectionMetric; 5] = [
+    ("sixbench_last_intended", "Frames that the last trial was to send.", |d| d.intended as f64),
+    ("sixbench_last_offered", "Frames that left the tester in the last trial.", |d| d.offered as f64),
+    ("sixbench_last_received", "Frames that came back in the last trial.", |d| d.received as f64),
+    ("sixbench_last_missing", "Frames that did not come back in the last trial.", |d| d.missing as f64),
+    ("sixbench_last_lateness_seconds", "The most that the tester was late in the last trial.", |d| d.lateness_ns as f64 / 1e9),
+];
+
+fn last_trial(text: &mut Text, state: &RunState) {
+    let Some(last) = &state.last else { return };
+    for (name, help, number) in OF_DIRECTIONS {
+        text.family(name, "gauge", help);
+        last.directions.iter().for_each(|d| text.sample(name, &[("direction", &d.direction)], number(d)));
+    }
+    text.family("sixbench_last_busy_ratio", "gauge", "Share of the last trial for which a core was busy.");
+    for processors in &last.processors {
+        for core in &processors.cores {
+            let labels = [("owner", processors.owner.clone()), ("core", core.core.to_string())];
+            text.sample("sixbench_last_busy_ratio", &labels, core.busy_percent / 100.0);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
+    }
+
+    fn sample<T: AsRef<str>>(&mut self, name: &str, labels: &[(&str, T)], value: f64) {
+        let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let labels: Vec<String> =
+            labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref()))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.0, "{name}{labels} {value}");
+    }
+
+    /// Writes a gauge that has one value.
+    fn single(&mut self, name: &str, help: &str, value: f64) {
+        self.family(name, "gauge", help);
+        self.sample::<&str>(name, &[], value);
+    }
+}

@@ -1,0 +1,126 @@
+//! The page, and the data that it shows: published anew after each event.
+
+use crate::LiveRun;
+use crate::metrics::{self, PointResult};
+use crate::state::{RunState, Stage};
+use sixbench_method::event::Event;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{Facts, TrialRecord};
+use sixbench_method::replay;
+use sixbench_report::{Document, Input, STYLE};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+const TEMPLATE: &str = include_str!("page.html");
+
+/// The page as it is sent.
+pub(crate) struct LiveHtml {
+    pub(crate) html: String,
+    /// The policy that lets only this page's own script run.
+    pub(crate) policy: String,
+}
+
+impl LiveHtml {
+    /// Returns the page; its script is known by a part of the token.
+    pub(crate) fn new(token: &str) -> Self {
+        let nonce = token.chars().rev().take(16).collect::<String>();
+        let html = TEMPLATE.replace("/*STYLE*/", STYLE).replace("NONCE", &nonce);
+        let policy = format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'");
+        Self { html, policy }
+    }
+}
+
+/// The results so far in the form of the report, and a number that changes with them.
+#[derive(Default)]
+pub(crate) struct AnswerFragment {
+    pub(crate) html: String,
+    pub(crate) number: u64,
+}
+
+/// The run at one moment.
+#[derive(Default)]
+pub(crate) struct Snapshot {
+    pub(crate) state: RunState,
+    pub(crate) json: String,
+    pub(crate) answer: Arc<AnswerFragment>,
+    pub(crate) results: Arc<Vec<PointResult>>,
+}
+
+/// Keeps the state of the run, and passes it on to those who watch.
+pub(crate) struct Publisher {
+    plan: Plan,
+    records: Vec<TrialRecord>,
+    directory: PathBuf,
+    state: RunState,
+    answer: Arc<AnswerFragment>,
+    results: Arc<Vec<PointResult>>,
+    has_new_results: bool,
+    sender: watch::Sender<Arc<Snapshot>>,
+}
+
+impl Publisher {
+    /// Publishes the run as it begins.
+    pub(crate) fn new(run: LiveRun) -> (Self, watch::Receiver<Arc<Snapshot>>) {
+        let LiveRun { plan, records, directory, .. } = run;
+        let shown = directory.canonicalize().unwrap_or_else(|_| directory.clone()).display().to_string();
+        let state = RunState::new(&plan, &records, shown);
+        let (sender, receiver) = watch::channel(Arc::default());
+        let (answer, results) = Default::default();
+        let mut publisher = Self { plan, records, directory, state, answer, results, has_new_results: true, sender };
+        publisher.publish(0, false);
+        (publisher, receiver)
+    }
+
+    /// Takes an event in.
+    pub(crate) fn note(&mut self, event: Event) {
+        self.state.note(&event);
+        match event {
+            Event::TrialEnded { record, .. } => self.records.push(*record),
+            Event::MeasurementEnded { .. } | Event::DutReady { .. } | Event::RunEnded { .. } => self.has_new_results = true,
+            _ => {}
+        }
+    }
+
+    /// Passes the state on. `is_last` says that this server ends.
+    pub(crate) fn publish(&mut self, dropped: u64, is_last: bool) {
+        (self.state.dropped, self.state.is_last) = (dropped, is_last);
+        if std::mem::take(&mut self.has_new_results) {
+            self.find_results();
+        }
+        let json = serde_json::to_string(&self.state).unwrap_or_default();
+        let (answer, results) = (self.answer.clone(), self.results.clone());
+        self.sender.send_replace(Arc::new(Snapshot { state: self.state.clone(), json, answer, results }));
+    }
+
+    /// Returns whether a browser still waits for a state; one receiver is the server's own.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.sender.receiver_count() > 1
+    }
+
+    fn find_results(&mut self) {
+        let outcomes = replay::outcomes(&self.plan, &self.records);
+        self.results = Arc::new(metrics::results(&self.plan, &outcomes));
+        let facts = std::fs::read_to_string(self.directory.join("facts.json")).ok();
+        let facts: Facts = facts.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let input = Input {
+            plan: &self.plan,
+            records: &self.records,
+            outcomes: &outcomes,
+            facts: &facts,
+            commands: "",
+            generated: "",
+            interrupted: self.state.stage != Stage::Complete,
+            rfc_budget: None,
+        };
+        let html = Document::new(&input).and_then(|document| document.answer_html());
+        let html = html.unwrap_or_else(|error| format!("<p>{}</p>", escaped(&error.to_string())));
+        // A stream of events cannot carry it.
+        let html = html.replace('\r', "");
+        self.answer = Arc::new(AnswerFragment { html, number: self.answer.number + 1 });
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

@@ -1,0 +1,276 @@
+//! The server: one thread that takes events in and answers browsers. Each browser gets the newest state when it is ready for it, so one that is slow
+//! or reads nothing misses states in between, and costs neither memory nor the others' time.
+
+use crate::access;
+use crate::feed::{EventQueue, LiveFeed, queue};
+use crate::metrics;
+use crate::page::{Publisher, Snapshot};
+use crate::{LiveRun, page};
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use axum::serve::ListenerExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream::{self, Stream};
+use sixbench_io::thread::give_way;
+use sixbench_method::event::Event;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+
+/// The address of the page where none is asked for: reachable from this machine alone.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8219);
+
+/// The most browsers that watch at once.
+const MOST_WATCHING: usize = 32;
+/// The time after which a connection is given up whose other end takes nothing, milliseconds.
+const UNREAD_MS: u32 = 60_000;
+/// The time that browsers have to take the last state, and the time that the thread has to do so.
+const FAREWELL: Duration = Duration::from_secs(2);
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// The reason why there is no page.
+#[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum LiveError {
+    /// Another program listens there.
+    #[error("there is no live page: another program uses {0}")]
+    InUse(SocketAddr),
+    /// The address cannot be listened at.
+    #[error("there is no live page at {address}: {error}")]
+    NotBound { address: SocketAddr, error: io::Error },
+}
+
+/// A page that is there as long as this value is. When it is dropped, browsers get the last state first.
+pub struct LivePage {
+    url: String,
+    feed: LiveFeed,
+    closing: Option<oneshot::Sender<()>>,
+    closed: mpsc::Receiver<()>,
+}
+
+impl LivePage {
+    /// Begins to serve the page.
+    ///
+    /// # Errors
+    /// The address cannot be listened at.
+    pub fn open(address: SocketAddr, run: LiveRun) -> Result<Self, LiveError> {
+        let not_bound = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => LiveError::InUse(address),
+            _ => LiveError::NotBound { address, error },
+        };
+        let listener = TcpListener::bind(address).map_err(not_bound)?;
+        listener.set_nonblocking(true).map_err(not_bound)?;
+        let url = url(listener.local_addr().map_err(not_bound)?, &run.token);
+        let (feed, events) = queue();
+        let (closing, is_closing) = oneshot::channel();
+        let (done, closed) = mpsc::channel();
+        let serving = move || {
+            // Where the kernel refuses this, the thread works as any other does.
+            let _ = give_way(&run.cores);
+            serve(listener, run, events, is_closing);
+            let _ = done.send(());
+        };
+        thread::Builder::new().name("live".to_owned()).spawn(serving).map_err(not_bound)?;
+        Ok(Self { url, feed, closing: Some(closing), closed })
+    }
+
+    /// Returns the address of the page, with its token.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the way of events to the page.
+    pub fn feed(&self) -> LiveFeed {
+        self.feed.clone()
+    }
+}
+
+impl Drop for LivePage {
+    fn drop(&mut self) {
+        let told = self.closing.take().is_some_and(|closing| closing.send(()).is_ok());
+        // The thread may have to wait for an idle core; the run's end does not wait for it for long.
+        if told {
+            let _ = self.closed.recv_timeout(FAREWELL + FAREWELL);
+        }
+    }
+}
+
+/// Returns an address that a browser on this machine can open.
+fn url(bound: SocketAddr, token: &str) -> String {
+    let ip = match bound.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}/{token}/", SocketAddr::new(ip, bound.port()))
+}
+
+/// The parts of the server that answers share.
+struct ServedRun {
+    token: String,
+    directory: PathBuf,
+    page: page::LiveHtml,
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    seats: Arc<Semaphore>,
+}
+
+fn serve(listener: TcpListener, run: LiveRun, events: EventQueue, closing: oneshot::Receiver<()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    // Without a runtime there is no page; browsers are told so by the connection that ends.
+    let Ok(runtime) = runtime else { return };
+    runtime.block_on(async {
+        let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+        let (token, directory, page) = (run.token.clone(), run.directory.clone(), page::LiveHtml::new(&run.token));
+        let (publisher, snapshots) = Publisher::new(run);
+        let shared = Arc::new(ServedRun { token, directory, page, snapshots, seats: Arc::new(Semaphore::new(MOST_WATCHING)) });
+        let listener = listener.tap_io(|connection| {
+            let _ = rustix::net::sockopt::set_tcp_user_timeout(&*connection, UNREAD_MS);
+        });
+        let serving = axum::serve(listener, router(shared));
+        tokio::spawn(serving.into_future());
+        show(publisher, events, closing).await;
+    });
+}
+
+/// Takes events in and publishes the state after them, until the run closes the page.
+async fn show(mut publisher: Publisher, mut queue: EventQueue, mut closing: oneshot::Receiver<()>) {
+    while let Some(event) = next_event(&mut queue, &mut closing).await {
+        publisher.note(event);
+        take_in_the_rest(&mut publisher, &mut queue);
+        publisher.publish(queue.dropped(), false);
+    }
+    take_in_the_rest(&mut publisher, &mut queue);
+    publisher.publish(queue.dropped(), true);
+    let end = Instant::now() + FAREWELL;
+    while publisher.is_watched() && Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // The last octets are on their way to the sockets when the streams have ended.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// Returns the next event; `None` once the run closes the page.
+async fn next_event(queue: &mut EventQueue, closing: &mut oneshot::Receiver<()>) -> Option<Event> {
+    match select(pin!(queue.events.recv()), closing).await {
+        Either::Left((event, _)) => event,
+        Either::Right(_) => None,
+    }
+}
+
+fn take_in_the_rest(publisher: &mut Publisher, queue: &mut EventQueue) {
+    while let Ok(event) = queue.events.try_recv() {
+        publisher.note(event);
+    }
+}
+
+fn router(shared: Arc<ServedRun>) -> Router {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/{token}", get(|Path(token): Path<String>| async move { Redirect::temporary(&format!("/{token}/")) }))
+        .route("/{token}/", get(page))
+        .route("/{token}/events", get(events))
+        .route("/{token}/metrics", get(metrics))
+        .route("/{token}/{file}", get(file))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "There is no such page.\n") })
+        .layer(middleware::from_fn_with_state(shared.clone(), guard))
+        .with_state(shared)
+}
+
+/// Lets through what may be answered, and keeps answers out of caches, other pages and the addresses that links pass on.
+async fn guard(State(shared): State<Arc<ServedRun>>, request: Request, next: Next) -> Response {
+    let mut response = match access::check(request.method(), request.uri(), request.headers(), &shared.token) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    response
+}
+
+async fn page(State(shared): State<Arc<ServedRun>>) -> Response {
+    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, &shared.page.policy)];
+    (headers, shared.page.html.clone()).into_response()
+}
+
+async fn metrics(State(shared): State<Arc<ServedRun>>) -> Response {
+    let snapshot = shared.snapshots.borrow().clone();
+    ([(header::CONTENT_TYPE, metrics::MEDIA_TYPE)], metrics::text(&snapshot.state, &snapshot.results)).into_response()
+}
+
+/// The files of a report that may be fetched, by how their names end.
+const FILES: [(&str, &str); 6] = [
+    (".html", "text/html; charset=utf-8"),
+    (".csv", "text/csv; charset=utf-8"),
+    (".json", "application/json"),
+    (".tex", "text/plain; charset=utf-8"),
+    (".md", "text/plain; charset=utf-8"),
+    (".svg", "image/svg+xml"),
+];
+
+/// Answers with a file of the report; it holds no script, and none would be run.
+async fn file(State(shared): State<Arc<ServedRun>>, Path((_, name)): Path<(String, String)>) -> Response {
+    let kind = FILES.iter().find(|(end, _)| name.ends_with(end) && !name.starts_with('.') && !name.contains(['/', '\0']));
+    let read = kind.and_then(|(_, kind)| Some((*kind, std::fs::read(shared.directory.join(&name)).ok()?)));
+    let Some((kind, octets)) = read else {
+        return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
+            .into_response();
+    };
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:";
+    ([(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)], octets).into_response()
+}
+
+async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
+    let Ok(seat) = shared.seats.clone().try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "Too many browsers watch this run; close some.\n").into_response();
+    };
+    let mut snapshots = shared.snapshots.clone();
+    snapshots.mark_changed();
+    let browser = Browser { snapshots, answer: None, pending: VecDeque::new(), has_ended: false, _seat: seat };
+    Sse::new(messages(browser)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+/// One browser: what it has been told.
+struct Browser {
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    answer: Option<u64>,
+    pending: VecDeque<Message>,
+    has_ended: bool,
+    _seat: OwnedSemaphorePermit,
+}
+
+fn messages(browser: Browser) -> impl Stream<Item = Result<Message, Infallible>> {
+    stream::unfold(browser, |mut browser| async move { Some((Ok(browser.next().await?), browser)) })
+}
+
+impl Browser {
+    /// Returns the next message; `None` at the end.
+    async fn next(&mut self) -> Option<Message> {
+        if self.pending.is_empty() && !self.has_ended {
+            self.snapshots.changed().await.ok()?;
+            let snapshot = self.snapshots.borrow_and_update().clone();
+            if self.answer != Some(snapshot.answer.number) {
+                self.answer = Some(snapshot.answer.number);
+                self.pending.push_back(Message::default().event("answer").data(&snapshot.answer.html));
+            }
+            self.pending.push_back(Message::default().event("state").data(&snapshot.json));
+            self.has_ended = snapshot.state.is_last;
+        }
+        self.pending.pop_front()
+    }
+}

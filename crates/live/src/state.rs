@@ -1,0 +1,157 @@
+//! The state of a run as its events tell it: small, and whole, so that a browser that comes late or comes back needs nothing from before.
+
+use crate::shown::{InvalidTrial, LastTrial, SearchTrace};
+use serde::Serialize;
+use sixbench_method::budget;
+use sixbench_method::event::Event;
+use sixbench_method::plan::{Plan, Point};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::replay;
+use sixbench_method::trial::Verdict;
+use sixbench_report::event_words::{self, Narrowing};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The most invalid trials, and the most warnings, that the page lists: the latest.
+const MOST_LISTED: usize = 50;
+
+/// The stage a run is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Stage {
+    /// Nothing was told yet.
+    #[default]
+    Waiting,
+    /// Devices are set up and measured.
+    Running,
+    /// Every measurement was made.
+    Complete,
+    /// It ended before, or was killed.
+    Interrupted,
+}
+
+/// All that the page shows but the results.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct RunState {
+    plan: String,
+    pub(crate) results: String,
+    pub(crate) stage: Stage,
+    /// Measurements that have ended, and all.
+    pub(crate) measurements: [u32; 2],
+    pub(crate) elapsed_s: u64,
+    pub(crate) remaining_s: u64,
+    /// The expected end, milliseconds since 1970; `None` while nothing is known of it.
+    ends_ms: Option<u64>,
+    /// The device that was set up last, with its version.
+    device: String,
+    /// The measurement under way, and its trial.
+    measurement: String,
+    trial: String,
+    next: Option<String>,
+    pub(crate) search: SearchTrace,
+    pub(crate) last: Option<LastTrial>,
+    pub(crate) trials: VerdictCounts,
+    invalid: VecDeque<InvalidTrial>,
+    warnings: VecDeque<String>,
+    /// The wait under way, in words.
+    wait: Option<String>,
+    /// Events that found the queue full.
+    pub(crate) dropped: u64,
+    /// True if this server ends with the run: then the page cannot be loaded again.
+    pub(crate) is_last: bool,
+    #[serde(skip)]
+    ended: BTreeSet<(Point, u32)>,
+    #[serde(skip)]
+    narrowing: Narrowing,
+}
+
+/// Trials by their verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct VerdictCounts {
+    pub(crate) passed: u64,
+    pub(crate) lost: u64,
+    pub(crate) invalid: u64,
+}
+
+impl RunState {
+    /// Returns the state after the trials of `records`.
+    pub(crate) fn new(plan: &Plan, records: &[TrialRecord], results: String) -> Self {
+        let all = budget::estimate(plan).measurements;
+        let mut state = Self { plan: plan.name.clone(), results, measurements: [0, all], ..Self::default() };
+        replay::events(plan, records, 0).iter().for_each(|event| state.note(event));
+        state
+    }
+
+    /// Takes an event in.
+    pub(crate) fn note(&mut self, event: &Event) {
+        self.narrowing.note(event);
+        // Whatever is told next ends the wait.
+        if !matches!(event, Event::Warning { .. } | Event::Progress { .. }) {
+            self.wait = None;
+        }
+        match event {
+            Event::RunStarted { plan, measurements, estimate_s, .. } => {
+                self.stage = Stage::Running;
+                self.plan = plan.clone();
+                self.measurements[1] = *measurements;
+                self.expect(0, *estimate_s);
+            }
+            Event::DutReady { dut, version } => self.device = format!("{dut} ({version})"),
+            Event::SelfTested { .. } => self.device = event_words::event(event).unwrap_or_default(),
+            Event::MeasurementStarted { point, repetition, of, next } => {
+                self.measurement = measurement(point, *repetition, *of);
+                self.search = SearchTrace::default();
+                self.trial.clear();
+                self.next = next.as_ref().map(ToString::to_string);
+            }
+            Event::TrialStarted { .. } => {
+                let words = event_words::event(event).unwrap_or_default();
+                // The point stands above it.
+                let words = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
+                self.trial = format!("{words}; {}", self.narrowing.words());
+            }
+            Event::TrialEnded { record, verdict } => self.trial_ended(record, *verdict),
+            Event::MeasurementEnded { outcome, .. } => {
+                // A run that is resumed tells again what had ended before.
+                self.ended.insert((outcome.point.clone(), outcome.repetition));
+                self.measurements[0] = self.ended.len() as u32;
+            }
+            Event::Progress { elapsed_s, remaining_s } => self.expect(*elapsed_s, *remaining_s),
+            Event::Waiting { text } => self.wait = Some(text.clone()),
+            Event::Warning { text } => keep_latest(&mut self.warnings, text.clone()),
+            Event::RunEnded { interrupted, .. } => {
+                self.stage = if *interrupted { Stage::Interrupted } else { Stage::Complete };
+                self.ends_ms = None;
+            }
+        }
+    }
+
+    fn trial_ended(&mut self, record: &TrialRecord, verdict: Verdict) {
+        self.trial.clear();
+        self.search.note(record, verdict);
+        self.last = Some(LastTrial::of(record, verdict));
+        match verdict {
+            Verdict::Passed => self.trials.passed += 1,
+            Verdict::Lost => self.trials.lost += 1,
+            Verdict::Invalid => {
+                self.trials.invalid += 1;
+                keep_latest(&mut self.invalid, InvalidTrial::of(record));
+            }
+        }
+    }
+
+    fn expect(&mut self, elapsed_s: u64, remaining_s: u64) {
+        (self.elapsed_s, self.remaining_s) = (elapsed_s, remaining_s);
+        let end = SystemTime::now() + Duration::from_secs(remaining_s);
+        self.ends_ms = end.duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as u64);
+    }
+}
+
+fn measurement(point: &Point, repetition: u32, of: u32) -> String {
+    format!("{}, {} bytes, repetition {repetition} of {of}", point.test, point.frame_size)
+}
+
+fn keep_latest<T>(list: &mut VecDeque<T>, new: T) {
+    list.push_front(new);
+    list.truncate(MOST_LISTED);
+}

@@ -1,0 +1,168 @@
+//! The page over TCP, with a client that knows nothing of HTTP but its lines.
+
+use sixbench_live::{LiveError, LivePage, LiveRun};
+use sixbench_method::event::Event;
+use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::terms::{Direction, FrameRate, LossRatio};
+use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec, Verdict};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+const TOKEN: &str = "00112233445566778899aabbccddeeff";
+
+fn run() -> LiveRun {
+    let plan = Plan {
+        name: "a <plan>".to_owned(),
+        profile: Profile::Smoke,
+        seed: 1,
+        trial: TrialSettings {
+            duration_ns: 1_000_000_000,
+            residual_ns: 0,
+            rest_ns: 0,
+            frame_timeout_ns: 0,
+            stall_ns: 2_000_000,
+        },
+        search: SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(600_000),
+            width: 0.01,
+            goals: vec![LossRatio::ZERO],
+            max_invalid: 3,
+            start: RepetitionStart::Median,
+        },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
+        link_rate: None,
+        interleave: false,
+        tests: vec![Test::of("t", "device")],
+    };
+    let directory = std::env::temp_dir().join("sixbench-live-no-such-directory");
+    LiveRun { plan, records: Vec::new(), directory, token: TOKEN.to_owned(), cores: Vec::new() }
+}
+
+fn open() -> (LivePage, SocketAddr) {
+    let page = LivePage::open("127.0.0.1:0".parse().expect("an address"), run()).expect("a free port");
+    let address = page.url().trim_start_matches("http://").split('/').next().expect("an address").parse();
+    (page, address.expect("an address"))
+}
+
+fn ask(address: SocketAddr, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    write!(stream, "{request}\r\nHost: {address}\r\n\r\n").expect("sent");
+    stream
+}
+
+/// Returns the whole answer.
+fn answer(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("sent");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    text
+}
+
+fn events(address: SocketAddr) -> BufReader<TcpStream> {
+    BufReader::new(ask(address, &format!("GET /{TOKEN}/events HTTP/1.1")))
+}
+
+/// Reads until a line has `text`.
+fn wait_for(lines: &mut impl BufRead, text: &str) {
+    let mut seen = String::new();
+    while !seen.contains(text) {
+        let before = seen.len();
+        lines.read_line(&mut seen).expect("in time");
+        assert!(seen.len() > before, "the stream ended without {text}: {seen}");
+    }
+}
+
+fn trial(number: u32, rate: u64, verdict: Verdict) -> Event {
+    let point = run().plan.tests[0].points().next().expect("a point");
+    let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
+    let received = if verdict == Verdict::Passed { rate } else { rate - 7 };
+    let result = TrialResult::new(spec, vec![DirectionResult::counted(Direction::Forward, rate, received)], vec![]);
+    let started = "2026-01-01T00:00:00Z".to_owned();
+    let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: number, load: None, started, result, watch: None };
+    Event::TrialEnded { record: Box::new(record), verdict }
+}
+
+#[test]
+fn nothing_is_shown_to_who_has_no_token() {
+    let (_page, address) = open();
+    for path in ["/", "/metrics", "/ffffffffffffffffffffffffffffffff/", "/events"] {
+        let answer = answer(address, path);
+        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("token") && !answer.contains("plan"), "{answer}");
+    }
+    assert!(answer(address, &format!("/{TOKEN}/nothing")).starts_with("HTTP/1.1 404"));
+    assert!(answer(address, &format!("/{TOKEN}/..%2fCargo.html")).starts_with("HTTP/1.1 404"));
+    let page = answer(address, &format!("/{TOKEN}/"));
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("EventSource"), "{page}");
+    assert!(!page.contains("NONCE") && !page.contains("/*STYLE*/"));
+}
+
+#[test]
+fn a_browser_gets_the_whole_state_first_and_then_each_change() {
+    let (page, address) = open();
+    page.feed().note(&trial(1, 1000, Verdict::Passed));
+    let mut early = events(address);
+    wait_for(&mut early, "event: answer");
+    wait_for(&mut early, r#""trials":{"passed":1,"lost":0,"invalid":0}"#);
+    page.feed().note(&trial(2, 2000, Verdict::Lost));
+    wait_for(&mut early, r#""missing":7"#);
+    // One that comes later, or comes back, needs nothing from before.
+    wait_for(&mut events(address), r#""trials":{"passed":1,"lost":1,"invalid":0}"#);
+}
+
+#[test]
+fn browsers_that_never_read_stop_neither_the_run_nor_others() {
+    let (page, address) = open();
+    let silent: Vec<TcpStream> = (0..8).map(|_| ask(address, &format!("GET /{TOKEN}/events HTTP/1.1"))).collect();
+    let mut reader = events(address);
+    for number in 1..=3000 {
+        page.feed().note(&trial(number, u64::from(number) + 10, Verdict::Passed));
+        if number % 500 == 0 {
+            wait_for(&mut reader, &format!(r#""number":{number},"#));
+        }
+    }
+    assert_eq!(silent.len(), 8);
+}
+
+#[test]
+fn the_last_state_reaches_those_who_watch_before_the_page_is_gone() {
+    let (page, address) = open();
+    let mut reader = events(address);
+    wait_for(&mut reader, "event: state");
+    page.feed().note(&Event::RunEnded { results: String::new(), interrupted: false });
+    drop(page);
+    wait_for(&mut reader, r#""stage":"complete""#);
+    assert!(TcpStream::connect(address).is_err(), "the server is gone");
+}
+
+#[test]
+fn a_port_in_use_is_told() {
+    let (_page, address) = open();
+    let error = LivePage::open(address, run()).err().expect("it is in use");
+    assert!(matches!(error, LiveError::InUse(_)) && error.to_string().contains(&address.to_string()), "{error}");
+}
+
+#[test]
+fn metrics_are_openmetrics_text() {
+    let (page, address) = open();
+    page.feed().note(&trial(1, 1000, Verdict::Lost));
+    wait_for(&mut events(address), r#""lost":1"#);
+    let answer = answer(address, &format!("/metrics?t={TOKEN}"));
+    assert!(answer.contains("content-type: application/openmetrics-text"), "{answer}");
+    for line in [
+        "# TYPE sixbench_trials counter",
+        "sixbench_trials_total{verdict=\"lost\"} 1",
+        "sixbench_last_offered{direction=\"forward\"} 1000",
+        "sixbench_last_missing{direction=\"forward\"} 7",
+    ] {
+        assert!(answer.lines().any(|found| found == line), "{line} is missing: {answer}");
+    }
+    assert!(answer.ends_with("# EOF\n") || answer.contains("# EOF\n"), "{answer}");
+}

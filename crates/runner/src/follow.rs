@@ -1,0 +1,68 @@
+//! A results directory that another process writes, or has written: what is new in it, as the events that the run told. Nothing is written here.
+
+use super::error::RunError;
+use super::stop::rest;
+use super::store::{self, Stored};
+use sixbench_io::thread::give_way;
+use sixbench_method::event::Event;
+use sixbench_method::forecast::Forecast;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::TrialRecord;
+use sixbench_method::replay;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The time between two looks at the directory.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Follows a directory until a stop is requested. `listener` hears the trials that come after those of `stored`, whether a run is under way, and
+/// when it has ended: also that it was killed, and that it was resumed.
+///
+/// # Errors
+/// The records cannot be read any more.
+pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
+    // Whoever looks must not take the cores from whoever measures; where the kernel refuses this, looking is little work.
+    let _ = give_way(&[]);
+    let Stored { plan, records, .. } = stored;
+    let mut told = records.len();
+    let (mut records, mut read) = (Vec::new(), 0);
+    let mut was_running = None;
+    loop {
+        // Asked before the records are read: a run writes its last one before it ends.
+        let is_running = store::is_in_use(directory);
+        records.extend(store::new_records(directory, &mut read)?);
+        replay::events(&plan, &records, told).iter().for_each(&mut *listener);
+        let is_new = was_running != Some(is_running);
+        if is_new || told < records.len() {
+            state(directory, &plan, &records, (is_running, is_new)).iter().for_each(&mut *listener);
+        }
+        (told, was_running) = (records.len(), Some(is_running));
+        if rest(stop, INTERVAL).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the events that tell how far the run is.
+fn state(directory: &Path, plan: &Plan, records: &[TrialRecord], (is_running, is_new): (bool, bool)) -> Vec<Event> {
+    let outcomes = replay::outcomes(plan, records);
+    let mut forecast = Forecast::new(plan);
+    outcomes.iter().for_each(|outcome| forecast.finish(outcome));
+    let remaining_s = forecast.remaining_ns().div_ceil(1_000_000_000);
+    let results = directory.display().to_string();
+    match (is_running, is_new) {
+        (true, true) => {
+            let measurements = sixbench_method::budget::estimate(plan).measurements;
+            vec![Event::RunStarted { plan: plan.name.clone(), results, measurements, estimate_s: remaining_s }]
+        }
+        (true, false) => vec![Event::Progress { elapsed_s: elapsed_s(records), remaining_s }],
+        (false, _) => vec![Event::RunEnded { results, interrupted: !replay::is_complete(plan, &outcomes) }],
+    }
+}
+
+/// Returns the time since the first trial, seconds.
+fn elapsed_s(records: &[TrialRecord]) -> u64 {
+    let first = records.first().and_then(|record| record.started.parse::<jiff::Timestamp>().ok());
+    first.map_or(0, |first| jiff::Timestamp::now().duration_since(first).as_secs().max(0) as u64)
+}
