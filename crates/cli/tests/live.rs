@@ -17,6 +17,8 @@ name = "watched"
 duration = "400ms"
 residual = "50ms"
 rest = "0s"
+# The browser has the same cores; nobody waits for it to leave them.
+patience = "0s"
 [search]
 method = "binary"
 minimum = "1k"
