@@ -35,6 +35,7 @@ mod verdict;
 
 pub use document::Document;
 pub use json::FORMAT;
+pub use latex::PaperStyle;
 
 use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;
