@@ -3,6 +3,7 @@
 use crate::chapter::{self, Chapter};
 use crate::csv::{points_csv, results_csv, scaling_csv, values_csv, warnings_csv};
 use crate::digest::{Digest, check_formats};
+use crate::latex::PaperStyle;
 use crate::plot::sheet;
 use crate::table::Table;
 use crate::tables::trial;
@@ -16,6 +17,7 @@ pub struct Document<'a> {
     pub(crate) faults: Table,
     pub(crate) conformance: Table,
     pub(crate) run: Table,
+    style: PaperStyle,
     /// Drawn when a format first asks for them: the terminal does not.
     results: OnceCell<Vec<Chapter>>,
     evidence: OnceCell<Vec<Chapter>>,
@@ -32,7 +34,7 @@ const FORMATS: [Format; 13] = [
     ("results-values.csv", |document| Ok(Some(values_csv(document.digest.input)))),
     ("warnings.csv", |document| Ok(Some(warnings_csv(document.digest.input)))),
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
-    ("results.tex", |document| Ok(Some(latex::latex(document)))),
+    ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
     ("results.md", |document| Ok(Some(markdown::markdown(document)))),
     ("results.json", |document| Ok(Some(json::json(&document.digest)))),
     ("junit.xml", |document| Ok(Some(continuous::junit(&document.digest)))),
@@ -54,10 +56,16 @@ impl<'a> Document<'a> {
             faults: trial::faults(&digest),
             conformance: conformance::table(input),
             run: origin::table(input),
+            style: PaperStyle::default(),
             digest,
             results: OnceCell::new(),
             evidence: OnceCell::new(),
         })
+    }
+
+    /// The document with its tables of LaTeX for a paper of this style.
+    pub fn with_style(self, style: PaperStyle) -> Self {
+        Self { style, ..self }
     }
 
     /// Returns the text of one file of the report, or `None` where the run has nothing for it, or no file has this name.

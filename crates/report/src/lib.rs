@@ -37,6 +37,7 @@ mod verdict;
 pub use document::Document;
 pub use html::STYLE;
 pub use json::FORMAT;
+pub use latex::PaperStyle;
 
 use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;

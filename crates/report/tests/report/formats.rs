@@ -1,6 +1,6 @@
 //! Single formats of a report, by the names of their files.
 
-use sixbench_report::{Document, Input, ReportError};
+use sixbench_report::{Document, Input, PaperStyle, ReportError};
 
 fn file(input: &Input, name: &str) -> Option<String> {
     Document::new(input).and_then(|document| document.file(name)).expect("a report")
@@ -32,6 +32,25 @@ pub(crate) fn scaling_csv(input: &Input) -> Option<String> {
 
 pub(crate) fn latex(input: &Input) -> String {
     file(input, "results.tex").expect("tables")
+}
+
+/// Returns `results.tex` for a paper of this style.
+pub(crate) fn latex_for(input: &Input, style: PaperStyle) -> String {
+    let document = Document::new(input).expect("a report").with_style(style);
+    document.file("results.tex").expect("a report").expect("tables")
+}
+
+/// Fails where a row of a table of LaTeX has more or fewer cells than the table has columns; returns the number of tables.
+pub(crate) fn assert_rows_are_whole(text: &str) -> usize {
+    let tables = text.split("\\begin{tabular}{@{}").skip(1).map(|table| {
+        let (layout, rest) = table.split_once("@{}}\n").expect("a layout");
+        let wrapped = layout.matches("p{").count();
+        let columns = if wrapped > 0 { wrapped } else { layout.len() };
+        let (body, _) = rest.split_once("\\end{tabular}").expect("an end");
+        let rows = body.lines().filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
+        rows.for_each(|row| assert_eq!(row.replace("\\&", "").matches('&').count() + 1, columns, "{row}"));
+    });
+    tables.count()
 }
 
 pub(crate) fn markdown(input: &Input) -> String {

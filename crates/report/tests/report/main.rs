@@ -5,6 +5,7 @@ mod bounds;
 mod dns;
 mod formats;
 mod measures;
+mod paper;
 mod points;
 mod response;
 mod sample;

@@ -19,6 +19,29 @@ struct Views {
     terminal: String,
 }
 
+const POINT_COLUMNS: [&str; 9] = ["Name", "Test", "DUT", "Size", "Measure", "Status", "Result", "n", "Why"];
+
+/// The rows of the table of points, whose columns may go on in another part: each row once, with all its cells.
+fn joined_points(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut points: Vec<Vec<String>> = Vec::new();
+    let mut part: Vec<usize> = Vec::new();
+    for row in rows {
+        let of_columns: Option<Vec<usize>> =
+            row.iter().map(|cell| POINT_COLUMNS.iter().position(|column| column == cell)).collect();
+        if let Some(columns) = of_columns {
+            part = if columns.contains(&0) && columns.contains(&3) { columns } else { Vec::new() };
+        } else if row.len() == part.len() {
+            let size = &row[part.iter().position(|&column| column == 3).expect("the size")];
+            let at = points.iter().position(|point| point[0] == row[0] && point[3] == *size).unwrap_or(points.len());
+            if at == points.len() {
+                points.push(vec![String::new(); POINT_COLUMNS.len()]);
+            }
+            part.iter().zip(&row).for_each(|(&column, cell)| points[at][column].clone_from(cell));
+        }
+    }
+    points
+}
+
 impl Views {
     fn of(sample: &Sample) -> Self {
         let input = sample.input();
@@ -29,15 +52,17 @@ impl Views {
             texts.map(|text| text.split('<').next().unwrap_or_default().to_owned()).collect()
         });
         let latex = latex(&input);
-        let of_latex = latex
-            .lines()
-            .filter(|line| line.ends_with("\\\\"))
-            .map(|line| cells(&line.replace("\\&", "and").replace("\\_", "_"), "&"));
+        let latex = latex.replace("\\allowbreak{}", "").replace("\\&", "and").replace("\\_", "_");
+        let of_latex = latex.lines().filter_map(|line| line.strip_suffix(" \\\\")).map(|line| cells(line, "&"));
         let markdown = markdown(&input);
         let of_markdown = markdown.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
         let of_markdown = of_markdown.map(|line| cells(&line.replace("\\|", "or"), "|"));
         Self {
-            rows: vec![("HTML", of_page.collect()), ("LaTeX", of_latex.collect()), ("Markdown", of_markdown.collect())],
+            rows: vec![
+                ("HTML", of_page.collect()),
+                ("LaTeX", joined_points(of_latex.collect())),
+                ("Markdown", of_markdown.collect()),
+            ],
             json: serde_json::from_str(&json(&input)).expect("JSON"),
             csv: points_csv(&input).lines().skip(1).map(fields).collect(),
             terminal: terminal(&input, 10_000, false).replace('\u{a0}', " "),

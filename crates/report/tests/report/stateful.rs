@@ -1,6 +1,6 @@
 //! The views of a run of stateful gateways (RFC 9693).
 
-use crate::formats::{csv, figures, html, json, latex, markdown, terminal, values_csv};
+use crate::formats::{assert_rows_are_whole, csv, figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
 use sixbench_method::terms::FrameRate;
@@ -132,12 +132,7 @@ fn records_without_the_connections_of_the_dut_are_reported_without_their_figure(
 #[test]
 fn every_row_of_a_latex_table_of_connections_has_all_its_columns() {
     let text = latex(&Sample::of_stateful_gateways().input());
-    for table in text.split("\\begin{tabular}{").skip(1) {
-        let (layout, rest) = table.split_once('}').expect("a layout");
-        let (body, _) = rest.split_once("\\end{tabular}").expect("an end");
-        let rows = body.lines().filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
-        rows.for_each(|row| assert_eq!(row.replace("\\&", "").matches('&').count() + 1, layout.len(), "{row}"));
-    }
+    assert!(assert_rows_are_whole(&text) > 0);
 }
 
 fn page(sample: &Sample) -> String {

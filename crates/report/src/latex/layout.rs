@@ -1,0 +1,166 @@
+//! The parts of a table that fit on a page: how wide each column is, and where rows or columns go on in another part.
+
+use super::text::{least_width, natural_width};
+use crate::table::Table;
+
+/// Half of the space between two columns, points.
+pub(super) const COLUMN_SEPARATION: f64 = 3.0;
+
+/// Lines of a part, notes and caption included, of which a page of A4 holds at least as many at either size.
+const MOST_LINES: usize = 48;
+
+/// A size of type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TypeSize {
+    /// The command that sets it.
+    pub(super) command: &'static str,
+    /// Points of the width of an M, which is wider for its size in smaller type.
+    em: f64,
+}
+
+const SIZES: [TypeSize; 2] =
+    [TypeSize { command: "\\footnotesize", em: 8.0 }, TypeSize { command: "\\scriptsize", em: 7.0 * 1.08 }];
+
+/// A table that fits on a page.
+pub(super) struct TablePart {
+    pub(super) table: Table,
+    pub(super) size: TypeSize,
+    /// The width of each column in points; none where each is as wide as its widest cell.
+    pub(super) widths: Option<Vec<f64>>,
+}
+
+/// Returns the table in parts that are no wider than this, in points, and no longer than a page.
+pub(super) fn parts(table: &Table, width: f64) -> Vec<TablePart> {
+    let narrow = by_columns(table, width);
+    let mut parts: Vec<TablePart> = narrow.into_iter().flat_map(|part| by_rows(&part, width)).collect();
+    if let Some(last) = parts.last_mut() {
+        last.table.notes.clone_from(&table.notes);
+    }
+    parts
+}
+
+/// Splits the columns where even those of the smallest type are wider than a line; each part repeats the first one and the
+/// frame size, which name the row.
+fn by_columns(table: &Table, width: f64) -> Vec<Table> {
+    let smallest = SIZES[SIZES.len() - 1];
+    let keys: Vec<usize> = (0..table.columns.len()).filter(|&i| i == 0 || table.columns[i].name == "Size").collect();
+    let mut parts = vec![keys.clone()];
+    for column in (0..table.columns.len()).filter(|column| !keys.contains(column)) {
+        let last = parts.last_mut().expect("one part at least");
+        last.push(column);
+        if total(&least_widths(&subset(table, last), smallest)) > width && last.len() > keys.len() + 1 {
+            last.pop();
+            parts.push(keys.iter().copied().chain([column]).collect());
+        }
+    }
+    parts.iter().map(|columns| subset(table, columns)).collect()
+}
+
+/// The table with these columns only, and without notes.
+fn subset(table: &Table, columns: &[usize]) -> Table {
+    let mut columns = columns.to_vec();
+    columns.sort_unstable();
+    let named = |&i: &usize| {
+        let column = &table.columns[i];
+        format!("{}{}|{}", if column.number { "#" } else { "" }, column.group, column.name)
+    };
+    let rows = table.rows.iter().map(|row| columns.iter().map(|&i| row[i].clone()).collect());
+    Table::new(table.title.clone(), columns.iter().map(named)).with_rows(rows)
+}
+
+fn by_rows(table: &Table, width: f64) -> Vec<TablePart> {
+    let (size, widths) = fitted(table, width);
+    let head = 6;
+    let mut parts: Vec<Vec<Vec<String>>> = vec![Vec::new()];
+    let mut used = head;
+    for row in &table.rows {
+        let lines = lines(row, widths.as_deref(), size);
+        if used + lines > MOST_LINES && used > head {
+            parts.push(Vec::new());
+            used = head;
+        }
+        used += lines;
+        parts.last_mut().expect("one part at least").push(row.clone());
+    }
+    let part = |rows| TablePart { table: Table { rows, ..table.clone() }, size, widths: widths.clone() };
+    parts.into_iter().map(part).collect()
+}
+
+/// Returns the largest type in which the columns fit into a line, and their widths where text must be wrapped for it.
+fn fitted(table: &Table, width: f64) -> (TypeSize, Option<Vec<f64>>) {
+    let natural = |size| widths(table, size, natural_width);
+    if let Some(size) = SIZES.into_iter().find(|&size| total(&natural(size)) <= width) {
+        return (size, None);
+    }
+    let size = SIZES.into_iter().find(|&size| total(&least_widths(table, size)) <= width).unwrap_or(SIZES[SIZES.len() - 1]);
+    (size, Some(shared(&least_widths(table, size), &natural(size), width)))
+}
+
+/// What is left of the line goes to the columns that want more, in proportion to what they want.
+fn shared(least: &[f64], natural: &[f64], width: f64) -> Vec<f64> {
+    let left = (width - total(least)).max(0.0);
+    let wanted: Vec<f64> = least.iter().zip(natural).map(|(least, natural)| (natural - least).max(0.0)).collect();
+    let all: f64 = wanted.iter().sum();
+    let share = if all > 0.0 { (left / all).min(1.0) } else { 0.0 };
+    least.iter().zip(&wanted).map(|(least, wanted)| least + wanted * share).collect()
+}
+
+fn least_widths(table: &Table, size: TypeSize) -> Vec<f64> {
+    widths(table, size, least_width)
+}
+
+/// The width of each column by its widest cell, points; the last column of a group makes room for the group's name.
+fn widths(table: &Table, size: TypeSize, of: impl Fn(&str) -> f64) -> Vec<f64> {
+    let cells = |i: usize| table.rows.iter().map(move |row| row[i].as_str()).chain([table.columns[i].name.as_str()]);
+    let mut widths: Vec<f64> = (0..table.columns.len()).map(|i| cells(i).map(&of).fold(0.5, f64::max) * size.em).collect();
+    let mut first = 0;
+    for group in &table.groups {
+        let columns = &mut widths[first..first + group.columns];
+        let missing = natural_width(&group.name) * size.em - total(columns);
+        columns[group.columns - 1] += missing.max(0.0);
+        first += group.columns;
+    }
+    widths
+}
+
+/// Columns with the space between them.
+fn total(widths: &[f64]) -> f64 {
+    widths.iter().sum::<f64>() + 2.0 * COLUMN_SEPARATION * (widths.len().max(1) - 1) as f64
+}
+
+fn lines(row: &[String], widths: Option<&[f64]>, size: TypeSize) -> usize {
+    let Some(widths) = widths else { return 1 };
+    // A broken line is not full: a third more.
+    let of_cell = |(cell, width): (&String, &f64)| (natural_width(cell) * size.em * 1.33 / width).ceil() as usize;
+    row.iter().zip(widths).map(of_cell).max().unwrap_or(1).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_table_is_left_as_it_is() {
+        let table = Table::new("T", ["Test", "#n"]).with_rows([vec!["a".to_owned(), "1".to_owned()]]).with_note("n");
+        let parts = parts(&table, 345.0);
+        assert!(parts.len() == 1 && parts[0].widths.is_none() && parts[0].table.notes == ["n"]);
+    }
+
+    #[test]
+    fn columns_that_no_line_holds_go_on_in_another_part_with_the_name_of_the_row() {
+        let names: Vec<String> = (0..40).map(|i| if i == 0 { "Test".to_owned() } else { format!("#c{i}") }).collect();
+        let table = Table::new("T", names).with_rows([vec!["100,000".to_owned(); 40]]);
+        let parts = parts(&table, 345.0);
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.table.columns[0].name == "Test"));
+        assert_eq!(parts.iter().map(|part| part.table.columns.len() - 1).sum::<usize>(), 39);
+    }
+
+    #[test]
+    fn rows_that_no_page_holds_go_on_in_another_part_with_the_notes_at_the_end() {
+        let table =
+            Table::new("T", ["Test", "#n"]).with_rows((0..100).map(|i| vec!["a".to_owned(), i.to_string()])).with_note("n");
+        let parts = parts(&table, 345.0);
+        assert_eq!(parts.iter().map(|part| part.table.rows.len()).sum::<usize>(), 100);
+        assert!(parts.len() == 3 && parts[0].table.notes.is_empty() && parts[2].table.notes == ["n"]);
+    }
+}
