@@ -10,6 +10,7 @@ quickstart: build
 # All tests, also those in real namespaces and virtual machines: they need root, and fail (never skip) without it. Where there is no kernel
 # lab they build it.
 test: deps
+	./scripts/install-dependencies tests
 	./scripts/build-dpdk-shim --require debug
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 

@@ -23,7 +23,7 @@ pub(super) fn page(address: SocketAddr, results: &Path, cores: Vec<u32>) -> Resu
     let (plan, records) = (stored.plan.clone(), stored.records.clone());
     let run = LiveRun { plan, records, directory: results.to_owned(), token, cores };
     let page = LivePage::open(address, run).map_err(|error| {
-        Failed::new(Exit::Usage, anyhow::anyhow!("{error}; choose another with --live ADDRESS:PORT, or end that program"))
+        Failed::new(Exit::Usage, anyhow::anyhow!("{error}; choose another ADDRESS:PORT, or end that program"))
     })?;
     tell!("live page: {}", page.url());
     Ok((page, stored))
