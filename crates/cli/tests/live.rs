@@ -129,5 +129,5 @@ fn a_port_in_use_costs_the_page_and_not_the_run() {
     common::assert_ran(&output);
     let told = text(&output.stderr);
     assert!(told.contains(&format!("there is no live page: another program uses {address}")), "{told}");
-    assert!(told.contains("choose another with --live") && told.contains("the run goes on without it"), "{told}");
+    assert!(told.contains("choose another ADDRESS:PORT") && told.contains("the run goes on without it"), "{told}");
 }
