@@ -139,8 +139,9 @@ pub(crate) struct InvalidTrial {
 
 impl InvalidTrial {
     pub(crate) fn of(record: &TrialRecord) -> Self {
-        let faults: Vec<String> = record.result.faults.iter().map(ToString::to_string).collect();
-        let reason = if faults.is_empty() { "no fault is on record".to_owned() } else { faults.join("; ") };
+        let faults = &record.result.faults;
+        let first = faults.first().map_or_else(|| "no fault is on record".to_owned(), ToString::to_string);
+        let reason = if faults.len() > 1 { format!("{first}; {} more faults", faults.len() - 1) } else { first };
         let (started, point) = (record.started.clone(), record.point.to_string());
         Self { started, point, load: load(record, record.result.spec.rate), reason }
     }
