@@ -1,17 +1,20 @@
 //! The command line.
 
+mod dns;
+mod import;
+mod trial;
+
+pub(crate) use dns::{AuthorityArgs, Dns64};
+pub(crate) use import::Import;
+pub(crate) use trial::{Selftest, TrialArgs};
+
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
-use sixbench_engine::dns::names::Domain;
-use sixbench_io::Backend;
-use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
-use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
+use sixbench_method::plan::Profile;
+use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
 use sixbench_runner::{VERSION, version_with_features};
-use sixbench_siitperf_import as import;
-use sixbench_wire::Prefix6052;
-use std::net::{IpAddr, SocketAddr};
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
@@ -293,239 +296,7 @@ pub(crate) struct Compare {
     pub(crate) force: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Dns64 {
-    /// The server's address, IPv6 (RFC 8219 section 9.1) or IPv4
-    #[arg(value_parser = address)]
-    pub(crate) server: IpAddr,
-    /// Its port
-    #[arg(short, long, default_value_t = 53)]
-    pub(crate) port: u16,
-    /// Queries per second; with --search the highest that is tried
-    #[arg(long, default_value = "1k", value_parser = units::rate)]
-    pub(crate) rate: FrameRate,
-    /// How long to send queries
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = units::duration_ns)]
-    pub(crate) duration_ns: u64,
-    /// Search for the highest rate at which every answer is correct and in time, with trials as long as --for says
-    #[arg(long)]
-    pub(crate) search: bool,
-    /// Names to query, one for each address of a network [default: 0.0.0.0/0; 10.0.0.0/16 with --authoritative]
-    #[arg(long, value_name = "NETWORK")]
-    pub(crate) names: Option<Names>,
-    /// The domain they are in
-    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
-    pub(crate) domain: Domain,
-    /// The server's DNS64 prefix (RFC 6052)
-    #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
-    pub(crate) prefix: Prefix6052,
-    /// The server is authoritative: correct answers are its own AAAA records, and an empty answer for a name that has none
-    #[arg(long, conflicts_with_all = ["prefix", "authority", "cached"])]
-    pub(crate) authoritative: bool,
-    /// Names that have an AAAA record of their own, per cent [default: 0%; 100% with --authoritative]
-    #[arg(long, value_name = "PERCENT", value_parser = units::whole_percent)]
-    pub(crate) with_aaaa: Option<u8>,
-    /// Queries for names that were resolved before the trial, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
-    pub(crate) cached: u8,
-    /// An answer after this time is late; at most 1s (RFC 8219 section 9.2)
-    #[arg(long = "timeout", value_name = "TIME", default_value = "1s", value_parser = units::dns_timeout)]
-    pub(crate) timeout_ns: u64,
-    /// The authority's time to live; an answer with a longer one is wrong
-    #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
-    pub(crate) ttl_s: u32,
-    /// Source ports of each thread
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub(crate) source_ports: u16,
-    /// Threads, each on a core of its own
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub(crate) threads: NonZeroUsize,
-    /// Source address of the queries [default: the system's choice]
-    #[arg(long, value_name = "ADDR", value_parser = address)]
-    pub(crate) from: Option<IpAddr>,
-    /// Also act as the authority to which the server forwards the domain, after a self-test that must pass
-    #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
-    pub(crate) authority: Option<SocketAddr>,
-    /// Write one line per query: due time, time sent, delay and verdict
-    #[arg(long, value_name = "FILE", conflicts_with = "search")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Print all counts as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AuthorityArgs {
-    /// Where to listen, over UDP and TCP; may be given several times
-    #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300", value_parser = socket_address)]
-    pub(crate) listen: Vec<SocketAddr>,
-    /// The domain: names are those of dns64perf++, 010-000-000-001.DOMAIN for 10.0.0.1
-    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
-    pub(crate) domain: Domain,
-    /// Names that have an AAAA record of their own, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
-    pub(crate) with_aaaa: u8,
-    /// Time to live of the records and of negative answers
-    #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
-    pub(crate) ttl_s: u32,
-    /// Threads for each address; clients are distributed among them [default: one for each core]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
-    /// Do not listen: write a zone file with these names to stdout, e.g. 10.0.0.0/16
-    #[arg(long, value_name = "NAMES", conflicts_with_all = ["listen", "threads"])]
-    pub(crate) zone_file: Option<Names>,
-    /// Listen on any address. RFC 6815: only in an isolated test environment
-    #[arg(long, conflicts_with = "zone_file")]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Import {
-    /// The configuration file of siitperf (siitperf.conf)
-    pub(crate) file: PathBuf,
-    /// Where plan.toml and recipes/siitperf.toml are written
-    #[arg(short, long, value_name = "DIR", default_value = "imported")]
-    pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) siitperf: Siitperf,
-}
-
-/// What siitperf takes on its command line.
-#[derive(Debug, Args)]
-pub(crate) struct Siitperf {
-    /// Frame sizes, octets of the IPv6 frame with FCS [default: 84,128,256,512,768,1024,1280,1518]
-    #[arg(long = "sizes", value_name = "SIZES", value_delimiter = ',', value_parser = units::frame_size)]
-    pub(crate) frame_sizes: Vec<FrameSize>,
-    /// Time of sending, e.g. 60s [default: the profile's]
-    #[arg(long = "duration", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) duration_ns: Option<u64>,
-    /// siitperf's global timeout: the longest wait for frames after sending, e.g. 2s [default: the profile's]
-    #[arg(long = "timeout", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) timeout_ns: Option<u64>,
-    /// siitperf's m and n: m of every n frames are foreground, e.g. 9/10 [default: all of them]
-    #[arg(long, value_name = "M/N", value_parser = import::foreground)]
-    pub(crate) foreground: Option<Share>,
-    /// siitperf-pdv's frame timeout, e.g. 10ms: adds a throughput test in which later frames count as lost
-    #[arg(long = "frame-timeout", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) frame_timeout_ns: Option<u64>,
-    /// siitperf's parameters of phase 1 of stateful tests
-    #[arg(long = "phase-1", value_name = "N,M,R,T,D", value_parser = import::phase_1)]
-    pub(crate) phase_1: Option<import::Phase1>,
-}
-
-impl Siitperf {
-    /// Returns the options as the import takes them.
-    pub(crate) fn options(&self) -> import::Options {
-        import::Options {
-            frame_sizes: self.frame_sizes.clone(),
-            duration_ns: self.duration_ns,
-            timeout_ns: self.timeout_ns,
-            foreground: self.foreground,
-            frame_timeout_ns: self.frame_timeout_ns,
-            phase_1: self.phase_1,
-        }
-    }
-}
-
-/// Returns the help of `--io`.
-fn io_help() -> String {
-    let mut words: Vec<&str> = Backend::words().map(|(word, _)| word).collect();
-    let last = words.pop().unwrap_or_default();
-    format!("Backend: {} or {last}", words.join(", "))
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Selftest {
-    /// Only frame generation in memory; needs no root
-    #[arg(long)]
-    pub(crate) generate: bool,
-    /// Only reception and verification in memory; needs no root
-    #[arg(long)]
-    pub(crate) receive: bool,
-    /// Only the accuracy of delays, on a reference device of known delay
-    #[arg(long, conflicts_with_all = ["generate", "receive"])]
-    pub(crate) accuracy: bool,
-    /// Only a link with 1, 2, 4 and so on up to this number of queues, each on a core of its own
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["generate", "receive", "accuracy"])]
-    pub(crate) queues: Option<NonZeroU32>,
-    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: Backend,
-    /// Frame size, octets of the IPv6 frame with FCS
-    #[arg(long, default_value = "84", value_parser = units::frame_size)]
-    pub(crate) size: FrameSize,
-    /// One JSON object on stdout
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrialArgs {
-    /// The DUT's recipe (see `sixbench list duts`)
-    pub(crate) dut: String,
-    /// Frame size, octets of the IPv6 frame with FCS
-    #[arg(long, default_value = "84", value_parser = units::frame_size)]
-    pub(crate) size: FrameSize,
-    /// Frames per second, per direction: 1000, 500k, 1.2M
-    #[arg(long, value_parser = units::rate)]
-    pub(crate) rate: FrameRate,
-    /// Time of sending: 10s, 500ms
-    #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = units::duration_ns)]
-    pub(crate) duration_ns: u64,
-    /// both, forward (left to right) or reverse
-    #[arg(long, default_value = "both", value_parser = sixbench_plan::directions)]
-    pub(crate) directions: Directions,
-    /// Native IPv6 background traffic, per cent of all frames
-    #[arg(long, default_value = "0%", value_parser = units::background)]
-    pub(crate) background: Share,
-    /// Payload of the datagrams: udp or echo (ICMPv6)
-    #[arg(long, default_value = "udp", value_parser = sixbench_plan::payload)]
-    pub(crate) payload: Payload,
-    /// For a device with [subscribers]: how many of them send [default: the number in its recipe, or one with --response]
-    #[arg(long, value_name = "N")]
-    pub(crate) subscribers: Option<NonZeroU32>,
-    /// Treat frames from left to right as requests: the right end answers each of them, and the response time is measured
-    #[arg(long, conflicts_with_all = ["directions", "connections"])]
-    pub(crate) response: bool,
-    /// For a stateful device: connections that phase 1 opens, each with one frame (RFC 9693): 1000, 100k, 4M
-    #[arg(long, value_name = "N", value_parser = units::connections)]
-    pub(crate) connections: Option<u64>,
-    /// Connections opened per second
-    #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
-    pub(crate) phase_1_rate: FrameRate,
-    /// Only phase 1: open the connections at --rate, then validate each of them
-    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
-    pub(crate) establish: bool,
-    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: Backend,
-    /// Interfaces of the tester, instead of namespaces: LEFT,RIGHT
-    #[arg(long, value_name = "LEFT,RIGHT")]
-    pub(crate) interfaces: Option<String>,
-    /// Save the first frames of both ports to DIR/left.pcap and DIR/right.pcap
-    #[arg(long, value_name = "DIR")]
-    pub(crate) pcap: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1 (names are not resolved)".to_owned())
-}
-
 fn page_address(text: &str) -> Result<SocketAddr, String> {
     let mistaken = |_| "expected an address and a port such as 127.0.0.1:8219; a plan stands before --live".to_owned();
     text.parse().map_err(mistaken)
-}
-
-fn socket_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "expected an address and a port such as [::1]:5300 or 127.0.0.1:5300".to_owned())
 }
