@@ -56,13 +56,12 @@ fn of_row(row: &ComparisonRow, rows: usize) -> String {
     )
 }
 
-/// Returns the confidence interval of a row by itself. It has no lower end if A may be higher than measured, and no upper end
-/// if B may be.
+/// Returns the confidence interval of a row by itself. An end is open where repetitions that were cut off may lie anywhere above.
 fn interval(row: &ComparisonRow) -> String {
     let Some(shift) = row.shift else { return String::new() };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
-    let end = |ratio, is_open: bool| if is_open { "open".to_owned() } else { percent(ratio) };
-    let (low, high) = (end(shift.low, row.is_a_at_least), end(shift.high, row.is_b_at_least));
+    let end = |ratio: f64| if ratio > 0.0 && ratio.is_finite() { percent(ratio) } else { "open".to_owned() };
+    let (low, high) = (end(shift.low), end(shift.high));
     format!("{} [{low}, {high}] at 95 %: ", percent(shift.ratio))
 }
 
@@ -79,9 +78,9 @@ fn finding(row: &ComparisonRow, rows: usize) -> String {
             format!("inconclusive: too few repetitions (at least {needed} of each are needed to show a difference{of})")
         }
         ComparisonFinding::CutOff => {
-            let sides: Vec<&str> =
-                [(row.is_a_at_least, "A"), (row.is_b_at_least, "B")].iter().filter(|s| s.0).map(|s| s.1).collect();
-            format!("inconclusive: the tester, the plan's maximum or other work on the machine cut off {}", sides.join(" and "))
+            "inconclusive: the tester, the plan's maximum or other work on the machine cut off repetitions that might \
+                                      show a difference"
+                .to_owned()
         }
         ComparisonFinding::Dependent => dependent(row),
         ComparisonFinding::Drifting => format!(

@@ -4,6 +4,7 @@ use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::search::Limit;
+use crate::stats::Censored;
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
@@ -12,21 +13,19 @@ pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 pub(super) struct Sample {
     pub(super) subject: Subject,
-    pub(super) values: Vec<f64>,
+    /// The values. Some may be only lower bounds: the tester, the plan or other work on the machine cut the search off there.
+    pub(super) values: Censored,
     /// The number of the repetition that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
-    /// True if some value is only a lower bound: the tester or the plan cut the search off there.
-    pub(super) is_open: bool,
 }
 
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
-    let mut add = |repetition, key, subject, value, is_open: bool| {
-        let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), is_open: false };
+    let mut add = |repetition, key, subject, value, is_bound: bool| {
+        let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new() };
         let sample = samples.entry(key).or_insert_with(empty);
-        sample.values.push(value);
+        sample.values.push(value, is_bound);
         sample.repetitions.push(repetition);
-        sample.is_open |= is_open;
     };
     for outcome in outcomes {
         // What a later stage is measured at is no result of its own.
@@ -38,13 +37,13 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                 (None, Limit::Tester | Limit::Disturbed) => continue,
                 (None, _) => 0.0,
             };
-            let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;
+            let is_bound = bracket.lower.is_some() && bracket.limit != Limit::Dut;
             add(
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),
                 Subject::rate(&test.measure, bracket.goal),
                 rate,
-                is_open,
+                is_bound,
             );
         }
         // The numbers held on the way to a capacity are the steps of a search, no sample.
@@ -57,7 +56,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
     if test.measure.ends_when_lossless() {
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
-        samples.retain(|_, sample| sample.values.len() == made);
+        samples.retain(|_, sample| sample.repetitions.len() == made);
     }
     samples
 }

@@ -1,5 +1,6 @@
 //! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
 
+mod censored;
 mod dependence;
 mod drift;
 mod holm;
@@ -8,6 +9,7 @@ mod modes;
 mod shift;
 mod summary;
 
+pub use censored::{Censored, CensoredTest};
 pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};
 pub use holm::holm;
