@@ -4,6 +4,7 @@
 
 pub mod bottleneck;
 pub mod budget;
+pub mod campaign;
 pub mod comparison;
 pub mod conformance;
 pub mod disturbance;
