@@ -65,6 +65,15 @@ pub(crate) enum Command {
         #[arg(required = true)]
         results: Vec<PathBuf>,
     },
+    /// Unite the results of runs that measured parts of one plan (--shard, --measurements), and write the report of all
+    Merge {
+        /// Results directories
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// A new directory for the united results
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
     /// List the known devices, measures or plans
     List {
         /// Which list
@@ -233,8 +242,14 @@ pub(crate) struct RunArgs {
     /// Use the durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
+    /// Measure part I of N parts of the plan that take about as long as each other; `sixbench merge` unites their results
+    #[arg(long, value_name = "I/N", value_parser = sixbench_runner::campaign::shard_of, conflicts_with = "measurements")]
+    pub(crate) shard: Option<(usize, usize)>,
+    /// Measure only what this file names, one of `sixbench plan --json` on each line: test/size, or test/size/repetition
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measurements: Option<PathBuf>,
     /// Continue an interrupted run: its directory
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan", "shard", "measurements"])]
     pub(crate) resume: Option<PathBuf>,
     /// Further recipes: a directory of TOML files
     #[arg(long, value_name = "DIR")]
@@ -257,6 +272,9 @@ pub(crate) struct PlanArgs {
     /// Print the commands that would build the testbed
     #[arg(long)]
     pub(crate) shell: bool,
+    /// Print the parts that can be measured apart as JSON, with their trials and seconds
+    #[arg(long, conflicts_with = "shell")]
+    pub(crate) json: bool,
     /// Further recipes: a directory of TOML files
     #[arg(long, value_name = "DIR")]
     pub(crate) recipes: Vec<PathBuf>,

@@ -4,6 +4,7 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
+use sixbench_runner::campaign::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};
@@ -110,7 +111,7 @@ macro_rules! of_a_run {
     };
 }
 
-of_a_run!(StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
+of_a_run!(SelectionError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -125,6 +126,8 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)
         | RunError::Mismatch(_)
+        | RunError::Selection(_)
+        | RunError::Merge(_)
         | RunError::Held(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,

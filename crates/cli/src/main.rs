@@ -52,6 +52,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Dns64(arguments) => command::dns64::dns64(arguments),
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
+        Command::Merge { results, output } => command::report::merge(&results, &output),
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),

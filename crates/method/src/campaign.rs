@@ -1,34 +1,14 @@
-//! One plan measured by several runs: what can be measured apart from the rest, how it is dealt out, and what a run was given of it.
+//! One plan measured by several runs: what can be measured apart from the rest, and how it is dealt out.
 
 use crate::budget;
 use crate::measures::Outcome;
-use crate::plan::{Plan, Point, Test};
+use crate::plan::{MeasurementKey, Plan, Point, Selection, Test};
 use crate::repeat::Repetition;
 use crate::replay;
 use crate::search::RepetitionStart;
-use crate::terms::FrameSize;
 use crate::throughput;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
-
-/// One point of a plan, or one repetition of it: `test/84`, `test/84/3`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct MeasurementKey {
-    /// The test and frame size.
-    pub point: Point,
-    /// The number of the repetition, from 1; `None` for all of them.
-    pub repetition: Option<u32>,
-}
-
-/// The measurements that a run makes of its plan; without any key, all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Selection {
-    keys: BTreeSet<MeasurementKey>,
-}
 
 /// Measurements that one run must make, since later ones follow from what earlier ones found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,156 +47,65 @@ pub enum CampaignError {
     TooMany { units: usize, shards: usize, hint: &'static str },
 }
 
-impl fmt::Display for MeasurementKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.repetition {
-            Some(repetition) => write!(f, "{}/{repetition}", self.point),
-            None => self.point.fmt(f),
-        }
+/// Reads the measurements of a run from a text with one key on each line; `#` begins a comment.
+///
+/// # Errors
+/// Keys that are not of the plan, and parts of what must be measured by one run.
+pub fn read(plan: &Plan, text: &str) -> Result<Selection, CampaignError> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.split('#').next().unwrap_or_default().trim()));
+    let mut keys = BTreeSet::new();
+    for (line, text) in lines.filter(|(_, text)| !text.is_empty()) {
+        keys.insert(checked(plan, line, text)?);
     }
+    let selection: Selection = keys.into_iter().collect();
+    if selection.is_all() {
+        return Err(CampaignError::Empty);
+    }
+    check_sources(plan, &selection)?;
+    Ok(selection)
 }
 
-impl FromStr for MeasurementKey {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut parts = text.split('/');
-        let number = |part: Option<&str>| part.map(str::parse).transpose().map_err(|_| format!("`{text}` is no measurement"));
-        let (test, size, repetition) = (parts.next().unwrap_or_default(), number(parts.next())?, number(parts.next())?);
-        match (size.and_then(|size| u16::try_from(size).ok()), parts.next()) {
-            (Some(size), None) if !test.is_empty() => {
-                let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
-                Ok(Self { point, repetition })
-            }
-            _ => Err(format!("`{text}` is no measurement")),
-        }
+/// Returns the part `index` (from 1) of `shards` parts that take about as long as each other. It is a function of the plan, so that every
+/// machine deals out the same parts.
+///
+/// # Errors
+/// More shards than there are parts that can be measured apart.
+pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, CampaignError> {
+    let mut units = work_units(plan);
+    if shards > units.len() {
+        let is_warm = plan.search.start != RepetitionStart::Cold;
+        let hint = if is_warm { "; with `start = \"cold\"` in [search], repetitions are parts of their own" } else { "" };
+        return Err(CampaignError::TooMany { units: units.len(), shards, hint });
     }
+    // The longest first, each to the shard that has least: no shard exceeds another by more than one unit.
+    units.sort_by_key(|unit| std::cmp::Reverse(unit.seconds));
+    let mut dealt = vec![(0, BTreeSet::new()); shards];
+    for unit in units {
+        let (seconds, keys) = dealt.iter_mut().min_by_key(|(seconds, _)| *seconds).expect("at least one shard");
+        *seconds += unit.seconds.max(1);
+        keys.extend(unit.measurements);
+    }
+    Ok(dealt.swap_remove(index - 1).1.into_iter().collect())
 }
 
-impl From<MeasurementKey> for String {
-    fn from(key: MeasurementKey) -> Self {
-        key.to_string()
-    }
+/// Returns whether all that a run makes of its plan is among `outcomes`.
+pub fn is_complete(plan: &Plan, selection: &Selection, outcomes: &[Outcome]) -> bool {
+    let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+    points.all(|(test, point)| {
+        let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
+        made.len() as u32 >= selection.repetitions(test, &point) || !replay::wants_more(test, &made)
+    })
 }
 
-impl TryFrom<String> for MeasurementKey {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl Selection {
-    /// Reads the measurements of a run from a text with one key on each line; `#` begins a comment.
-    ///
-    /// # Errors
-    /// Keys that are not of the plan, and parts of what must be measured by one run.
-    pub fn read(plan: &Plan, text: &str) -> Result<Self, CampaignError> {
-        let lines =
-            text.lines().enumerate().map(|(index, line)| (index + 1, line.split('#').next().unwrap_or_default().trim()));
-        let mut keys = BTreeSet::new();
-        for (line, text) in lines.filter(|(_, text)| !text.is_empty()) {
-            keys.insert(checked(plan, line, text)?);
+fn check_sources(plan: &Plan, selection: &Selection) -> Result<(), CampaignError> {
+    let is_selected = |point: &Point| selection.contains(point, 1);
+    for linked in linked_points(plan).into_iter().filter(|linked| linked.len() > 1) {
+        let missing = linked.iter().find(|point| !is_selected(point));
+        if let (Some(missing), Some(point)) = (missing, linked.iter().find(|point| is_selected(point))) {
+            return Err(CampaignError::NeedsSource { point: point.clone(), source_point: missing.clone() });
         }
-        let selection = Self { keys };
-        if selection.is_all() {
-            return Err(CampaignError::Empty);
-        }
-        selection.check_sources(plan)?;
-        Ok(selection)
     }
-
-    /// Returns the part `index` (from 1) of `shards` parts that take about as long as each other. It is a function of the plan, so that every
-    /// machine deals out the same parts.
-    ///
-    /// # Errors
-    /// More shards than there are parts that can be measured apart.
-    pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Self, CampaignError> {
-        let mut units = work_units(plan);
-        if shards > units.len() {
-            let is_warm = plan.search.start != RepetitionStart::Cold;
-            let hint = if is_warm { "; with `start = \"cold\"` in [search], repetitions are parts of their own" } else { "" };
-            return Err(CampaignError::TooMany { units: units.len(), shards, hint });
-        }
-        // The longest first, each to the shard that has least: no shard exceeds another by more than one unit.
-        units.sort_by_key(|unit| std::cmp::Reverse(unit.seconds));
-        let mut dealt = vec![(0, BTreeSet::new()); shards];
-        for unit in units {
-            let (seconds, keys) = dealt.iter_mut().min_by_key(|(seconds, _)| *seconds).expect("at least one shard");
-            *seconds += unit.seconds.max(1);
-            keys.extend(unit.measurements);
-        }
-        Ok(Self { keys: dealt.swap_remove(index - 1).1 })
-    }
-
-    /// Returns whether the run makes all measurements of its plan.
-    pub fn is_all(&self) -> bool {
-        self.keys.is_empty()
-    }
-
-    /// The keys, sorted.
-    pub fn keys(&self) -> impl Iterator<Item = &MeasurementKey> {
-        self.keys.iter()
-    }
-
-    /// Returns whether the run makes this repetition of the point.
-    pub fn contains(&self, point: &Point, repetition: u32) -> bool {
-        let has = |repetition| self.keys.contains(&MeasurementKey { point: point.clone(), repetition });
-        self.is_all() || has(None) || has(Some(repetition))
-    }
-
-    /// The most repetitions of a point that the run makes.
-    pub fn repetitions(&self, test: &Test, point: &Point) -> u32 {
-        (1..=test.repetitions.most()).filter(|&repetition| self.contains(point, repetition)).count() as u32
-    }
-
-    /// The number of a repetition among those that the run makes of the point, from 1.
-    pub fn ordinal(&self, point: &Point, repetition: u32) -> u32 {
-        (1..=repetition).filter(|&earlier| self.contains(point, earlier)).count() as u32
-    }
-
-    /// Returns whether all that the run makes is among `outcomes`.
-    pub fn is_complete(&self, plan: &Plan, outcomes: &[Outcome]) -> bool {
-        let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
-        points.all(|(test, point)| {
-            let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
-            made.len() as u32 >= self.repetitions(test, &point) || !replay::wants_more(test, &made)
-        })
-    }
-
-    /// Returns the plan with only what the run measures of it, for estimates.
-    pub fn narrowed(&self, plan: &Plan) -> Plan {
-        let mut plan = plan.clone();
-        if self.is_all() {
-            return plan;
-        }
-        for test in &mut plan.tests {
-            let kept: Vec<(FrameSize, u32)> = test
-                .points()
-                .map(|point| (point.frame_size, self.repetitions(test, &point)))
-                .filter(|kept| kept.1 > 0)
-                .collect();
-            test.frame_sizes = kept.iter().map(|(size, _)| *size).collect();
-            let most = kept.iter().map(|(_, repetitions)| *repetitions).max().unwrap_or(0);
-            if most < test.repetitions.most() {
-                test.repetitions = Repetition::Fixed(most);
-            }
-        }
-        plan.tests.retain(|test| !test.frame_sizes.is_empty());
-        plan
-    }
-
-    fn check_sources(&self, plan: &Plan) -> Result<(), CampaignError> {
-        let is_selected = |point: &Point| self.contains(point, 1);
-        for linked in linked_points(plan).into_iter().filter(|linked| linked.len() > 1) {
-            let missing = linked.iter().find(|point| !is_selected(point));
-            if let (Some(missing), Some(point)) = (missing, linked.iter().find(|point| is_selected(point))) {
-                return Err(CampaignError::NeedsSource { point: point.clone(), source_point: missing.clone() });
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns the key on a line, if the plan has it and it can be measured apart.

@@ -2,15 +2,15 @@
 
 mod common;
 
-use sixbench_method::campaign::{CampaignError, Selection, WorkUnit, work_units};
+use sixbench_method::campaign::{self, CampaignError, WorkUnit, work_units};
 use sixbench_method::measures::{Latency, Load};
-use sixbench_method::plan::{Measure, Plan, Point, Test};
+use sixbench_method::plan::{Measure, Plan, Point, Selection, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::FrameSize;
 
 /// Two devices with throughput tests at two sizes, and a latency test of the first at the smaller one.
-fn campaign(start: RepetitionStart, repetitions: Repetition) -> Plan {
+fn plan(start: RepetitionStart, repetitions: Repetition) -> Plan {
     let of = |name: &str, dut: &str, sizes: &[u16]| Test {
         frame_sizes: sizes.iter().map(|&size| FrameSize(size)).collect(),
         repetitions,
@@ -25,7 +25,7 @@ fn campaign(start: RepetitionStart, repetitions: Repetition) -> Plan {
 }
 
 fn cold() -> Plan {
-    campaign(RepetitionStart::Cold, Repetition::Fixed(3))
+    plan(RepetitionStart::Cold, Repetition::Fixed(3))
 }
 
 fn keys(selection: &Selection) -> Vec<String> {
@@ -47,11 +47,9 @@ fn cold_repetitions_are_parts_of_their_own_and_what_follows_from_a_search_stays_
 
 #[test]
 fn repetitions_that_follow_from_each_other_are_one_part() {
-    for plan in
-        [campaign(RepetitionStart::Dithered, Repetition::Fixed(3)), campaign(RepetitionStart::Cold, Repetition::ADAPTIVE)]
-    {
+    for plan in [plan(RepetitionStart::Dithered, Repetition::Fixed(3)), plan(RepetitionStart::Cold, Repetition::ADAPTIVE)] {
         assert_eq!(work_units(&plan).len(), 4, "three points, and one with its latency");
-        let error = Selection::read(&plan, "# mine\n\ntayga/84/2\n").unwrap_err();
+        let error = campaign::read(&plan, "# mine\n\ntayga/84/2\n").unwrap_err();
         assert!(matches!(error, CampaignError::Inseparable { line: 3, .. }), "{error}");
     }
 }
@@ -60,7 +58,7 @@ fn repetitions_that_follow_from_each_other_are_one_part() {
 fn shards_are_of_similar_length_and_make_every_measurement_once() {
     let plan = cold();
     for shards in 1..=10 {
-        let parts: Vec<Selection> = (1..=shards).map(|i| Selection::shard(&plan, i, shards).expect("a shard")).collect();
+        let parts: Vec<Selection> = (1..=shards).map(|i| campaign::shard(&plan, i, shards).expect("a shard")).collect();
         for test in &plan.tests {
             for (point, repetition) in test.points().flat_map(|point| (1..=3).map(move |n| (point.clone(), n))) {
                 let count = parts.iter().filter(|part| part.contains(&point, repetition)).count();
@@ -69,14 +67,14 @@ fn shards_are_of_similar_length_and_make_every_measurement_once() {
         }
         assert!(parts.iter().all(|part| !part.is_all()), "a shard without measurements would make all of them");
     }
-    let error = Selection::shard(&plan, 1, 11).unwrap_err();
+    let error = campaign::shard(&plan, 1, 11).unwrap_err();
     assert_eq!(error, CampaignError::TooMany { units: 10, shards: 11, hint: "" });
 }
 
 #[test]
 fn a_selection_names_measurements_of_the_plan() {
     let plan = cold();
-    let read = |text: &str| Selection::read(&plan, text);
+    let read = |text: &str| campaign::read(&plan, text);
     assert_eq!(keys(&read("tayga/84/2 # on b\ntayga/1518\n").unwrap()), ["tayga/84/2", "tayga/1518"]);
     for (text, line) in
         [("tayga/84/4", 1), ("\ntayga/85", 2), ("tayga", 1), ("tayga/84/0", 1), ("tayga/84/1/1", 1), ("x/84", 1)]
@@ -93,7 +91,7 @@ fn a_selection_names_measurements_of_the_plan() {
 #[test]
 fn a_narrowed_plan_has_what_is_measured_of_it() {
     let plan = cold();
-    let selection = Selection::read(&plan, "tayga/84/2\ntayga/84/3\n").unwrap();
+    let selection = campaign::read(&plan, "tayga/84/2\ntayga/84/3\n").unwrap();
     let narrowed = selection.narrowed(&plan);
     let found: Vec<_> = narrowed.tests.iter().map(|test| (&test.name[..], &test.frame_sizes[..], test.repetitions)).collect();
     assert_eq!(found, [("tayga", &[FrameSize(84)][..], Repetition::Fixed(2))]);
@@ -104,7 +102,7 @@ fn a_narrowed_plan_has_what_is_measured_of_it() {
 
 #[test]
 fn a_selection_is_kept_as_text() {
-    let selection = Selection::read(&cold(), "tayga/84/2\ntayga/1518\n").unwrap();
+    let selection = campaign::read(&cold(), "tayga/84/2\ntayga/1518\n").unwrap();
     let text = serde_json::to_string(&selection).unwrap();
     assert_eq!(text, r#"["tayga/84/2","tayga/1518"]"#);
     assert_eq!(serde_json::from_str::<Selection>(&text).unwrap(), selection);

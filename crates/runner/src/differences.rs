@@ -49,10 +49,14 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     different
 }
 
+/// Returns whether a fact of a host says what the host can do, and is the same each time.
+pub(crate) fn is_steady(name: &str) -> bool {
+    !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
+}
+
 /// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
 /// machines differ within a run, it has all values of the fact.
 fn of_machines(facts: &Value) -> BTreeMap<String, String> {
-    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
     let steady = |machine: &Value| {
         let facts = machine.as_object().into_iter().flatten().filter(|(name, _)| is_steady(name));
         facts.map(|(name, value)| (name.clone(), shown(value))).collect::<Vec<_>>()

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod built;
+pub mod campaign;
 mod cores;
 mod differences;
 mod dns;
@@ -14,6 +15,7 @@ pub mod follow;
 pub mod held;
 mod manager;
 mod memory;
+mod merge;
 mod neighbours;
 mod origin;
 pub mod owner;
@@ -54,6 +56,7 @@ pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;
+pub use merge::{MergeError, merge};
 pub use origin::label;
 pub use ports::OpenError;
 pub use quiet::wait_until_quiet;

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::store::{self, StoreError, Stored, load};
 use sixbench_method::budget;
+use sixbench_method::campaign;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
@@ -63,7 +64,7 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
     {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
-    let interrupted = !replay::is_complete(&plan, &replayed.finished);
+    let interrupted = !campaign::is_complete(&plan, &facts.selection, &replayed.finished);
     let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
     with_document(&inputs, |document| Ok((write_files(directory, document)?, document.terminal(width, color))))?
 }

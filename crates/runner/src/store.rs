@@ -1,7 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
-use sixbench_method::plan::{Plan, Point};
+use sixbench_method::plan::{Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub const RECIPES: &str = "recipes";
 
 /// The subdirectory of a results directory with the records of DNS queries.
-const QUERIES: &str = "queries";
+pub(crate) const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -118,11 +118,11 @@ pub struct Stored {
 }
 
 impl Store {
-    /// Makes a new directory for the results of `plan`; `source` is the plan file's text.
+    /// Makes a new directory for the results of what is selected of `plan`; `source` is the plan file's text.
     ///
     /// # Errors
     /// A directory that holds results, or that cannot be made or written.
-    pub fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
+    pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
         if directory.join("trials.jsonl").exists() {
             return Err(StoreError::HoldsResults(directory.to_owned()));
         }
@@ -133,6 +133,10 @@ impl Store {
         })?;
         write(directory, "plan.toml", source)?;
         write(directory, "resolved.toml", &resolved)?;
+        // A run that is killed before its facts are known must not go on with all of the plan.
+        if !selection.is_all() {
+            write(directory, "facts.json", &serde_json::to_string_pretty(&selected(selection))?)?;
+        }
         Self::open(directory)
     }
 
@@ -199,6 +203,16 @@ impl Store {
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
+    /// Puts trials of other runs on disk, in this order.
+    ///
+    /// # Errors
+    /// The disk does not take them.
+    pub(crate) fn append_all(&mut self, records: &[&TrialRecord]) -> Result<()> {
+        let lines = records.iter().map(|record| line(record)).collect::<Result<String>>()?;
+        let written = self.trials.write_all(lines.as_bytes()).and_then(|()| self.trials.sync_data());
+        written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
+    }
+
     /// Returns the path for the record of every DNS query of a trial, and makes its directory.
     pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
         let directory = self.directory.join(QUERIES);
@@ -213,6 +227,10 @@ impl Store {
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
+}
+
+fn selected(selection: &Selection) -> Facts {
+    Facts { selection: selection.clone(), ..Facts::default() }
 }
 
 fn line(record: &TrialRecord) -> Result<String> {

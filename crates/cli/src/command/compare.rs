@@ -9,7 +9,7 @@ use crate::output::{self, tell};
 use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::{Plan, Test};
+use sixbench_method::plan::{Plan, Selection, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
@@ -108,7 +108,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     let isolation = isolation(arguments.force);
     sixbench_runner::check(&loaded, &library, isolation)?;
-    let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
+    let results = run::measure((&loaded, &source, Selection::default()), &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));

@@ -84,6 +84,8 @@ pub enum NoResult {
 /// The reason why no trial was made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotRun {
+    /// The run measures a part of its plan, and this is in another part.
+    LeftToOthers,
     /// The test is optional, and what it needs is missing.
     LeftOut {
         /// A description of what is missing.
@@ -237,6 +239,7 @@ fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
 impl NotRun {
     pub(super) fn name(&self) -> &'static str {
         match self {
+            Self::LeftToOthers => "left-to-others",
             Self::LeftOut { .. } => "left-out",
             Self::Stopped(stop) => stop.name(),
         }

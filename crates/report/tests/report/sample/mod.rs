@@ -286,6 +286,8 @@ fn facts() -> Facts {
         warnings: vec!["the machine is virtual: its host may take processor time away".to_owned()],
         runs: vec![part(Some(Ending::Complete))],
         labels: [("rack".to_owned(), "b4".to_owned())].into(),
+        selection: Selection::default(),
+        measured_on: Default::default(),
         not_run: vec![],
         disturbers: vec![],
     }
