@@ -10,10 +10,12 @@ pub(crate) use trial::{Selftest, TrialArgs};
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
+use sixbench_live::DEFAULT_ADDRESS;
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
 use sixbench_runner::{VERSION, version_with_features};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -89,7 +91,7 @@ pub(crate) enum Command {
     Live {
         /// The results directory
         results: PathBuf,
-        #[arg(value_name = "ADDRESS:PORT", default_value_t = sixbench_live::DEFAULT_ADDRESS, value_parser = page_address)]
+        #[arg(value_name = "ADDRESS:PORT", default_value_t = DEFAULT_ADDRESS, value_parser = page_address)]
         address: SocketAddr,
     },
     /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
@@ -209,7 +211,7 @@ pub(crate) struct Output {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = sixbench_runner::label)]
     pub(crate) labels: Vec<(String, String)>,
     /// Show the run as a page in browsers, with a token in the address that is printed [default: 127.0.0.1:8219, this machine alone]
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, value_parser = page_address,
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, value_parser = page_address,
         default_missing_value = "127.0.0.1:8219")]
     pub(crate) live: Option<SocketAddr>,
     /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
@@ -315,6 +317,24 @@ pub(crate) struct Compare {
 }
 
 fn page_address(text: &str) -> Result<SocketAddr, String> {
-    let mistaken = |_| "expected an address and a port such as 127.0.0.1:8219; a plan stands before --live".to_owned();
-    text.parse().map_err(mistaken)
+    let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).unwrap_or(DEFAULT_ADDRESS.port());
+    text.parse().map_err(|_| format!("expected an address and a port; for this machine alone, type 127.0.0.1:{port}"))
+}
+
+/// Returns the arguments with `--live ADDRESS:PORT` as `--live=ADDRESS:PORT`. A word that ends in no port is none of `--live`: it may be the plan.
+pub(crate) fn with_joined_address(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let has_port = |text: &str| text.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
+        // Behind `--` are the words of another program.
+        let is_ours = joined.iter().all(|word| word != "--");
+        match joined.last_mut() {
+            Some(last) if is_ours && last == "--live" && argument.to_str().is_some_and(has_port) => {
+                last.push("=");
+                last.push(argument);
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
 }

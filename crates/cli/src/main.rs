@@ -17,13 +17,14 @@ use output::tell;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let exit = match Arguments::try_parse().map_or_else(told_by_clap, dispatch) {
-        Ok(exit) => exit,
-        Err(Failed { exit, error }) => {
-            tell!("error: {}", exit::in_words(&error));
-            exit
-        }
-    };
+    let exit =
+        match Arguments::try_parse_from(args::with_joined_address(std::env::args_os())).map_or_else(told_by_clap, dispatch) {
+            Ok(exit) => exit,
+            Err(Failed { exit, error }) => {
+                tell!("error: {}", exit::in_words(&error));
+                exit
+            }
+        };
     ExitCode::from(exit as u8)
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::stop::rest;
-use super::store::{self, Stored};
+use super::store::{self, ReadTrials, Stored};
 use sixbench_io::thread::give_way;
 use sixbench_method::campaign;
 use sixbench_method::event::Event;
@@ -27,7 +27,7 @@ pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mu
     let _ = give_way(&[]);
     let Stored { plan, records, facts, .. } = stored;
     let mut told = records.len();
-    let (mut records, mut read) = (Vec::new(), 0);
+    let (mut records, mut read) = (Vec::new(), ReadTrials::default());
     let mut was_running = None;
     loop {
         // Asked before the records are read: a run writes its last one before it ends.

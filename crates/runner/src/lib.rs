@@ -38,6 +38,8 @@ mod with;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod follow_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod moment_tests;

@@ -149,9 +149,10 @@ impl Store {
         let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
-            let lines = stored.records.iter().map(line).collect::<Result<Vec<String>>>()?;
-            let whole: usize = lines.iter().map(String::len).sum();
-            store.trials.set_len(whole as u64).map_err(|error| cannot_write(&directory.join("trials.jsonl"), error))?;
+            let path = directory.join("trials.jsonl");
+            // Counted in the file: an earlier version may have written the same records in other octets.
+            let whole = end_of_lines(read(&path)?.as_bytes());
+            store.trials.set_len(whole as u64).map_err(|error| cannot_write(&path, error))?;
         }
         Ok((store, stored))
     }
@@ -308,33 +309,46 @@ pub fn load(directory: &Path) -> Result<Stored> {
     let trials = directory.join("trials.jsonl");
     // A run that was killed before its first trial has none.
     let text = if trials.exists() { read(&trials)? } else { String::new() };
-    let (records, is_torn) = records(&text).map_err(|source| StoreError::NoRecords { path: trials, source })?;
+    let (records, is_torn) = records(&text, 0).map_err(|source| StoreError::NoRecords { path: trials, source })?;
     // Facts and commands come late in a run that was killed early.
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records, facts, commands, is_torn })
 }
 
-/// Returns the records that were written behind the first `read` octets of `trials.jsonl`, and counts them as read. A line whose end is not
+/// Returns the number of octets up to the end of the last whole line.
+fn end_of_lines(octets: &[u8]) -> usize {
+    octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1)
+}
+
+/// The part of `trials.jsonl` that was read: octets and lines.
+#[derive(Default)]
+pub(crate) struct ReadTrials {
+    octets: u64,
+    lines: usize,
+}
+
+/// Returns the records that were written behind the part of `trials.jsonl` that was read, and counts them as read. A line whose end is not
 /// written yet is left for later.
 ///
 /// # Errors
 /// The file cannot be read, or a whole line is no record.
-pub(crate) fn new_records(directory: &Path, read: &mut u64) -> Result<Vec<TrialRecord>> {
+pub(crate) fn new_records(directory: &Path, before: &mut ReadTrials) -> Result<Vec<TrialRecord>> {
     let path = directory.join("trials.jsonl");
     let mut octets = Vec::new();
     let opened = File::open(&path).and_then(|mut file| {
-        file.seek(SeekFrom::Start(*read))?;
+        file.seek(SeekFrom::Start(before.octets))?;
         file.read_to_end(&mut octets)
     });
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         opened => opened.map_err(|source| StoreError::NotRead { path: path.clone(), source })?,
     };
-    let whole = octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1);
+    let whole = end_of_lines(&octets);
     let text = String::from_utf8_lossy(&octets[..whole]);
-    let (records, _) = records(&text).map_err(|source| StoreError::NoRecords { path, source })?;
-    *read += whole as u64;
+    let (records, _) = records(&text, before.lines).map_err(|source| StoreError::NoRecords { path, source })?;
+    before.octets += whole as u64;
+    before.lines += records.len();
     Ok(records)
 }
 
@@ -364,15 +378,15 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its
-/// end is missing.
-fn records(text: &str) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
+/// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
+/// only if its end is missing.
+fn records(text: &str, before: usize) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
     let mut records = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if !line.ends_with('\n') {
             return Ok((records, true));
         }
-        let number = index + 1;
+        let number = before + index + 1;
         let record: TrialRecord = serde_json::from_str(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
         if record.format > FORMAT {
             return Err(RecordError::Newer { line: number, format: record.format });
@@ -410,20 +424,20 @@ mod tests {
     fn a_line_torn_by_a_kill_costs_one_trial_and_no_more() {
         let whole = line(&record(1)).expect("json") + &line(&record(2)).expect("json");
         let torn = &whole[..whole.len() - 20];
-        assert_eq!(records(torn).expect("readable"), (vec![record(1)], true));
-        assert_eq!(records(&whole).expect("readable"), (vec![record(1), record(2)], false));
+        assert_eq!(records(torn, 0).expect("readable"), (vec![record(1)], true));
+        assert_eq!(records(&whole, 0).expect("readable"), (vec![record(1), record(2)], false));
     }
 
     #[test]
     fn a_broken_line_in_the_middle_is_an_error_that_names_it() {
         let text = format!("{}nonsense\n", line(&record(1)).expect("json"));
-        let error = records(&text).expect_err("an error");
+        let error = records(&text, 0).expect_err("an error");
         assert_eq!(error.to_string(), "line 2 is not a trial");
     }
 
     #[test]
     fn a_newer_format_is_refused() {
         let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
-        assert!(records(&line(&newer).expect("json")).is_err());
+        assert!(records(&line(&newer).expect("json"), 0).is_err());
     }
 }
