@@ -6,6 +6,7 @@ pub mod bottleneck;
 pub mod budget;
 pub mod comparison;
 pub mod conformance;
+pub mod dimension;
 pub mod disturbance;
 pub mod event;
 pub mod expectation;
