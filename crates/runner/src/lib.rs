@@ -6,6 +6,7 @@
 mod built;
 mod cores;
 mod differences;
+mod dimensioning;
 mod dns;
 mod ends;
 mod error;
@@ -50,6 +51,7 @@ mod stateful_tests;
 
 pub use cores::spare_cores;
 pub use differences::differences_of;
+pub use dimensioning::dimensioned;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
