@@ -76,10 +76,22 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
-    /// List the known devices, measures or plans
+    /// Say how many subscribers a device carries, by the results of a run; or what a plan would tell of it
+    Dimension {
+        /// A results directory; or a plan file, or the name of a plan that comes with sixbench
+        #[arg(value_name = "PLAN|DIR")]
+        of: PathBuf,
+        /// The traffic of a subscriber: the name of a profile (see `sixbench list traffic`), or a file
+        #[arg(long, value_name = "NAME|FILE", default_value = sixbench_plan::traffic_profile::USUAL)]
+        traffic: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the known devices, measures, plans or traffic profiles
     List {
         /// Which list
-        #[arg(value_name = "duts|measures|plans")]
+        #[arg(value_name = "duts|measures|plans|traffic")]
         what: Listed,
     },
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
@@ -196,6 +208,8 @@ pub(crate) enum Listed {
     Measures,
     /// Plans that come with sixbench
     Plans,
+    /// Traffic profiles of subscribers that come with sixbench
+    Traffic,
 }
 
 /// Where results go and how progress is shown.

@@ -148,6 +148,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
 fn of_store(error: &StoreError) -> Exit {
     match error {
         StoreError::HoldsResults(_)
+        | StoreError::Exists(_)
         | StoreError::NotCreated { .. }
         | StoreError::InUse(_)
         | StoreError::NoRun { .. }
@@ -180,7 +181,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
-        RunError::Store(StoreError::NotCreated { .. }) => "; choose another with -o".to_owned(),
+        RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
         RunError::Store(StoreError::NoTrial(directory)) => {
             format!("; continue with: sixbench run --resume {}", directory.display())
         }

@@ -55,6 +55,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Import(arguments) => command::import::import(&arguments),
         Command::Merge { results, output } => command::report::merge(&results, &output),
         Command::Report { results } => command::report::report(&results),
+        Command::Dimension { of, traffic, json } => command::dimension::dimension(&of, &traffic, json),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),

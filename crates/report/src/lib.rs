@@ -13,6 +13,7 @@ mod conformance;
 mod continuous;
 mod csv;
 mod digest;
+pub mod dimension;
 mod document;
 pub mod event_words;
 pub mod expectations;
@@ -33,6 +34,7 @@ mod tables;
 mod terminal;
 mod trust;
 mod verdict;
+mod wrapping;
 
 pub use document::Document;
 pub use html::STYLE;

@@ -4,6 +4,7 @@ use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share, title, unit};
 use crate::tables::percentile_note;
+use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
@@ -217,23 +218,4 @@ fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
     if width < 10 { bar } else { bar + &share }
-}
-
-/// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.
-fn wrapped(text: &str, width: usize) -> String {
-    let indent = text.len() - text.trim_start().len();
-    let mut lines = vec![" ".repeat(indent)];
-    for word in text.replace('\u{a0}', " ").split_whitespace() {
-        let line = lines.last().map_or(0, |l| l.chars().count());
-        let empty = lines.last().is_none_or(|l| l.trim().is_empty());
-        if !empty && line + 1 + word.chars().count() > width {
-            lines.push(" ".repeat(indent));
-        }
-        if let Some(line) = lines.last_mut() {
-            let gap = if line.trim().is_empty() { "" } else { " " };
-            line.push_str(gap);
-            line.push_str(word);
-        }
-    }
-    lines.join("\n") + "\n"
 }

@@ -7,6 +7,7 @@ mod built;
 pub mod campaign;
 mod cores;
 mod differences;
+mod dimensioning;
 mod dns;
 mod ends;
 mod error;
@@ -54,6 +55,7 @@ mod stateful_tests;
 
 pub use cores::spare_cores;
 pub use differences::differences_of;
+pub use dimensioning::dimensioned;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};

@@ -27,6 +27,9 @@ pub enum StoreError {
     /// A new run would mix its results with those that are there.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
+    /// The user may have edited the file.
+    #[error("{} already exists; it is left as it is", .0.display())]
+    Exists(PathBuf),
     /// The directory cannot be made.
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
@@ -248,6 +251,23 @@ pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
         // Half a file is of no use, and takes room on a disk that may be full.
         let _ = fs::remove_file(&temporary);
         cannot_write(&path, error)
+    })
+}
+
+/// Writes files that must not exist yet, and the directories above them. Nothing is written if one of them exists.
+///
+/// # Errors
+/// A file that exists, or that cannot be written.
+pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
+        return Err(StoreError::Exists(path.to_path_buf()));
+    }
+    files.iter().try_for_each(|(path, text)| {
+        let directory = path.parent().unwrap_or(Path::new(""));
+        make_directory(directory).map_err(|error| cannot_write(directory, error))?;
+        let created = OpenOptions::new().write(true).create_new(true).open(path);
+        let written = created.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| owner::give(path));
+        written.map_err(|error| cannot_write(path, error))
     })
 }
 

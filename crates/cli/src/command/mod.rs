@@ -2,6 +2,7 @@
 
 pub(crate) mod authority;
 pub(crate) mod compare;
+pub(crate) mod dimension;
 pub(crate) mod dns64;
 pub(crate) mod doctor;
 pub(crate) mod explain;
