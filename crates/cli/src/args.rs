@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
+use sixbench_report::PaperStyle;
 use sixbench_runner::{VERSION, version_with_features};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -64,6 +65,9 @@ pub(crate) enum Command {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
+        /// The columns of the paper that results.tex is for [default: as it was written before, or one-column]
+        #[arg(long, value_name = "one-column|two-column")]
+        style: Option<PaperStyle>,
     },
     /// List the known devices, measures or plans
     List {

@@ -52,7 +52,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Dns64(arguments) => command::dns64::dns64(arguments),
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
-        Command::Report { results } => command::report::report(&results),
+        Command::Report { results, style } => command::report::report(&results, style),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),

@@ -28,12 +28,28 @@ impl FromStr for PaperStyle {
         match text {
             "one-column" => Ok(Self::OneColumn),
             "two-column" => Ok(Self::TwoColumn),
-            _ => Err(format!("expected `one-column` or `two-column`, not `{text}`")),
+            _ => Err(format!("expected one-column or two-column, not `{text}`")),
         }
     }
 }
 
+/// The line of `results.tex` that says for which style it was written.
+const STYLE_LINE: &str = "% Style: ";
+
 impl PaperStyle {
+    /// Returns the style that a `results.tex` was written for, or `None` of one that does not say so.
+    pub fn of_file(text: &str) -> Option<Self> {
+        text.lines().find_map(|line| line.strip_prefix(STYLE_LINE))?.trim_end_matches('.').parse().ok()
+    }
+
+    /// The word for it on the command line.
+    fn word(self) -> &'static str {
+        match self {
+            Self::OneColumn => "one-column",
+            Self::TwoColumn => "two-column",
+        }
+    }
+
     /// The widths of a column and of the page's text, points: those of `article` on A4, where no usual class of papers is narrower.
     fn widths(self) -> (f64, f64) {
         match self {
@@ -63,7 +79,7 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
     let input = document.digest.input;
     format!(
         "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
-        head(document),
+        head(document, style),
         preamble(style, &input.plan.name),
         escaped(&origin::sentence(input)),
         escaped(&status::counted(&document.digest)),
@@ -77,14 +93,15 @@ fn tables<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d Table> {
     tables.chain(rest).filter(|table| !table.columns.is_empty())
 }
 
-fn head(document: &Document<'_>) -> String {
+fn head(document: &Document<'_>, style: PaperStyle) -> String {
     let input = document.digest.input;
     let warnings: String = input.facts.warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
     format!(
-        "% {}. {}.\n% pdflatex compiles this file by itself. A paper that has \\usepackage{{array,booktabs}} may \\input it.\n% {}\n\
-         % {}. Written {}.\n{warnings}\n",
+        "% {}. {}.\n% pdflatex compiles this file by itself. A paper that has \\usepackage{{array,booktabs}} may \\input it.\n\
+         {STYLE_LINE}{}.\n% {}\n% {}. Written {}.\n{warnings}\n",
         comment(&input.plan.name),
         comment(&origin::sentence(input)),
+        style.word(),
         comment(origin::command(input)),
         comment(&status::counted(&document.digest)),
         comment(input.generated)

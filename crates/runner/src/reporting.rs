@@ -6,7 +6,7 @@ use sixbench_method::budget;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_report as report;
+use sixbench_report::{self as report, PaperStyle};
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
@@ -28,7 +28,13 @@ pub struct ReportInputs<'a> {
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
 pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
-    with_document(inputs, |document| write_files(directory, document))?
+    with_document(inputs, |document| write_files(directory, &document.with_style(kept_style(directory))))?
+}
+
+/// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
+fn kept_style(directory: &Path) -> PaperStyle {
+    let written = std::fs::read_to_string(directory.join("results.tex")).ok();
+    written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
 }
 
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
@@ -46,11 +52,12 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
     with_document(inputs, |document| document.terminal(width, color))
 }
 
-/// Writes the derived files of a stored run again; returns the path of report.html, and the summary for a terminal of `width` columns.
+/// Writes the derived files of a stored run again, `results.tex` in this style; without one in that of the `results.tex` that is there. Returns the
+/// path of report.html, and the summary for a terminal of `width` columns.
 ///
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
-pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
+pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
@@ -65,11 +72,15 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    with_document(&inputs, |document| Ok((write_files(directory, document)?, document.terminal(width, color))))?
+    let style = style.unwrap_or_else(|| kept_style(directory));
+    with_document(&inputs, |document| {
+        let document = document.with_style(style);
+        Ok((write_files(directory, &document)?, document.terminal(width, color)))
+    })?
 }
 
 /// Takes in a run as it is now, and hands it on.
-fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Document<'_>) -> T) -> Result<T, RunError> {
+fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
     let input = report::Input {
         plan: inputs.plan,
         records: inputs.records,
@@ -80,5 +91,5 @@ fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Docum
         interrupted: inputs.interrupted,
         rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
     };
-    Ok(print(&report::Document::new(&input)?))
+    Ok(print(report::Document::new(&input)?))
 }
