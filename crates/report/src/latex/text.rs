@@ -45,7 +45,7 @@ const SIGNS: [(char, &str); 34] = [
 ];
 
 /// Returns the text for LaTeX. Long words may be broken after their signs.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let words: Vec<String> = words(text).map(|word| joined(&pieces(word))).collect();
     words.join(" ")
 }
