@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::table::Table;
 use crate::{origin, status, trust};
 use float::floats;
-use preamble::preamble;
+use preamble::{Preamble, comment};
 use std::collections::BTreeMap;
 use style::STYLE_LINE;
 use text::escaped;
@@ -31,7 +31,7 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
     format!(
         "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
         head(document, style),
-        preamble(style, &input.plan.name),
+        Preamble::of_tables(style, &input.plan.name),
         escaped(&origin::sentence(input)),
         escaped(&status::counted(&document.digest)),
         tables.join("\n\\clearpage\n\n")
@@ -71,10 +71,6 @@ fn label(title: &str, used: &mut BTreeMap<String, usize>) -> String {
     let uses = used.entry(name.clone()).or_default();
     *uses += 1;
     if *uses == 1 { format!("tab:sixbench-{name}") } else { format!("tab:sixbench-{name}-{uses}") }
-}
-
-fn comment(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
 }
 
 #[cfg(test)]

@@ -31,6 +31,19 @@ pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathB
     with_document(inputs, |document| write_files(directory, &document.with_style(kept_style(directory))))?
 }
 
+/// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
+/// those that do not say that they are figures of a run, stay.
+fn remove_old_figures(directory: &Path, files: &[(String, String)]) {
+    let figures =
+        std::fs::read_dir(directory.join(report::PAPER_FIGURES)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_written = |path: &Path| files.iter().any(|(name, _)| directory.join(name) == path);
+    let is_ours = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
+    for path in figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !is_written(path) && is_ours(path)) {
+        // One that cannot be removed is old, and does no other harm.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 /// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
 fn kept_style(directory: &Path) -> PaperStyle {
     let written = std::fs::read_to_string(directory.join("results.tex")).ok();
@@ -38,8 +51,10 @@ fn kept_style(directory: &Path) -> PaperStyle {
 }
 
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    for (name, text) in document.files()? {
-        store::write(directory, &name, &text)?;
+    let files = document.files()?;
+    remove_old_figures(directory, &files);
+    for (name, text) in &files {
+        store::write(directory, name, text)?;
     }
     Ok(directory.join("report.html"))
 }

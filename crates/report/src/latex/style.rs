@@ -49,6 +49,14 @@ impl PaperStyle {
         }
     }
 
+    /// The width of a figure in a column, as LaTeX takes it.
+    pub(crate) fn figure_width(self) -> &'static str {
+        match self {
+            Self::OneColumn => "9cm",
+            Self::TwoColumn => "7.5cm",
+        }
+    }
+
     pub(super) fn class_options(self) -> &'static str {
         match self {
             Self::OneColumn => "a4paper",

@@ -92,7 +92,7 @@ fn printed(c: char) -> String {
 }
 
 /// Returns at most how wide the text is on one line, in widths of the letter M of Computer Modern at 8 points.
-pub(super) fn natural_width(text: &str) -> f64 {
+pub(crate) fn natural_width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 
