@@ -69,6 +69,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "one-column|two-column")]
         style: Option<PaperStyle>,
     },
+    /// Pack the results directory of a run into one file for a repository of data such as Zenodo; the same results give the same file
+    Archive {
+        /// The results directory
+        results: PathBuf,
+        /// The archive [default: DIR.tar.zst beside the directory]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// List the known devices, measures or plans
     List {
         /// Which list

@@ -53,6 +53,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
         Command::Report { results, style } => command::report::report(&results, style),
+        Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),
