@@ -14,6 +14,7 @@ use sixbench_live::DEFAULT_ADDRESS;
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
+use sixbench_report::PaperStyle;
 use sixbench_runner::{VERSION, version_with_features};
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -66,6 +67,17 @@ pub(crate) enum Command {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
+        /// The columns of the paper that results.tex is for [default: as it was written before, or one-column]
+        #[arg(long, value_name = "one-column|two-column")]
+        style: Option<PaperStyle>,
+    },
+    /// Pack the results directory of a run into one file for a repository of data such as Zenodo; the same results give the same file
+    Archive {
+        /// The results directory
+        results: PathBuf,
+        /// The archive [default: DIR.tar.zst beside the directory]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Unite the results of runs that measured parts of one plan (--shard, --measurements), and write the report of all
     Merge {

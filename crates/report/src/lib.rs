@@ -4,6 +4,7 @@
 
 mod amount;
 mod answer;
+mod bibliography;
 mod bottleneck;
 mod bound;
 mod chapter;
@@ -22,6 +23,7 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod methods;
 mod numbers;
 mod origin;
 mod plot;
@@ -40,6 +42,7 @@ pub use document::Document;
 pub use html::STYLE;
 pub use json::FORMAT;
 pub use latex::PaperStyle;
+pub use plot::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
 
 use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;

@@ -3,6 +3,7 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+pub mod archive;
 mod built;
 pub mod campaign;
 mod cores;

@@ -241,11 +241,14 @@ fn line(record: &TrialRecord) -> Result<String> {
     Ok(serde_json::to_string(record)? + "\n")
 }
 
-/// Writes through a temporary file, so that a reader never sees half of it.
+/// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
+/// sees half of it.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     let path = directory.join(name);
-    let temporary = directory.join(format!(".{name}.new"));
-    let written = fs::write(&temporary, text).and_then(|()| owner::give(&temporary));
+    let directory = path.parent().unwrap_or(directory);
+    let temporary = directory.join(format!(".{}.new", path.file_name().unwrap_or_default().display()));
+    let made = make_directory(directory);
+    let written = made.and_then(|()| fs::write(&temporary, text)).and_then(|()| owner::give(&temporary));
     let written = written.and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| {
         // Half a file is of no use, and takes room on a disk that may be full.
@@ -374,8 +377,17 @@ pub(crate) fn new_records(directory: &Path, before: &mut ReadTrials) -> Result<V
 
 /// Returns whether a process is writing to this results directory.
 pub(crate) fn is_in_use(directory: &Path) -> bool {
-    let file = File::open(directory.join("trials.jsonl"));
-    file.is_ok_and(|trials| matches!(trials.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    lock_to_read(directory).is_none()
+}
+
+/// Returns what keeps other processes from writing to this results directory for as long as it lives; `None` where one is writing. A directory without
+/// trials, or on a file system without locks, has no lock.
+pub(crate) fn lock_to_read(directory: &Path) -> Option<Option<File>> {
+    let Ok(trials) = File::open(directory.join("trials.jsonl")) else { return Some(None) };
+    match trials.try_lock_shared() {
+        Err(fs::TryLockError::WouldBlock) => None,
+        _ => Some(Some(trials)),
+    }
 }
 
 /// Returns the token of a run's live page. It stays the same when the run is resumed or shown again, so that an open page finds it again; only

@@ -4,13 +4,14 @@ use super::stdout_color;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
+use sixbench_report::PaperStyle;
 use sixbench_runner::reporting;
 use std::path::{Path, PathBuf};
 
 /// Writes the reports of these results directories again.
-pub(crate) fn report(directories: &[PathBuf]) -> Result<Exit, Failed> {
+pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Result<Exit, Failed> {
     for directory in directories {
-        let (report, summary) = reporting::again(directory, columns(), stdout_color())
+        let (report, summary) = reporting::again(directory, style, columns(), stdout_color())
             .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
         output::line(format_args!("{}\nreport: {}", summary.trim_end(), report.display()))?;
     }

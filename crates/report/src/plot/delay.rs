@@ -2,6 +2,7 @@
 
 use super::directions::{self, noun};
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::load;
@@ -51,7 +52,7 @@ fn replies(digest: &Digest) -> &'static str {
     }
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord) -> Panel {
     let measured = || record.result.directions.iter().filter(|d| !d.delays.is_empty());
     let plots: Vec<Plot> = measured().map(series).collect();
     let delays = || measured().flat_map(|d| &d.delays).map(|bucket| bucket.up_to_ns as f64 / 1e6);

@@ -1,5 +1,6 @@
 //! What every figure is made of.
 
+use super::panel::Panel;
 use super::style::LegendEntry;
 use serde::Serialize;
 
@@ -28,7 +29,7 @@ pub(crate) struct Figure {
     /// Guidance on how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
-    pub(crate) panels: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
     /// The file of the results directory that has the numbers it shows.
     pub(crate) data: DataFile,
     /// Notes that must be printed below it.

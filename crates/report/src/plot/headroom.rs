@@ -1,6 +1,7 @@
 //! What the tester had in reserve: the doubts about the instrument, answered for every trial.
 
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::Digest;
 use crate::numbers::{load, three_digits};
@@ -31,7 +32,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn lateness(digest: &Digest) -> String {
+fn lateness(digest: &Digest) -> Panel {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
     let title = match digest.has_queries_and_others() {
         (true, false) => "Sender: worst lateness of a query",
@@ -40,12 +41,12 @@ fn lateness(digest: &Digest) -> String {
     against_the_bound(digest, title, "worst lateness (ms)", worst)
 }
 
-fn gaps(digest: &Digest) -> String {
+fn gaps(digest: &Digest) -> Panel {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.receiving.worst_gap_ns).max().unwrap_or(0);
     against_the_bound(digest, "Receiver: longest time between two reads", "longest gap (ms)", worst)
 }
 
-fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> String {
+fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> Panel {
     let bound = digest.input.plan.trial.stall_ns as f64 / 1e6;
     let height = move |r: &TrialRecord| (ns(&r.result) as f64 / 1e6).max(FLOOR_MS);
     let highest = digest.input.records.iter().map(height).fold(bound, f64::max);
@@ -58,7 +59,7 @@ fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult)
     style::draw(plots, layout.with_y_tick_format(style::plain_numbers()))
 }
 
-fn offered(digest: &Digest) -> String {
+fn offered(digest: &Digest) -> Panel {
     let lowest = digest.input.records.iter().map(offered_percent).fold(99.0, f64::min);
     let plots = marks(digest, offered_percent, |r| format!("offered {:.4} % of the intended load", offered_percent(r)));
     let layout = style::panel(&plots, "Offered load compared with intended load", "trial of the run", "offered / intended (%)");

@@ -2,6 +2,7 @@
 
 use super::directions::{self, noun};
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, load, percent};
@@ -40,7 +41,7 @@ fn is_long(record: &TrialRecord) -> bool {
     record.result.spec.kind.connections().is_none() || bins > 2
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord) -> Panel {
     let result = &record.result;
     let plots: Vec<Plot> = result.directions.iter().map(series).collect();
     let bins = result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);

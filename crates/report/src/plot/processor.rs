@@ -1,6 +1,7 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
 use super::figure::{DataFile, Figure};
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
@@ -35,7 +36,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn panels(point: &PointDigest) -> Vec<String> {
+fn panels(point: &PointDigest) -> Vec<Panel> {
     let Some(record) = point.busiest_trial(point.first_goal()) else { return Vec::new() };
     let of_watch = |watch: &Watch| {
         let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
@@ -63,7 +64,7 @@ fn polling(point: &PointDigest) -> Option<String> {
     })
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> Panel {
     let interval = interval_ns as f64 / 1e9;
     let times = (0..core.samples.len()).map(|i| i as f64 * interval);
     let area = StackedAreaPlot::new().with_x(times).with_fill_opacity(0.85).with_strokes(false);

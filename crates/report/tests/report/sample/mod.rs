@@ -57,7 +57,7 @@ impl Sample {
             return;
         };
         let directory = format!("{directory}/{folder}");
-        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::create_dir_all(format!("{directory}/figures")).expect("a directory");
         let input = self.input();
         let document = Document::new(&input).expect("a report");
         std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
