@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod built;
+pub mod collection;
 mod cores;
 mod differences;
 mod dns;
@@ -12,6 +13,7 @@ mod error;
 mod feasible;
 pub mod follow;
 pub mod held;
+pub mod history;
 mod manager;
 mod memory;
 mod neighbours;

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 /// Rates first, by goal; then values by quantity, direction and load.
 pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
-pub(super) struct Sample {
-    pub(super) subject: Subject,
-    pub(super) values: Vec<f64>,
+pub(crate) struct Sample {
+    pub(crate) subject: Subject,
+    pub(crate) values: Vec<f64>,
     /// The number of the repetition that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
     /// True if some value is only a lower bound: the tester or the plan cut the search off there.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
@@ -60,6 +60,11 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         samples.retain(|_, sample| sample.values.len() == made);
     }
     samples
+}
+
+/// Returns the samples of one point of a test: rates first, by goal; then values by quantity, direction and load.
+pub(crate) fn samples_of(test: &Test, outcomes: &[&Outcome]) -> impl Iterator<Item = Sample> {
+    samples(test, outcomes).into_values()
 }
 
 /// Returns whether the other side, which has these samples, ended its scan above the load of this one because nothing was
