@@ -56,6 +56,17 @@ pub(crate) enum Command {
     Trial(TrialArgs),
     /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
+    /// Write a page of the results directories in a folder over time: a line for each device and measure, and where it changed
+    History {
+        /// The folder
+        folder: PathBuf,
+        /// The page; its data is written beside it, as JSON [default: FOLDER/history.html]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Order the runs by this label, such as commit, and call them after it
+        #[arg(long, value_name = "KEY")]
+        label: Option<String>,
+    },
     /// Query a DNS64 server at an exact rate and check every answer, or search for the highest rate that it can sustain
     Dns64(Dns64),
     /// Run the authoritative name server of DNS tests on its own, or write its zone as a file

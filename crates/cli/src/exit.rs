@@ -155,6 +155,7 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::PlanGone { .. }
         | StoreError::PlanChanged(_)
         | StoreError::NoTrial(_)
+        | StoreError::NoneBelow { .. }
         | StoreError::Mismatch { .. } => Exit::Usage,
         StoreError::NotWritten { .. }
         | StoreError::NotResolved(_)

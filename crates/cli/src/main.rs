@@ -50,6 +50,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
+        Command::History { folder, output, label } => command::history::history(&folder, output.as_deref(), label.as_deref()),
         Command::Dns64(arguments) => command::dns64::dns64(arguments),
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),

@@ -13,6 +13,7 @@ pub mod event;
 pub mod expectation;
 pub mod forecast;
 pub mod gate;
+pub mod history;
 pub mod isolation;
 pub mod lists;
 pub mod measures;

@@ -95,10 +95,16 @@ struct AnswerSection {
     downloads: [&'static str; 0],
 }
 
-fn environment() -> Result<Environment<'static>, ReportError> {
+/// Returns the settings of all templates: text is escaped, and a name that is not there is an error.
+pub(crate) fn strict_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment
+}
+
+fn environment() -> Result<Environment<'static>, ReportError> {
+    let mut environment = strict_environment();
     environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
     environment.add_template("answer.html", ANSWER)?;
     environment.add_template("report.html", TEMPLATE)?;

@@ -19,6 +19,7 @@ mod document;
 pub mod event_words;
 pub mod expectations;
 pub mod glossary;
+pub mod history;
 mod html;
 mod json;
 mod latex;

@@ -1,6 +1,7 @@
 //! What two results directories differ in besides their devices.
 
 use serde_json::Value;
+use sixbench_method::record::Facts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -39,19 +40,45 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
             different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
         }
     }
-    let (of_a, of_b) = (of_machines(a), of_machines(b));
-    for (name, a) in &of_a {
-        // An earlier version noted less.
-        if let Some(b) = of_b.get(name).filter(|b| *b != a) {
-            different.push(format!("{name}: {}", contrasted(name, a, b)));
-        }
-    }
+    let of_machines = machine_differences(a, b);
+    different.extend(of_machines.iter().map(|(name, a, b)| format!("{name}: {}", contrasted(name, a, b, &BESIDE))));
     different
 }
 
 /// Returns whether a fact of a host says what the host can do, and is the same each time.
 pub(crate) fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
+}
+
+/// Returns what is different in a run from the one before, one text each: sixbench's version, the machine, and the versions and configuration of devices
+/// that both have.
+pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
+    let mut changes = Vec::new();
+    if before.sixbench != run.sixbench {
+        changes.push(format!("sixbench: {} → {}", before.sixbench, run.sixbench));
+    }
+    let [a, b] = [before, run].map(|facts| serde_json::to_value(facts).unwrap_or_default());
+    let of_machines = machine_differences(&a, &b);
+    changes.extend(of_machines.iter().map(|(name, a, b)| format!("{name}: {}", contrasted(name, a, b, &IN_TURN))));
+    for (name, then, now) in before.duts.iter().filter_map(|(name, then)| Some((name, then, run.duts.get(name)?))) {
+        if then.version != now.version {
+            changes.push(format!("{name}: {} → {}", then.version, now.version));
+        }
+        let files = now.files.iter().filter(|(path, text)| then.files.get(*path).is_some_and(|then| then != *text));
+        changes.extend(files.map(|(path, _)| format!("{name}: {path} is another")));
+    }
+    changes
+}
+
+/// Returns the facts of machines that differ: their names, and their values in A and B. An earlier version noted less: what only one of them has is
+/// not compared.
+fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
+    let of_b = of_machines(b);
+    let differing = |(name, a): (String, String)| {
+        let b = of_b.get(&name).filter(|b| **b != a)?.clone();
+        Some((name, a, b))
+    };
+    of_machines(a).into_iter().filter_map(differing).collect()
 }
 
 /// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
@@ -73,16 +100,29 @@ fn of_machines(facts: &Value) -> BTreeMap<String, String> {
 /// Facts that are long lists, by the end of their names, with what stands between the items.
 const LISTS: [(&str, &str); 3] = [("offloads", ", "), ("mitigations", "; "), ("kernel command line", " ")];
 
-/// Returns two values of a fact beside each other; of lists only the items that one side has alone.
-fn contrasted(name: &str, a: &str, b: &str) -> String {
-    let whole = format!("A {a}, B {b}");
+/// How two values are contrasted.
+struct Contrast {
+    whole: fn(&str, &str) -> String,
+    only_a: &'static str,
+    only_b: &'static str,
+}
+
+/// Two results beside each other.
+const BESIDE: Contrast = Contrast { whole: |a, b| format!("A {a}, B {b}"), only_a: "only A has", only_b: "only B has" };
+
+/// A run and the one after it.
+const IN_TURN: Contrast = Contrast { whole: |a, b| format!("{a} → {b}"), only_a: "no longer", only_b: "now" };
+
+/// Returns two values of a fact in words; of lists only the items that one side has alone.
+fn contrasted(name: &str, a: &str, b: &str, contrast: &Contrast) -> String {
+    let whole = (contrast.whole)(a, b);
     let Some((_, separator)) = LISTS.iter().find(|(end, _)| name.ends_with(end)) else { return whole };
-    let alone = |side: &str, own: &str, other: &str| {
+    let alone = |words: &str, own: &str, other: &str| {
         let items: Vec<&str> =
             own.split(separator).filter(|item| !other.split(separator).any(|others| others == *item)).collect();
-        (!items.is_empty()).then(|| format!("only {side} has {}", items.join(separator)))
+        (!items.is_empty()).then(|| format!("{words} {}", items.join(separator)))
     };
-    let sides: Vec<String> = [alone("A", a, b), alone("B", b, a)].into_iter().flatten().collect();
+    let sides: Vec<String> = [alone(contrast.only_a, a, b), alone(contrast.only_b, b, a)].into_iter().flatten().collect();
     // The same items in another order.
     if sides.is_empty() { whole } else { sides.join(", ") }
 }
@@ -110,6 +150,23 @@ fn shown(value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_is_another_since_the_run_before_is_named_with_the_devices() {
+        use sixbench_method::record::DutFacts;
+        let facts = |kernel: &str, version: &str, text: &str| {
+            let host = [("kernel", kernel), ("e0: offloads", if kernel == "6.1.0" { "gro, tso" } else { "tso" })];
+            let host = host.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            let files = [("tayga.conf".to_owned(), text.to_owned())].into();
+            let dut = DutFacts { version: version.to_owned(), files, ..DutFacts::default() };
+            Facts { sixbench: "0.1.0".to_owned(), host, duts: [("tayga".to_owned(), dut)].into(), ..Facts::default() }
+        };
+        let (then, now) = (facts("6.1.0", "0.9.2", "x"), facts("6.1.2", "0.9.5", "y"));
+        let expected =
+            ["e0: offloads: no longer gro", "kernel: 6.1.0 → 6.1.2", "tayga: 0.9.2 → 0.9.5", "tayga: tayga.conf is another"];
+        assert_eq!(changes_since(&then, &now), expected);
+        assert_eq!(changes_since(&now, &now), [""; 0]);
+    }
 
     fn told(a: Value, b: Value) -> Vec<String> {
         differences(&a, &b)

@@ -50,7 +50,7 @@ impl Directory {
 
     /// Begins the run, with its first `trials`.
     fn begin(&self, trials: usize) -> Store {
-        let mut store = Store::create(&self.path, &self.plan, PLAN).expect("a directory");
+        let mut store = Store::create(&self.path, &self.plan, PLAN, &Default::default()).expect("a directory");
         self.records[..trials].iter().for_each(|record| store.append(record).expect("appended"));
         store
     }

@@ -6,6 +6,7 @@
 pub mod archive;
 mod built;
 pub mod campaign;
+pub mod collection;
 mod cores;
 mod differences;
 mod dimensioning;
@@ -15,6 +16,7 @@ mod error;
 mod feasible;
 pub mod follow;
 pub mod held;
+pub mod history;
 mod manager;
 mod memory;
 mod merge;

@@ -66,6 +66,9 @@ pub enum StoreError {
     /// The plan file of the run was changed.
     #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
     PlanChanged(PathBuf),
+    /// No directory below this one has results that can be read; the others are named with the reason.
+    #[error("no results that can be read in {}{}", folder.display(), listed(skipped))]
+    NoneBelow { folder: PathBuf, skipped: Vec<String> },
     /// There is neither a trial nor a set-up that failed.
     #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
     NoTrial(PathBuf),
@@ -85,6 +88,11 @@ pub enum RecordError {
     /// It was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
+}
+
+/// Returns these lines below what stands before them.
+fn listed(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n  {line}")).collect()
 }
 
 fn room(error: &io::Error) -> &'static str {
@@ -272,6 +280,27 @@ pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
         let written = created.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| owner::give(path));
         written.map_err(|error| cannot_write(path, error))
     })
+}
+
+/// Writes a file at a path that the user named, in a directory that is made where there is none.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Err(cannot_write(path, io::ErrorKind::InvalidFilename.into()));
+    };
+    write(make_folder_of(path)?, name, text)
+}
+
+/// Makes the folder of a file at a path that the user named, where there is none; returns it.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn make_folder_of(path: &Path) -> Result<&Path> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make_directory(folder).map_err(|error| cannot_write(path, error))?;
+    Ok(folder)
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> StoreError {

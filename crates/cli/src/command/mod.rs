@@ -7,6 +7,7 @@ pub(crate) mod dimension;
 pub(crate) mod dns64;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod lab;
 pub(crate) mod list;

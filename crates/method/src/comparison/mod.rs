@@ -10,6 +10,7 @@ mod tests;
 
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
+pub(crate) use samples::samples_of;
 pub use subject::Subject;
 
 use crate::gate::Gate;

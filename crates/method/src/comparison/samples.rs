@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Rates first, by goal; then values by quantity, direction and load.
 pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
-pub(super) struct Sample {
-    pub(super) subject: Subject,
+pub(crate) struct Sample {
+    pub(crate) subject: Subject,
     /// The values. Some may be only lower bounds: the tester, the plan or other work on the machine cut the search off there.
-    pub(super) values: Censored,
+    pub(crate) values: Censored,
     /// The number of the repetition that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
 }
@@ -59,6 +59,11 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         samples.retain(|_, sample| sample.repetitions.len() == made);
     }
     samples
+}
+
+/// Returns the samples of one point of a test: rates first, by goal; then values by quantity, direction and load.
+pub(crate) fn samples_of(test: &Test, outcomes: &[&Outcome]) -> impl Iterator<Item = Sample> {
+    samples(test, outcomes).into_values()
 }
 
 /// Returns whether the other side, which has these samples, ended its scan above the load of this one because nothing was

@@ -205,6 +205,16 @@ impl Plan {
     /// A minute: the patience of a plan that says nothing, nanoseconds.
     pub const USUAL_PATIENCE_NS: u64 = 60_000_000_000;
 
+    /// Returns the settings in which this plan measures in another way than the other one, in words: results of the two differ whatever their devices do.
+    pub fn ways_unlike(&self, other: &Self) -> Vec<&'static str> {
+        let different = [
+            ("trial settings", self.trial != other.trial),
+            ("search settings", self.search != other.search),
+            ("link rate", self.link_rate != other.link_rate),
+        ];
+        different.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
+    }
+
     /// The plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is not known.
     pub fn new(name: &str, profile: Profile, trial: TrialSettings, search: SearchSettings, tests: Vec<Test>) -> Self {
         let (seed, patience_ns) = (42, Self::USUAL_PATIENCE_NS);

@@ -1,6 +1,7 @@
 //! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
 
 mod censored;
+mod change;
 mod dependence;
 mod drift;
 mod holm;
@@ -10,11 +11,12 @@ mod shift;
 mod summary;
 
 pub use censored::{Censored, CensoredTest};
+pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
 pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use shift::{Doubts, LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift};
+pub use shift::{Doubts, LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift, shift_rank};
 pub use summary::{Summary, median, median_interval_95, percentile};
 
 fn sort(sample: &[f64]) -> Vec<f64> {

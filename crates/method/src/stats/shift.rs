@@ -163,6 +163,12 @@ impl Tails {
     }
 }
 
+/// Returns the rank, from 1 and from either end of all ratios of a value of B to one of A, at which the interval of [`shift`] of independent samples
+/// begins; `None` where the samples are too small.
+pub fn shift_rank(m: usize, n: usize) -> Option<usize> {
+    rank(m, n, 1.0)
+}
+
 /// The largest rank k, from 1, with `2 * P(U <= k - 1) <= 5 %`: so many ratios from either end the interval begins.
 fn rank(m: usize, n: usize, inflation: f64) -> Option<usize> {
     let rank = match (m.max(n) <= LARGEST, inflation > 1.0) {

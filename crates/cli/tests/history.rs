@@ -1,0 +1,105 @@
+//! `sixbench history` as a user meets it: a folder of results directories of simulated devices becomes a page, over time or by a label.
+
+mod common;
+#[path = "common/results.rs"]
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod results;
+
+use common::{Scratch, output, text};
+use results::{dut, plan, records, test, write};
+use serde_json::Value;
+use sixbench_method::plan::{Plan, Test};
+use sixbench_method::record::{Facts, RunPart};
+use sixbench_method::terms::FrameSize;
+use std::fs;
+
+/// Writes a run of the day `day`, with a device of this capacity and this kernel; its commit is its day.
+fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) -> String {
+    let started = format!("2026-03-{day:02}T09:00:00Z");
+    let mut records = records(plan, |_| dut(capacity));
+    records.iter_mut().for_each(|record| record.started = started.clone());
+    let facts = Facts {
+        sixbench: "0.1.0".to_owned(),
+        host: [("kernel".to_owned(), kernel.to_owned())].into(),
+        labels: [("commit".to_owned(), format!("c0ffee{day:02}")), ("pull".to_owned(), (40 - day).to_string())].into(),
+        runs: vec![RunPart { started, ..RunPart::default() }],
+        ..Facts::default()
+    };
+    let path = write(scratch, &format!("run{day:02}"), plan, &records, &facts);
+    scratch.write(&format!("run{day:02}/report.html"), "<p>a report</p>");
+    path
+}
+
+fn two_sizes() -> Plan {
+    plan(&[Test { frame_sizes: vec![FrameSize(84), FrameSize(1518)], ..test("router") }])
+}
+
+/// Some per mille, different every day, but no trend.
+fn noise(day: u32) -> u64 {
+    u64::from(day * 37 % 11) * 100
+}
+
+fn data(path: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("data")).expect("JSON")
+}
+
+#[test]
+fn a_folder_becomes_a_page_with_the_run_at_which_the_device_changed_and_what_else_did() {
+    let (scratch, plan) = (Scratch::new("history"), two_sizes());
+    for day in 1..=20 {
+        let (capacity, kernel) = if day < 12 { (100_000, "6.1.0") } else { (90_000, "6.1.2") };
+        run(&scratch, &plan, day, capacity + noise(day), kernel);
+    }
+    scratch.write("notes/readme.txt", "nothing");
+    scratch.write("broken/resolved.toml", "nonsense");
+    let history = output(&["history", &scratch.path("")]);
+    let (said, left_out) = (text(&history.stdout), text(&history.stderr));
+    assert_eq!(history.status.code(), Some(0), "{left_out}");
+    assert!(said.starts_with("2 changes in 2 series over 20 runs\n  router: Throughput, 84 bytes fell by "), "{said}");
+    assert!(
+        said.contains(" at 2026-03-12 09:00 (worse); also new there, so it is perhaps not the device's: kernel: 6.1.0 → 6.1.2"),
+        "{said}"
+    );
+    assert!(
+        left_out.contains("left out: notes: no results directory") && left_out.contains("left out: broken: "),
+        "{left_out}"
+    );
+    let data = data(&scratch.path("history.json"));
+    assert_eq!((data["runs"].as_array().map(Vec::len), &data["series"][0]["changes"][0]["run"]), (Some(20), &Value::from(11)));
+    let page = fs::read_to_string(scratch.path("history.html")).expect("a page");
+    assert!(page.contains("href=\"run07/report.html\"") && !page.contains("http://") && !page.contains("https://"), "{page}");
+}
+
+#[test]
+fn runs_are_ordered_by_a_label_and_called_after_it() {
+    let (scratch, plan) = (Scratch::new("history-label"), two_sizes());
+    for day in [3, 1, 2] {
+        run(&scratch, &plan, day, 100_000, "6.1.0");
+    }
+    let names = |key: &str| {
+        let page = scratch.path(&format!("pages/{key}.html"));
+        let history = output(&["history", &scratch.path(""), "--label", key, "-o", &page]);
+        assert_eq!(history.status.code(), Some(0), "{}", text(&history.stderr));
+        assert!(text(&history.stdout).starts_with("Too few runs to show a change in 2 series over 3 runs"));
+        let data = data(&scratch.path(&format!("pages/{key}.json")));
+        let runs = data["runs"].as_array().expect("runs").clone();
+        assert_eq!(runs[0]["report"].as_str().map(|report| report.starts_with("../run0")), Some(true));
+        runs.iter().map(|run| run["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    // Commits have no order of their own, numbers have.
+    assert_eq!(names("commit"), ["c0ffee01", "c0ffee02", "c0ffee03"]);
+    assert_eq!(names("pull"), ["37", "38", "39"]);
+    let none = output(&["history", &scratch.path(""), "--label", "branch"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("run01: no label branch"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn a_folder_without_results_is_a_mistake() {
+    let scratch = Scratch::new("history-none");
+    scratch.write("notes/readme.txt", "nothing");
+    for folder in [scratch.path(""), scratch.path("missing")] {
+        let history = output(&["history", &folder]);
+        assert_eq!(history.status.code(), Some(2), "{}", text(&history.stderr));
+    }
+}
