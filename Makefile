@@ -11,6 +11,7 @@ quickstart: build
 # lab they build it.
 test: deps
 	./scripts/install-dependencies tests
+	./scripts/install-axe-core
 	./scripts/build-dpdk-shim --require debug
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 

@@ -2,6 +2,7 @@
 //! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
+mod alike;
 mod amount;
 mod answer;
 mod bottleneck;
@@ -14,6 +15,7 @@ mod continuous;
 mod csv;
 mod digest;
 mod document;
+mod download;
 pub mod event_words;
 pub mod expectations;
 pub mod glossary;
