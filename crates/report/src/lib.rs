@@ -2,6 +2,7 @@
 //! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
+mod alike;
 mod amount;
 mod answer;
 mod bibliography;
@@ -16,6 +17,7 @@ mod csv;
 mod digest;
 pub mod dimension;
 mod document;
+mod download;
 pub mod event_words;
 pub mod expectations;
 pub mod glossary;

@@ -21,5 +21,5 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
 /// Unites the results of runs that measured parts of one plan, and writes the report of all.
 pub(crate) fn merge(directories: &[PathBuf], output: &Path) -> Result<Exit, Failed> {
     sixbench_runner::merge(directories, output)?;
-    report(&[output.to_owned()])
+    report(&[output.to_owned()], None)
 }

@@ -27,12 +27,13 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "processor",
         title: "The DUT's processor",
         caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
-                  the DUT; loss with idle cores has another cause, which the notes name."
+                  the DUT; loss with idle cores has another cause, which the table names."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(p)).collect(),
         data: DataFile::default(),
-        notes: bottlenecks(digest).into_iter().chain(digest.points.iter().filter_map(polling)).collect(),
+        findings: bottlenecks(digest),
+        notes: digest.points.iter().filter_map(polling).collect(),
     }
 }
 

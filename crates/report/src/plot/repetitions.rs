@@ -27,6 +27,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         ),
         keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
         panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
+        findings: None,
         notes: crate::steadiness::findings(digest),
         data: DataFile("points.csv"),
     }

@@ -54,6 +54,23 @@ fn the_page_is_whole_and_needs_nothing_from_elsewhere() {
 }
 
 #[test]
+fn a_page_of_five_hundred_points_is_below_five_megabytes() {
+    let sample = Sample::of_many(250);
+    sample.keep("many");
+    let page = html(&sample.input()).expect("a page");
+    assert!(page.len() < 5_000_000, "{} octets", page.len());
+    assert!(page.contains("more panels are in <a href=\"search.svg\">"));
+}
+
+#[test]
+fn small_downloads_are_within_the_page() {
+    let page = page();
+    assert!(page.matches("<a href=\"data:image/svg+xml;charset=utf-8,%3Csvg").count() >= 2);
+    assert!(page.contains("<a href=\"data:text/csv;charset=utf-8,plan,test,"));
+    assert!(page.contains("<a href=\"trials.jsonl\" download=\"trials.jsonl\">"));
+}
+
+#[test]
 fn the_page_begins_with_the_verdict_and_the_limits_of_its_numbers() {
     let page = as_read(&page());
     let verdict = page.find("frames/s per direction without loss at 84\u{a0}bytes").expect("a headline");
