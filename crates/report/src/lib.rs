@@ -37,6 +37,7 @@ mod steadiness;
 mod table;
 mod tables;
 mod terminal;
+pub mod trial_words;
 mod trust;
 mod verdict;
 mod wrapping;

@@ -33,7 +33,7 @@ pub enum MergeError {
 }
 
 /// A results directory that is united with others.
-struct Part {
+struct ResultsPart {
     directory: PathBuf,
     stored: Stored,
 }
@@ -43,7 +43,7 @@ struct Part {
 /// # Errors
 /// Directories of different plans, that have a repetition twice or are still written to; one that cannot be read or written.
 pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
-    let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<Part>, RunError>>()?;
+    let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<ResultsPart>, RunError>>()?;
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
     check_recipes(&parts)?;
@@ -62,7 +62,7 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
     Ok(store.write_facts(&facts_of(&plan, &parts))?)
 }
 
-fn part(directory: &Path) -> Result<Part, RunError> {
+fn part(directory: &Path) -> Result<ResultsPart, RunError> {
     if store::is_in_use(directory) {
         return Err(MergeError::StillWritten(directory.to_owned()).into());
     }
@@ -70,13 +70,13 @@ fn part(directory: &Path) -> Result<Part, RunError> {
     if stored.facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    Ok(Part { directory: directory.to_owned(), stored })
+    Ok(ResultsPart { directory: directory.to_owned(), stored })
 }
 
 /// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
-fn plan_of(parts: &[Part]) -> Result<Plan, MergeError> {
+fn plan_of(parts: &[ResultsPart]) -> Result<Plan, MergeError> {
     let whole = parts.iter().max_by_key(|part| part.stored.plan.tests.len()).expect("at least one directory");
-    let different = |part: &Part, what: &str| {
+    let different = |part: &ResultsPart, what: &str| {
         let (a, b) = (whole.directory.clone(), part.directory.clone());
         MergeError::DifferentPlans { a, b, what: what.to_owned() }
     };
@@ -100,7 +100,7 @@ fn plan_of(parts: &[Part]) -> Result<Plan, MergeError> {
     Ok(plan.clone())
 }
 
-fn check_unique(parts: &[Part]) -> Result<(), MergeError> {
+fn check_unique(parts: &[ResultsPart]) -> Result<(), MergeError> {
     let mut owners: BTreeMap<(Point, u32), usize> = BTreeMap::new();
     for (index, part) in parts.iter().enumerate() {
         for (point, repetition) in part.stored.records.iter().map(|record| (&record.point, record.repetition)) {
@@ -114,7 +114,7 @@ fn check_unique(parts: &[Part]) -> Result<(), MergeError> {
     Ok(())
 }
 
-fn check_recipes(parts: &[Part]) -> Result<(), MergeError> {
+fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
     let mut seen: BTreeMap<String, (&Path, Vec<u8>)> = BTreeMap::new();
     for part in parts {
         for (name, path) in files_of(&part.directory.join(RECIPES)) {
@@ -148,7 +148,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), MergeError> {
     Ok(())
 }
 
-fn facts_of(plan: &Plan, parts: &[Part]) -> Facts {
+fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     let all: Vec<&Facts> = parts.iter().map(|part| &part.stored.facts).collect();
     let mut facts = Facts { selection: selection_of(plan, &all), measured_on: hosts_of(parts), ..all[0].clone() };
     facts.runs = all.iter().flat_map(|facts| facts.runs.clone()).collect();
@@ -182,7 +182,7 @@ fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
 }
 
 /// Returns the repetitions that each host measured. A run that was resumed on another host was made on both.
-fn hosts_of(parts: &[Part]) -> BTreeMap<String, Selection> {
+fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     let mut hosts: BTreeMap<String, BTreeSet<MeasurementKey>> = BTreeMap::new();
     for (part, record) in parts.iter().flat_map(|part| part.stored.records.iter().map(move |record| (part, record))) {
         // The parts of a run have whole seconds, and a record more.

@@ -12,13 +12,11 @@ use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expect
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{DnsRole, DnsTest, Profile};
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
-use sixbench_method::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
-use sixbench_method::units::{show_ns, show_rate};
+use sixbench_method::trial::{TrialKind, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::standard_trial;
-use sixbench_report::event_words::{certified, word as verdict_word};
+use sixbench_report::event_words::certified;
+use sixbench_report::trial_words;
 use sixbench_runner::{WatchedTester, is_local, owner, stop};
-use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -142,7 +140,7 @@ fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Fail
     arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(describe(&result))?,
+        false => output::print(trial_words::queries(&result))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -150,78 +148,4 @@ fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Fail
 
 fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
     TrialSettings { duration_ns: arguments.duration_ns, ..standard_trial(Profile::Custom) }
-}
-
-fn describe(result: &TrialResult) -> String {
-    let spec = result.spec;
-    let verdict = verdict_word(result.verdict(LossRatio::ZERO));
-    let mut text = format!("{} queries/s for {}: {verdict}\n", show_rate(spec.rate), show_ns(spec.duration_ns));
-    if let Some(dns) = result.dns() {
-        text += &answers(dns);
-    }
-    result.directions.iter().for_each(|direction| {
-        if let Some(delay) = &direction.delay {
-            let us = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(|ns| ns as f64 / 1e3);
-            let [min, median, p999, max] = us;
-            let _ = writeln!(
-                text,
-                "  delay          {min:.1} us min, {median:.1} median, {p999:.1} 99.9th percentile, {max:.1} max"
-            );
-        }
-        let sending = &direction.sending;
-        let seconds = [sending.took_ns, sending.nominal_ns].map(|ns| ns as f64 / 1e9);
-        let _ = writeln!(
-            text,
-            "  sending        {:.6} s instead of {:.6} s ({:.2} queries/s), worst lateness {} us",
-            seconds[0],
-            seconds[1],
-            direction.achieved_rate().unwrap_or(0.0),
-            sending.worst_lateness_ns / 1000
-        );
-        direction.examples.iter().for_each(|example| text += &format!("  {example}\n"));
-    });
-    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
-    text
-}
-
-/// Returns the figures that dns64perf++ prints, then others that it does not print.
-fn answers(dns: &DnsResult) -> String {
-    let answers = &dns.answers;
-    let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
-    let mut text = format!(
-        "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
-        answers.sent,
-        answers.received(),
-        answers.right,
-        ms(dns.rtt.mean_ns()),
-        ms(dns.rtt.deviation_ns())
-    );
-    let beside = [
-        ("duplicate", answers.duplicate),
-        ("mismatched", answers.mismatched),
-        ("unasked", answers.unasked),
-        ("network errors", answers.unreachable),
-    ];
-    let odd: Vec<String> = answers
-        .fates()
-        .into_iter()
-        .skip(1)
-        .chain(beside)
-        .filter(|(_, queries)| *queries > 0)
-        .map(|(what, queries)| format!("{what} {queries}"))
-        .collect();
-    if !odd.is_empty() {
-        let _ = writeln!(text, "  of these       {}", odd.join(", "));
-    }
-    if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
-        let _ = writeln!(
-            text,
-            "  cache          {} answers expected from the cache, {observed} received from it",
-            dns.cache.intended
-        );
-    }
-    if let Some(AuthorityCounts { aaaa, a, other, names, .. }) = dns.authority {
-        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names");
-    }
-    text
 }

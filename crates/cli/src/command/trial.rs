@@ -1,7 +1,5 @@
 //! `sixbench trial`: one trial from the command line, everything it counted.
 
-mod connections;
-
 use super::{find_recipe, isolation, library};
 use crate::args;
 use crate::exit::{Exit, Failed};
@@ -15,6 +13,7 @@ use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialR
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_report::event_words::word as verdict_word;
+use sixbench_report::trial_words;
 use sixbench_runner::store::make_directory;
 use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
 use sixbench_testbed::{Recipe, Shell, sweep};
@@ -139,7 +138,7 @@ fn describe(result: &TrialResult) -> String {
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
-    text += &result.phase_one_result().map_or(String::new(), connections::describe);
+    text += &result.phase_one_result().map_or(String::new(), trial_words::connections);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text

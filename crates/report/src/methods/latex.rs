@@ -1,6 +1,6 @@
 //! `methods.tex`: compiles by itself, and may be `\input` into a paper.
 
-use super::{Methods, Paragraph, Part};
+use super::{Methods, MethodsPart, Paragraph};
 use crate::digest::Digest;
 use crate::latex::PaperStyle;
 use crate::latex::float::floats;
@@ -28,11 +28,11 @@ fn paragraph(paragraph: &Paragraph) -> String {
     format!("\n\\paragraph{{{}.}} {text}\n", escaped(paragraph.title))
 }
 
-fn part(part: &Part) -> String {
+fn part(part: &MethodsPart) -> String {
     match part {
-        Part::Text(text) => escaped(text),
-        Part::Cite(key) => format!("~\\cite{{{key}}}"),
-        Part::Refer(table) => format!("Table~\\ref{{{}}}", label(table)),
+        MethodsPart::Text(text) => escaped(text),
+        MethodsPart::Cite(key) => format!("~\\cite{{{key}}}"),
+        MethodsPart::Refer(table) => format!("Table~\\ref{{{}}}", label(table)),
     }
 }
 

@@ -1,15 +1,15 @@
 //! `methods.md`: the same for a paper in Markdown, with citations as Pandoc takes them.
 
-use super::{Methods, Part};
+use super::{Methods, MethodsPart};
 use crate::digest::Digest;
 use crate::markdown::text::{escaped, table};
 
 pub(crate) fn markdown(digest: &Digest<'_>) -> String {
     let Methods { paragraphs, tables } = Methods::of(digest);
-    let part = |part: &Part| match part {
-        Part::Text(text) => escaped(text),
-        Part::Cite(key) => format!(" [@{key}]"),
-        Part::Refer(name) => {
+    let part = |part: &MethodsPart| match part {
+        MethodsPart::Text(text) => escaped(text),
+        MethodsPart::Cite(key) => format!(" [@{key}]"),
+        MethodsPart::Refer(name) => {
             let title = tables.iter().find(|(of, _)| of == name).map_or(*name, |(_, table)| &table.title);
             format!("the table \"{}\"", escaped(title))
         }

@@ -22,7 +22,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::trial::Verdict;
 
 /// A part of a paragraph.
-enum Part {
+enum MethodsPart {
     Text(String),
     /// A reference to an entry of `run.bib`.
     Cite(String),
@@ -32,7 +32,7 @@ enum Part {
 
 struct Paragraph {
     title: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<MethodsPart>,
 }
 
 impl Paragraph {
@@ -41,17 +41,17 @@ impl Paragraph {
     }
 
     fn text(mut self, text: impl Into<String>) -> Self {
-        self.parts.push(Part::Text(text.into()));
+        self.parts.push(MethodsPart::Text(text.into()));
         self
     }
 
     fn cite(mut self, key: impl Into<String>) -> Self {
-        self.parts.push(Part::Cite(key.into()));
+        self.parts.push(MethodsPart::Cite(key.into()));
         self
     }
 
     fn refer(mut self, table: &'static str) -> Self {
-        self.parts.push(Part::Refer(table));
+        self.parts.push(MethodsPart::Refer(table));
         self
     }
 }

@@ -182,7 +182,7 @@ fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
         rows.iter().all(|row| row.contains('≥') && row.contains("disturbed machine") && !row.contains("| DUT |")),
         "{rows:?}"
     );
-    assert!(text.contains("In 8 of 62"), "{text}");
+    assert!(text.contains("In 10 of 60"), "{text}");
 }
 
 #[test]

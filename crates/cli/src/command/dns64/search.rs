@@ -4,18 +4,15 @@ use super::{asked, trial_settings};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use sixbench_method::measures::procedure;
 use sixbench_method::patience::Patience;
-use sixbench_method::plan::{Measure, Plan, Point, Profile, Test};
-use sixbench_method::record::{FORMAT, TrialRecord, Watch};
-use sixbench_method::replay;
-use sixbench_method::search::{Bracket, Limit, SearchMethod, SearchSettings};
+use sixbench_method::plan::{Measure, Plan, Profile, Test};
+use sixbench_method::search::{Limit, SearchMethod, SearchSettings};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{TrialResult, Verdict};
 use sixbench_method::units::show_ns;
 use sixbench_plan::standard_search;
 use sixbench_report::event_words::trial as trial_line;
-use sixbench_runner::{WatchedTester, stop, wait_until_quiet};
+use sixbench_runner::{SearchFound, WatchedTester, search_alone, stop, wait_until_quiet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -33,11 +30,11 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
         if result.was_made_again() {
             wait_until_quiet(patience, stop, || tester.occupant(), |text| tell!("{text}"))?;
         }
-        Ok(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
+        Ok::<(), Failed>(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
-    let found = perform(&plan, tester, |tester, spec| Ok(tester.measure(spec)?), after)?;
-    let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);
-    output::line(if arguments.json { found.json()? } else { conclusion.words })?;
+    let found = search_alone(&plan, tester, |tester, spec| Ok(tester.measure(spec)?), after)?;
+    let conclusion = Conclusion::of(&found, plan.search.minimum, arguments.timeout_ns);
+    output::line(if arguments.json { found.json() } else { conclusion.words })?;
     if conclusion.exit != Exit::Done {
         tell!("{}", conclusion.exit.in_words());
     }
@@ -53,52 +50,15 @@ fn plan(arguments: &args::Dns64) -> Plan {
     Plan::new("dns64", Profile::Custom, trial_settings(arguments), search, vec![test])
 }
 
-/// The result of a search.
-struct Found {
-    bracket: Bracket,
-    results: Vec<TrialResult>,
-}
-
 /// The sentence about a search, and the exit code. Both follow from the bracket alone, whatever the format of the output.
 struct Conclusion {
     exit: Exit,
     words: String,
 }
 
-/// Performs the trials of the only test of `plan`, and calls `after` with each result and the patience that is left; what they come to is what the report of a run with
-/// these records would have.
-fn perform<T>(
-    plan: &Plan,
-    tester: &mut T,
-    mut measure: impl FnMut(&mut T, &TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed>,
-    mut after: impl FnMut(&mut T, &TrialResult, Verdict, &mut Patience) -> Result<(), Failed>,
-) -> Result<Found, Failed> {
-    let test = &plan.tests[0];
-    let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
-    let mut procedure = procedure(plan, test, point.frame_size, &[], None);
-    let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
-    while let Some(spec) = procedure.next_trial() {
-        let started = jiff::Timestamp::now().to_string();
-        let (result, watch) = measure(tester, &spec)?;
-        let (trial, point) = (records.len() as u32 + 1, point.clone());
-        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch };
-        let verdict = procedure.verdict(&record.result);
-        let is_excused = patience.excuse(&mut record, verdict);
-        if !is_excused {
-            procedure.learn(&record.result);
-        }
-        after(tester, &record.result, procedure.verdict(&record.result), &mut patience)?;
-        records.push(record);
-    }
-    let outcomes = replay::outcomes_of(plan, &point, &records);
-    let bracket = outcomes.first().and_then(|outcome| outcome.brackets.first().copied());
-    let bracket = bracket.ok_or_else(|| anyhow::anyhow!("the records of the search do not replay to a result"))?;
-    Ok(Found { bracket, results: records.into_iter().map(|record| record.result).collect() })
-}
-
-impl Found {
-    fn conclusion(&self, minimum: FrameRate, timeout_ns: u64) -> Conclusion {
-        let (exit, note, unknown) = match self.bracket.limit {
+impl Conclusion {
+    fn of(found: &SearchFound, minimum: FrameRate, timeout_ns: u64) -> Self {
+        let (exit, note, unknown) = match found.bracket.limit {
             Limit::Dut => (Exit::Done, "", None),
             Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried", None),
             Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further", Some("the tester fell short")),
@@ -106,19 +66,14 @@ impl Found {
                 (Exit::TesterUnfit, " or more: other work disturbed the trials", Some("other work disturbed the trials"))
             }
         };
-        let words = match (self.bracket.lower, unknown) {
+        let words = match (found.bracket.lower, unknown) {
             (Some(FrameRate(rate)), _) => {
                 format!("{rate} queries/s, all answered correctly within {}{note}", show_ns(timeout_ns))
             }
             (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
             (None, Some(why)) => format!("the server's limit is not known: {why} down to {} queries/s", minimum.0),
         };
-        Conclusion { exit, words }
-    }
-
-    /// Returns the bracket and the results as JSON, in the order of the trials.
-    fn json(&self) -> Result<String, Failed> {
-        Ok(serde_json::to_string_pretty(&(self.bracket, &self.results)).map_err(anyhow::Error::from)?)
+        Self { exit, words }
     }
 }
 
@@ -128,7 +83,7 @@ mod tests {
     use crate::args::{Arguments, Command};
     use clap::Parser;
     use sixbench_method::simulated::{Behaviour, SimulatedDut};
-    use sixbench_method::trial::{Fault, Measurer};
+    use sixbench_method::trial::{Fault, Measurer, TrialSpec};
 
     const CAPACITY: FrameRate = FrameRate(700);
 
@@ -141,18 +96,18 @@ mod tests {
     }
 
     /// The search on a simulated server, with what `disturb` does to each result; and the trials that were told.
-    fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (Found, Vec<Verdict>) {
+    fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (SearchFound, Vec<Verdict>) {
         let mut told = Vec::new();
         let measure = |server: &mut SimulatedDut, spec: &TrialSpec| {
             let Ok(mut result) = server.measure(spec);
             disturb(&mut result);
             Ok((result, None))
         };
-        let found = perform(&plan(&arguments()), &mut server, measure, |_, _, verdict, _| {
+        let after = |_: &mut SimulatedDut, _: &TrialResult, verdict, _: &mut Patience| {
             told.push(verdict);
-            Ok(())
-        })
-        .expect("a result");
+            Ok::<(), Failed>(())
+        };
+        let found = search_alone(&plan(&arguments()), &mut server, measure, after).expect("a result");
         (found, told)
     }
 
@@ -160,8 +115,8 @@ mod tests {
         SimulatedDut::new(behaviour, CAPACITY, 1)
     }
 
-    fn concluded(found: &Found) -> (Limit, Exit, String) {
-        let Conclusion { exit, words } = found.conclusion(FrameRate(10), 1_000_000_000);
+    fn concluded(found: &SearchFound) -> (Limit, Exit, String) {
+        let Conclusion { exit, words } = Conclusion::of(found, FrameRate(10), 1_000_000_000);
         (found.bracket.limit, exit, words)
     }
 
@@ -197,7 +152,7 @@ mod tests {
     #[test]
     fn the_json_says_what_the_text_says() {
         let (found, _) = found(server(Behaviour::HardLimit), taken(60));
-        let json: serde_json::Value = serde_json::from_str(&found.json().expect("JSON")).expect("JSON");
+        let json: serde_json::Value = serde_json::from_str(&found.json()).expect("JSON");
         assert_eq!(json[0]["limit"], "disturbed");
         assert_eq!(json[1].as_array().map(Vec::len), Some(found.results.len()));
     }

@@ -93,7 +93,7 @@ impl Sample {
             (once(of("disturbed", Measure::Throughput)), hard(300_000)),
             (of("disturbed-burst", burst()), hard(2_000_000)),
             (of("taken", Measure::Throughput), hard(300_000)),
-            (of("partly", Measure::Throughput), hard(200_000)),
+            (of("partly", Measure::Throughput), hard(260_000)),
             (of("unfinished", Measure::Throughput), hard(200_000)),
             (of("broken", Measure::Throughput), hard(200_000)),
             (of("later", latency()), hard(200_000)),

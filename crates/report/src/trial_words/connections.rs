@@ -4,7 +4,7 @@ use sixbench_method::trial::{Connections, Mapping};
 use sixbench_method::units::show_rate;
 
 /// Returns the result of the connections, on lines of their own beside those of the directions.
-pub(super) fn describe(connections: &Connections) -> String {
+pub fn connections(connections: &Connections) -> String {
     let mut lines = vec![opened(connections)];
     lines.extend(counted(connections));
     if connections.delay_ns > 0 {
@@ -86,7 +86,7 @@ mod tests {
         address_and_port_dependent: 0,
     };
 
-    fn connections(mapping: Mapping) -> Connections {
+    fn opened(mapping: Mapping) -> Connections {
         Connections {
             offered: 10_000,
             established: 9_999,
@@ -113,7 +113,7 @@ mod tests {
             ..MAPPING
         };
         let unseen = Mapping { sources: 0, endpoint_independent: 0, ..MAPPING };
-        let told: Vec<String> = [MAPPING, mixed, unseen].map(|mapping| describe(&connections(mapping))).into();
+        let told: Vec<String> = [MAPPING, mixed, unseen].map(|mapping| connections(&opened(mapping))).into();
         insta::assert_snapshot!(told.join("\n"));
     }
 }

@@ -1,0 +1,7 @@
+//! A single trial for people: what its outcome says beyond the lines of the directions.
+
+mod connections;
+mod queries;
+
+pub use connections::connections;
+pub use queries::queries;

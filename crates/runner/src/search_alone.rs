@@ -1,0 +1,57 @@
+//! A search outside of a run, such as that of a server by its address: its trials are weighed as those of a run are, and nothing is put on disk.
+
+use sixbench_method::measures::procedure;
+use sixbench_method::patience::Patience;
+use sixbench_method::plan::{Plan, Point};
+use sixbench_method::record::{FORMAT, TrialRecord, Watch};
+use sixbench_method::replay;
+use sixbench_method::search::Bracket;
+use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+
+/// The result of a search.
+pub struct SearchFound {
+    /// The bracket that the report of a run with these trials would have.
+    pub bracket: Bracket,
+    /// The trials, in the order in which they were made.
+    pub results: Vec<TrialResult>,
+}
+
+impl SearchFound {
+    /// Returns the bracket and the results as JSON, in the order of the trials.
+    pub fn json(&self) -> String {
+        format!("{:#}", serde_json::json!((self.bracket, &self.results)))
+    }
+}
+
+/// Performs the trials of the only test of `plan`, and calls `after` with each result and the patience that is left.
+///
+/// # Errors
+/// What `measure` and `after` return.
+pub fn search_alone<T, E>(
+    plan: &Plan,
+    tester: &mut T,
+    mut measure: impl FnMut(&mut T, &TrialSpec) -> Result<(TrialResult, Option<Watch>), E>,
+    mut after: impl FnMut(&mut T, &TrialResult, Verdict, &mut Patience) -> Result<(), E>,
+) -> Result<SearchFound, E> {
+    let test = &plan.tests[0];
+    let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
+    let mut procedure = procedure(plan, test, point.frame_size, &[], None);
+    let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
+    while let Some(spec) = procedure.next_trial() {
+        let started = jiff::Timestamp::now().to_string();
+        let (result, watch) = measure(tester, &spec)?;
+        let (trial, point) = (records.len() as u32 + 1, point.clone());
+        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch };
+        let verdict = procedure.verdict(&record.result);
+        let is_excused = patience.excuse(&mut record, verdict);
+        if !is_excused {
+            procedure.learn(&record.result);
+        }
+        after(tester, &record.result, procedure.verdict(&record.result), &mut patience)?;
+        records.push(record);
+    }
+    let outcomes = replay::outcomes_of(plan, &point, &records);
+    let bracket = outcomes.first().and_then(|outcome| outcome.brackets.first().copied());
+    let bracket = bracket.expect("the records of a search replay to its result");
+    Ok(SearchFound { bracket, results: records.into_iter().map(|record| record.result).collect() })
+}
