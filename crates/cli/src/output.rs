@@ -1,15 +1,16 @@
 //! Standard output and standard error. Nothing else in this crate writes to either: `println!` and `eprintln!` panic when the reader has gone
-//! away or the disk is full, and clippy refuses them (`main.rs`).
+//! away or the disk is full, and clippy refuses them (`main.rs`). Control characters in texts, whoever wrote them, are shown and not obeyed.
 
+use sixbench_method::text::for_terminal;
 use std::fmt::{Arguments, Display};
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
-/// Writes `text` to standard output as it is.
+/// Writes `text` to standard output, with its control characters shown and its colours kept.
 ///
 /// # Errors
 /// Whatever keeps the text from being written, except that the reader has gone away: it has seen enough, as of `sixbench list duts | head`.
 pub(crate) fn print(text: impl Display) -> io::Result<()> {
-    stream(|out| write!(out, "{text}"))
+    stream(|out| out.write_all(for_terminal(&text.to_string()).as_bytes()))
 }
 
 /// Writes `text` and a line end to standard output.
@@ -17,10 +18,10 @@ pub(crate) fn print(text: impl Display) -> io::Result<()> {
 /// # Errors
 /// As of [`print`].
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
-    stream(|out| writeln!(out, "{text}"))
+    print(format_args!("{text}\n"))
 }
 
-/// Writes piece by piece to standard output, through a buffer; the writing ends early when the reader has gone away.
+/// Writes text of our own piece by piece to standard output, through a buffer; the writing ends early when the reader has gone away.
 ///
 /// # Errors
 /// As of [`print`].
@@ -42,7 +43,7 @@ pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
 /// Writes to standard error. An error there is ignored: it cannot be reported, and must not end a run.
 pub(crate) fn to_stderr(text: Arguments<'_>) {
     let mut err = io::stderr().lock();
-    let _ = err.write_fmt(text).and_then(|()| err.flush());
+    let _ = err.write_all(for_terminal(&text.to_string()).as_bytes()).and_then(|()| err.flush());
 }
 
 /// Prints a line on standard error.

@@ -222,3 +222,65 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
     }
     assert!(!Path::new(&results).exists(), "nothing was touched");
 }
+
+/// Returns a built-in recipe under another name and with other addresses.
+fn changed(recipe: &str, name: &str, changes: &[(&str, &str)]) -> String {
+    let text =
+        std::fs::read_to_string(format!("{}/../../recipes/{recipe}.toml", env!("CARGO_MANIFEST_DIR"))).expect("a recipe");
+    let renamed = text.replace(&format!("name = \"{recipe}\""), &format!("name = \"{name}\""));
+    changes.iter().fold(renamed, |text, (from, to)| {
+        assert!(text.contains(from), "{recipe} has no {from}");
+        text.replace(from, to)
+    })
+}
+
+#[test]
+fn neither_ends_nor_varying_addresses_nor_subscribers_nor_an_import_lead_outside() {
+    let scratch = Scratch::new("outside");
+    for (recipe, name, changes) in [
+        ("linux-ipv4", "wild-end", &[("\"198.18.0.2\"", "\"240.0.0.2\""), ("198.18.0.1/30", "240.0.0.1/30")][..]),
+        ("linux-ipv4", "wild-routes", &[("\"198.18.0.0/16\"", "\"0.0.0.0/0\"")]),
+        ("linux-ip6tnl-lw4o6", "wild-lw4o6", &[("192.0.2.", "240.0.0.")]),
+        ("linux-sit-6rd", "wild-6rd", &[("2001:db8:", "100:db8:")]),
+    ] {
+        scratch.write(&format!("recipes/{name}.toml"), &changed(recipe, name, changes));
+    }
+    let siitperf = include_str!("../../siitperf-import/tests/siitperf.conf").replace("198.19.0.2", "240.0.0.2");
+    let (configuration, imported) = (scratch.write("siitperf.conf", &siitperf), scratch.path("imported"));
+    let import = output(&["import", &configuration, "-o", &imported]);
+    assert!(text(&import.stderr).contains("a run of this plan would be refused: 240.0.0.2"), "{}", text(&import.stderr));
+    let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
+    let vary = "dut = \"wild-routes\"\nleft-addresses = { range = \"0-65535\", ipv4-offset = 0 }";
+    let tests = ["dut = \"wild-end\"", vary, "dut = \"wild-lw4o6\"", "dut = \"wild-6rd\"\nsubscribers = 10"];
+    let written = tests.iter().enumerate().map(|(i, test)| scratch.write(&format!("plan{i}.toml"), &plans::of_test(test)));
+    for plan in written.chain([format!("{imported}/plan.toml")]) {
+        let output = output(&["run", &plan, "--recipes", &recipes, "-o", &results]);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{plan}: {error}");
+        assert!(error.contains("RFC 6815") && error.contains("--force"), "{plan}: {error}");
+        assert!(!Path::new(&results).exists(), "{plan}: nothing was touched");
+    }
+}
+
+#[test]
+fn hostile_texts_and_names_reach_no_terminal_and_no_path() {
+    let scratch = Scratch::new("hostile");
+    let title = plans::of_test("title = \"a\\u001b]0;owned\\u0007\"\ndut = \"linux-ipv4\"");
+    let name = plans::of_test("dut = \"../../x\\u001b[2J\"");
+    for (plan, told) in [(title, "a title is one line of text"), (name, "expected the name of a recipe")] {
+        let plan = scratch.write("plan.toml", &plan);
+        let output = output(&["check", &plan]);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(told) && !error.contains('\u{1b}') && !error.contains('\u{7}'), "{error:?}");
+    }
+    let version = changed("linux-ipv4", "liar", &[("uname -sr", "printf \\\\033]0;owned\\\\007v1")]);
+    scratch.write("recipes/liar.toml", &version);
+    let plan = scratch.write("liar.toml", &plans::KERNEL.replace("\"linux-ipv4\"", "\"liar\""));
+    let results = scratch.path("results");
+    let said = output(&["run", &plan, "-o", &results, "--recipes", &scratch.path("recipes")]);
+    let (all, status) = (text(&said.stderr) + &text(&said.stdout), said.status.code());
+    let facts = std::fs::read_to_string(format!("{results}/facts.json")).unwrap_or_default();
+    assert!(facts.contains("\\\\u001b]0;owned\\\\u0007v1"), "{all:?}: {facts}");
+    assert!(!all.contains('\u{1b}') && all.contains("\\u001b]0;owned\\u0007v1"), "{status:?}: {all:?}");
+}

@@ -6,6 +6,7 @@ use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::stats::Summary;
+use sixbench_method::text::visible_lines;
 use std::fmt::Write as _;
 
 /// The media type of the text.
@@ -107,7 +108,7 @@ impl Text {
     }
 
     fn sample<T: AsRef<str>>(&mut self, name: &str, labels: &[(&str, T)], value: f64) {
-        let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let escaped = |text: &str| visible_lines(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         let labels: Vec<String> =
             labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref()))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };

@@ -4,6 +4,7 @@
 
 use super::diagnostic::Diagnostic;
 use serde::Deserialize;
+use sixbench_method::names::RESOLVED_TEST;
 use sixbench_method::plan::Plan;
 use toml::de::DeTable;
 
@@ -58,7 +59,10 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     for key in [TESTBED, RECIPES, DIGEST] {
         table.get_mut().remove(key);
     }
-    Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))
+    let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
+    // They become names of files, whoever wrote this.
+    let wrong = plan.tests.iter().map(|test| &test.name).chain([&plan.name]).find_map(|name| RESOLVED_TEST.check(name).err());
+    wrong.map_or(Ok(plan), |wrong| Err(Diagnostic::new(0..0, wrong)))
 }
 
 #[cfg(test)]

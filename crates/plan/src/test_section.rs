@@ -7,7 +7,7 @@ use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
-use super::words::{any, count, directions, identifier, known_dut};
+use super::words::{any, count, directions, identifier, known_dut, resolved_identifier, title};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
@@ -32,7 +32,7 @@ pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
     let mut names = BTreeSet::new();
     for section in tables(file) {
         // The names of a series are longer than those of a plan file may be.
-        let _ = read_name(&section, any, &mut names);
+        let _ = read_name(&section, resolved_identifier, &mut names);
         let _ = read_dut(&section, duts);
         let _ = read_frame_sizes(&section);
     }
@@ -70,7 +70,7 @@ fn read_frame_sizes(section: &Section<'_>) -> Option<Vec<FrameSize>> {
 fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
     let name = read_name(&section, identifier, names);
     let dut = read_dut(&section, defaults.duts);
-    let title = section.text("title", any);
+    let title = section.text("title", title);
     let measure = read_measure(&section, defaults);
     let frame_sizes = read_frame_sizes(&section);
     let directions = section.text("directions", directions).unwrap_or(Directions::Both);

@@ -4,6 +4,7 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Section, nearest};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
+use sixbench_method::names;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
@@ -12,20 +13,19 @@ use sixbench_testbed::recipe::check_reference;
 use std::num::NonZeroU32;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if text.is_empty() || text.len() > 64 || text.starts_with(['.', '-']) || !text.chars().all(is_good) {
-        return Err(format!(
-            "expected a name of letters, digits, `-`, `_` and `.` that does not begin with `-` or `.`, not {text:?}"
-        ));
-    }
-    Ok(text.to_owned())
+    names::TEST.check(text).map(|()| text.to_owned())
+}
+
+pub(super) fn resolved_identifier(text: &str) -> Result<String, String> {
+    names::RESOLVED_TEST.check(text).map(|()| text.to_owned())
+}
+
+pub(super) fn title(text: &str) -> Result<String, String> {
+    names::check_title(text).map(|()| text.to_owned())
 }
 
 pub(super) fn interface(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) {
-        return Err(format!("`{text}` cannot be the name of an interface"));
-    }
-    Ok(text.to_owned())
+    names::INTERFACE.check(text).map(|()| text.to_owned())
 }
 
 /// Reads the name of a port: an interface of the kernel, or a backend and an address.
@@ -52,8 +52,7 @@ pub(super) fn host(text: &str) -> Result<DutHost, String> {
     }
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a dash for an option.
-    let is_good = !name.is_empty() && !name.starts_with('-') && !name.contains(|c: char| c.is_whitespace() || c.is_control());
-    is_good.then(|| DutHost::Ssh(name.to_owned())).ok_or_else(expected)
+    names::HOST.check(name).map(|()| DutHost::Ssh(name.to_owned()))
 }
 
 /// Returns `text`, which is the value of `key`, if it names a recipe; reports it otherwise.

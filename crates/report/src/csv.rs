@@ -124,6 +124,9 @@ fn line(fields: impl IntoIterator<Item = String>) -> String {
 }
 
 fn quoted(field: &str) -> String {
+    // A spreadsheet would take it for a formula, and a formula can run programs.
+    let is_formula = field.starts_with(['=', '+', '-', '@', '\t']) && field.parse::<f64>().is_err();
+    let field = &*if is_formula { format!("'{field}") } else { field.to_owned() };
     match field.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
         false => field.to_owned(),
@@ -133,6 +136,17 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_a_spreadsheet_would_run_is_text_and_numbers_stay_numbers() {
+        assert_eq!(quoted("=HYPERLINK(\"http://x\",\"y\")"), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
+        for formula in ["+1+1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\tx"] {
+            assert_eq!(quoted(formula), format!("'{formula}"));
+        }
+        for number in ["-1.5", "+2", "-1e-9", "-0"] {
+            assert_eq!(quoted(number), number);
+        }
+    }
 
     #[test]
     fn a_comma_or_a_quote_is_quoted() {

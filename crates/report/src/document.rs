@@ -9,6 +9,8 @@ use crate::plot::{Figure, paper, sheet};
 use crate::table::Table;
 use crate::tables::trial;
 use crate::{Input, ReportError, conformance, continuous, html, json, latex, markdown, methods, origin, terminal, verdict};
+use sixbench_method::text::visible_lines;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
@@ -77,7 +79,8 @@ impl<'a> Document<'a> {
     /// # Errors
     /// A template that does not fit its context: a bug of this crate.
     pub fn file(&self, name: &str) -> Result<Option<String>, ReportError> {
-        FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))
+        let text = FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))?;
+        Ok(text.map(shown))
     }
 
     /// Returns every file of the report with its name, the figures last.
@@ -87,10 +90,9 @@ impl<'a> Document<'a> {
     pub fn files(&self) -> Result<Vec<(String, String)>, ReportError> {
         let mut files = Vec::new();
         for (name, format) in FORMATS {
-            files.extend(format(self)?.map(|text| (name.to_owned(), text)));
+            files.extend(format(self)?.map(|text| (name.to_owned(), shown(text))));
         }
-        files.extend(self.figures());
-        files.extend(self.paper_figures());
+        files.extend(self.figures().chain(self.paper_figures()).map(|(name, text)| (name, shown(text))));
         Ok(files)
     }
 
@@ -104,7 +106,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// A template that does not fit its context: a bug of this crate.
     pub fn answer_html(&self) -> Result<String, ReportError> {
-        html::answer(self)
+        html::answer(self).map(shown)
     }
 
     /// Returns the first sentence of the report.
@@ -134,5 +136,14 @@ impl<'a> Document<'a> {
     fn drawn(&self) -> impl Iterator<Item = &Figure> {
         let drawn = self.results().iter().chain(self.evidence()).flat_map(|chapter| &chapter.figures);
         drawn.filter(|figure| !figure.panels.is_empty())
+    }
+}
+
+/// Returns the text of a file in which control characters, whoever wrote them, are shown: people look at files on terminals. In JSON it is still the
+/// same text.
+fn shown(text: String) -> String {
+    match visible_lines(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
     }
 }

@@ -3,6 +3,7 @@
 use super::View;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
+use sixbench_method::text::visible_lines;
 use sixbench_report::event_words::{self as words, Narrowing};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ impl ProgressView {
 
 impl View for ProgressView {
     fn show(&mut self, event: &Event) {
-        let text = words::event(event).unwrap_or_default();
+        let text = visible_lines(&words::event(event).unwrap_or_default()).into_owned();
         self.narrowing.note(event);
         match event {
             Event::RunStarted { measurements, estimate_s, .. } => {

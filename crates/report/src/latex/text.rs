@@ -1,5 +1,7 @@
 //! Text that LaTeX shall print as it is, and about how wide it becomes.
 
+use sixbench_method::text::visible_lines;
+
 /// The width of a word, in widths of an M, that may stand together; a longer one may be broken, so that a command fits into any column.
 const WIDEST_PIECE: f64 = 8.5;
 
@@ -46,7 +48,7 @@ const SIGNS: [(char, &str); 34] = [
 
 /// Returns the text for LaTeX. Long words may be broken after their signs.
 pub(crate) fn escaped(text: &str) -> String {
-    let words: Vec<String> = words(text).map(|word| joined(&pieces(word))).collect();
+    let words: Vec<String> = words(&visible_lines(text)).map(|word| joined(&pieces(word))).collect();
     words.join(" ")
 }
 

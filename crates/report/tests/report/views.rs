@@ -5,6 +5,7 @@ use crate::sample::Sample;
 use sixbench_method::plan::{Expectation, Test};
 use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
+use sixbench_method::text::is_control;
 use sixbench_report::{Document, ReportError};
 
 #[test]
@@ -264,6 +265,29 @@ fn the_first_screen_of_a_run_without_results_says_so_and_obeys_no_markup() {
     let points = sample.plan.tests.iter().flat_map(Test::points).count();
     assert_eq!(answer.matches("not run").count(), points, "{answer}");
     assert!(answer.contains("&lt;script&gt;") && !answer.contains("<script"), "{answer}");
+}
+
+#[test]
+fn commands_to_a_terminal_in_titles_versions_and_warnings_are_shown_in_every_format() {
+    let hostile = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[8m\u{9b}2J\u{202e}y\rz";
+    let mut sample = Sample::complete();
+    sample.plan.tests[0].title = hostile.to_owned();
+    sample.facts.warnings.push(hostile.to_owned());
+    sample.facts.duts.values_mut().for_each(|dut| dut.version = hostile.to_owned());
+    let input = sample.input();
+    let document = Document::new(&input).expect("a report");
+    let mut texts = document.files().expect("a report");
+    texts.push(("answer".to_owned(), document.answer_html().expect("a first screen")));
+    for (name, text) in &texts {
+        let obeyed = text.chars().find(|c| is_control(*c) && !matches!(c, '\n' | '\t'));
+        let around =
+            obeyed.and_then(|c| text.find(c)).map(|at| text[at.saturating_sub(80)..].chars().take(120).collect::<String>());
+        assert_eq!(around, None, "{name}");
+    }
+    let shown = |name: &str| texts.iter().find(|(file, _)| file == name).map(|(_, text)| text).expect("a file");
+    assert!(shown("report.html").contains("x\\u001b]0;owned\\u0007"));
+    assert!(shown("results.md").contains("x\\u001b]0;owned"));
+    assert!(shown("results.csv").contains("x\\u001b]0;owned"));
 }
 
 /// Returns the first screen as it stands in the live page.

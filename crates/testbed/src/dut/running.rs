@@ -5,6 +5,7 @@ use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
 use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
+use sixbench_method::text::visible;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -267,7 +268,8 @@ impl RunningRecipe {
     fn version(&self) -> Result<String, TestbedError> {
         let line = self.vars.fill(&self.recipe.version.run);
         let printed = self.context.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
-        Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
+        let first = printed.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        Ok(visible(first).into_owned())
     }
 }
 

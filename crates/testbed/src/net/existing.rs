@@ -2,10 +2,12 @@
 
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
+use sixbench_method::names::INTERFACE;
 use std::path::Path;
 
 /// Checks that an interface may be used for test traffic.
 pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
+    INTERFACE.check(interface).map_err(TestbedError::Other)?;
     // Not by /sys, which may be mounted of another network namespace than this process is in.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
     let described = shell.look(&["ip", "-o", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;

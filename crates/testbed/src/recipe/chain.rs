@@ -4,6 +4,7 @@
 use super::{DeviceHost, Pool, Recipe, RecipeTraffic, Technology, check_reference};
 use serde::{Deserialize, Serialize};
 use sixbench_method::lists::each_once;
+use sixbench_method::names::check_title;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -27,6 +28,7 @@ impl ChainFile {
     /// In words: a name that is no recipe, or neighbours that do not fit.
     pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
         check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
+        check_title(&self.title).map_err(|wrong| format!("title: {wrong}"))?;
         let part = |name: &String| {
             let found = find(name).cloned();
             found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", names.join(", ")))

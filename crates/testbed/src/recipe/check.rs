@@ -2,6 +2,7 @@
 
 use super::traffic::check_link;
 use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
+use sixbench_method::names::check_title;
 
 /// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 7] = ["cores", "dir", "left", "right", "table-size", "threads", "vpp"];
@@ -16,6 +17,7 @@ impl Recipe {
             .map_err(|wrong| format!("name: {wrong}"))
             .err()
             .into_iter()
+            .chain(check_title(&self.title).map_err(|wrong| format!("title: {wrong}")).err())
             .collect();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
@@ -127,11 +129,11 @@ mod tests {
     fn a_name_that_is_a_path_is_refused_of_one_device_and_of_a_row() {
         for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
             let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
-            assert!(error.contains("name: a recipe's name consists of"), "{error}");
+            assert!(error.contains("name: expected the name of a recipe"), "{error}");
             let mut library = Library::load::<&Path>(&[]).expect("good recipes");
             let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
             let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
-            assert!(error.contains("name: a recipe's name consists of"), "{error}");
+            assert!(error.contains("name: expected the name of a recipe"), "{error}");
         }
     }
 

@@ -1,22 +1,13 @@
 //! The one rule for names of recipes: they become names of files and stand in command lines.
 
-/// Longer ones make file names that some systems refuse.
-const LONGEST: usize = 64;
+use sixbench_method::names::RECIPE;
 
 /// Checks the name of a recipe: lower-case letters, digits and `-`, not beginning with one.
 ///
 /// # Errors
 /// In words.
 pub fn check_name(name: &str) -> Result<(), String> {
-    let is_letter = |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit();
-    let begins_well = name.bytes().next().is_some_and(is_letter);
-    if begins_well && name.len() <= LONGEST && name.bytes().all(|octet| is_letter(octet) || octet == b'-') {
-        return Ok(());
-    }
-    // Quoted, for it may hold anything.
-    Err(format!(
-        "a recipe's name consists of lower-case letters, digits and `-`, does not begin with `-` and has 1 to {LONGEST} characters, unlike {name:?}"
-    ))
+    RECIPE.check(name)
 }
 
 /// The same of a name that may say on which host the recipe is to run, such as `jool-siit@lab`.

@@ -1,0 +1,173 @@
+//! The rules for names, in one place. A name becomes part of a path, of a command and of a table: it is none of an option, of a path or of a command
+//! to a terminal. Titles are texts and may be in any script; they are one line.
+
+use crate::text::is_control;
+
+/// What a name may be made of.
+#[derive(Clone, Copy, Debug)]
+pub struct NameRule {
+    /// The thing that is named, with its article.
+    what: &'static str,
+    has_capitals: bool,
+    /// The signs beside letters and digits.
+    signs: &'static str,
+    /// The most characters.
+    longest: usize,
+    /// A name that is right.
+    example: &'static str,
+}
+
+/// A recipe: the name of its file, and a word of commands.
+pub const RECIPE: NameRule =
+    NameRule { what: "the name of a recipe", has_capitals: false, signs: "-", longest: 64, example: "tayga-siit" };
+
+/// A plan or a test. A dot stands between a test and its step in a series.
+pub const TEST: NameRule = NameRule { what: "a name", has_capitals: true, signs: "-_.", longest: 64, example: "nat64-84" };
+
+/// A test of a resolved plan, whose name may have the steps of several series behind it.
+pub const RESOLVED_TEST: NameRule = NameRule { longest: 160, ..TEST };
+
+/// An interface: what the kernel allows, without what shells and `ip` would take for something else.
+pub const INTERFACE: NameRule =
+    NameRule { what: "the name of an interface", has_capitals: true, signs: "-_.+=@", longest: 15, example: "enp3s0f0" };
+
+/// A machine as ssh knows it: an alias, a name or an address, perhaps with a user before it.
+pub const HOST: NameRule = NameRule {
+    what: "the name of a machine that ssh knows",
+    has_capitals: true,
+    signs: "-_.@:%[]",
+    longest: 255,
+    example: "dut",
+};
+
+/// The most characters of a title.
+const LONGEST_TITLE: usize = 200;
+
+impl NameRule {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// In words: what such a name is made of, and one that would be right.
+    pub fn check(&self, name: &str) -> Result<(), String> {
+        let begins_well = !name.starts_with(['-', '.']) || self.signs.is_empty();
+        if begins_well && !name.is_empty() && name.len() <= self.longest && name.chars().all(|c| self.has(c)) {
+            return Ok(());
+        }
+        let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
+        let letters = if self.has_capitals { "letters, digits" } else { "lower-case letters, digits" };
+        // Quoted, since it may hold anything.
+        Err(format!(
+            "expected {}: 1 to {} {letters} and {}, beginning with neither `-` nor `.`, such as `{}`, not {name:?}",
+            self.what,
+            self.longest,
+            signs.join(" "),
+            self.nearest(name)
+        ))
+    }
+
+    fn has(&self, c: char) -> bool {
+        c.is_ascii_lowercase() || c.is_ascii_digit() || (self.has_capitals && c.is_ascii_uppercase()) || self.signs.contains(c)
+    }
+
+    /// Returns a name that is right and looks like this one.
+    fn nearest(&self, name: &str) -> String {
+        let lower = |c: char| if self.has_capitals { c } else { c.to_ascii_lowercase() };
+        let changed: String = name.chars().map(lower).map(|c| if self.has(c) { c } else { '-' }).collect();
+        let parts: Vec<&str> = changed.split('-').filter(|part| !part.trim_matches('.').is_empty()).collect();
+        let near: String = parts.join("-").trim_start_matches('.').chars().take(self.longest).collect();
+        if near.is_empty() { self.example.to_owned() } else { near }
+    }
+}
+
+/// Checks a title: one line of text in any script.
+///
+/// # Errors
+/// In words.
+pub fn check_title(title: &str) -> Result<(), String> {
+    match title.chars().find(|c| is_control(*c)) {
+        Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),
+        None if title.chars().count() > LONGEST_TITLE => {
+            Err(format!("a title has at most {LONGEST_TITLE} characters, and this one has {}", title.chars().count()))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [NameRule; 5] = [RECIPE, TEST, RESOLVED_TEST, INTERFACE, HOST];
+
+    #[test]
+    fn a_name_is_no_path_no_option_and_no_command() {
+        for name in [
+            "",
+            "..",
+            ".",
+            "/abs/x",
+            "../../x",
+            "a/b",
+            "a\nb",
+            "a\u{1b}[2J",
+            "-o",
+            ".x",
+            "a b",
+            "$(x)",
+            "a;b",
+            "a'b",
+            "ä",
+            "%d\u{202e}",
+        ] {
+            for rule in ALL {
+                let error = rule.check(name).expect_err(name);
+                assert!(!error.contains(is_control), "{error}");
+            }
+        }
+        assert!(RECIPE.check("A").is_err() && RECIPE.check("a@lab").is_err() && RECIPE.check("a.b").is_err());
+        for rule in ALL {
+            assert_eq!(rule.check(&"x".repeat(rule.longest)), Ok(()));
+            assert!(rule.check(&"x".repeat(rule.longest + 1)).is_err());
+            assert_eq!(rule.check(rule.example), Ok(()));
+        }
+    }
+
+    #[test]
+    fn names_that_are_in_use_are_names() {
+        for name in ["eth0", "enp3s0f0np0", "eth0.100", "br-lan", "e=1", "veth+", "em0"] {
+            assert_eq!(INTERFACE.check(name), Ok(()), "{name}");
+        }
+        for name in ["dut", "root@10.0.0.1", "root@2001:db8::1", "fe80::1%eth0", "lab-7.example.org"] {
+            assert_eq!(HOST.check(name), Ok(()), "{name}");
+        }
+        assert_eq!(TEST.check("Kernel_6.12.cores2"), Ok(()));
+        assert_eq!(RECIPE.check("6to4"), Ok(()));
+    }
+
+    #[test]
+    fn a_mistaken_name_is_told_with_one_that_is_right() {
+        for (rule, name, near) in [
+            (RECIPE, "../../Tayga SIIT", "tayga-siit"),
+            (RECIPE, "..", "tayga-siit"),
+            (TEST, "two words", "two-words"),
+            (TEST, "-a", "a"),
+            (INTERFACE, "eth0/../eth1", "eth0-eth1"),
+            (HOST, "-oProxyCommand=x", "oProxyCommand-x"),
+        ] {
+            let error = rule.check(name).expect_err(name);
+            assert!(error.contains(&format!("such as `{near}`, not {name:?}")), "{error}");
+            assert_eq!(rule.check(near), Ok(()), "{near}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_one_line_in_any_script() {
+        for title in ["TAYGA SIIT (2 cores) – “fast”", "日本語", ""] {
+            assert_eq!(check_title(title), Ok(()));
+        }
+        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b"] {
+            assert!(!check_title(title).expect_err(title).contains(is_control));
+        }
+        assert!(check_title(&"x".repeat(201)).is_err());
+    }
+}

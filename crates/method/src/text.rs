@@ -1,0 +1,118 @@
+//! Texts that others wrote: titles of plans and recipes, versions and answers of devices, names of processes. They are shown, and never obeyed: on a
+//! terminal a control character is a command that may move the cursor, rename the window or write to the clipboard.
+
+use std::borrow::Cow;
+
+/// Returns whether a character is a command to whatever shows it: a control character, one that turns the direction in which text is read, or one that
+/// ends a line in some programs only.
+pub fn is_control(c: char) -> bool {
+    let turns_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns_direction || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Returns a text of one line in which every control character is shown as `\u001b`, line ends and tabs among them.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    shown(text, |_| false)
+}
+
+/// Returns a text of several lines in which every other control character is shown as `\u001b`.
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    shown(text, |c| c == '\n' || c == '\t')
+}
+
+fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_control(c) && !is_kept(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_control(c) && !is_kept(c) {
+            true => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns a text for a terminal: as of [`visible_lines`], but with the colours that reports and messages have. All other commands to the terminal are
+/// shown, also those that hide text.
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, from) = rest.split_at(at);
+        let color = color_at(from).unwrap_or_default();
+        safe.push_str(&visible_lines(before));
+        safe.push_str(if color.is_empty() { "\\u001b" } else { color });
+        rest = &from[color.len().max(1)..];
+    }
+    safe.push_str(&visible_lines(rest));
+    Cow::Owned(safe)
+}
+
+/// Returns the sequence that a text begins with if it sets colour or weight and nothing else.
+fn color_at(text: &str) -> Option<&str> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| c != ';' && !c.is_ascii_digit())?;
+    let numbers: Vec<&str> = codes[..end].split(';').collect();
+    let is_plain =
+        |code: &&str| code.is_empty() || matches!(code.parse().unwrap_or(u32::MAX), 0..=4 | 22..=24 | 30..=37 | 39 | 90..=97);
+    // One of 256 colours.
+    let is_indexed = matches!(numbers[..], ["38", "5", _]);
+    let is_color = codes[end..].starts_with('m') && codes[..end].len() <= 16 && (is_indexed || numbers.iter().all(is_plain));
+    is_color.then(|| &text[..end + 3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets the title of the window, clears the screen, hides text, turns its direction, rings.
+    const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{1b}[2Jb\u{1b}[8mc\u{202e}d\r\u{9b}2Je";
+
+    #[test]
+    fn every_command_in_a_text_is_shown_and_not_obeyed() {
+        let shown = "a\\u001b]0;x\\u0007\\u001b[2Jb\\u001b[8mc\\u202ed\\u000d\\u009b2Je";
+        assert_eq!(visible(HOSTILE), shown);
+        assert_eq!(visible_lines(HOSTILE), shown);
+        assert_eq!(for_terminal(HOSTILE), shown);
+        assert_eq!(visible("a\nb\tc"), "a\\u000ab\\u0009c");
+        assert_eq!(visible_lines("a\nb\tc"), "a\nb\tc");
+    }
+
+    #[test]
+    fn a_text_of_any_script_stays_as_it_is() {
+        for text in ["Linux 6.18", "µs ≥ 27 k", "日本語", "می\u{200c}خواهم", "👩\u{200d}🔬"] {
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(matches!(for_terminal(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn colours_reach_the_terminal_and_nothing_that_looks_like_them() {
+        let colored = "\u{1b}[1m\u{1b}[38;5;9merror\u{1b}[0m: \u{1b}[1;33mx\u{1b}[m\n";
+        assert_eq!(for_terminal(colored), colored);
+        for (hostile, shown) in [
+            ("\u{1b}[8m", "\\u001b[8m"),
+            ("\u{1b}[0;8m", "\\u001b[0;8m"),
+            ("\u{1b}[31", "\\u001b[31"),
+            ("\u{1b}[31H", "\\u001b[31H"),
+            ("\u{1b}", "\\u001b"),
+            ("\u{1b}\u{1b}[1m", "\\u001b\u{1b}[1m"),
+            ("\u{1b}[48;5;0m", "\\u001b[48;5;0m"),
+            ("\u{1b}[99999999999999999999m", "\\u001b[99999999999999999999m"),
+        ] {
+            assert_eq!(for_terminal(hostile), shown, "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_json_stays_json_of_the_same_text() {
+        // JSON leaves DEL and those above it as they are.
+        let json = "{\"text\":\"a\u{7f}\u{9b}\u{202e}\"}";
+        assert_eq!(for_terminal(json), "{\"text\":\"a\\u007f\\u009b\\u202e\"}");
+    }
+}
