@@ -77,6 +77,11 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Print the JSON Schema of what a run writes: trial, facts, results, plan or event
+    Schema {
+        #[arg(value_name = "NAME", value_parser = sixbench_runner::schema::text)]
+        text: String,
+    },
     /// List the known devices, measures or plans
     List {
         /// Which list

@@ -38,7 +38,7 @@ mod verdict;
 
 pub use document::Document;
 pub use html::STYLE;
-pub use json::FORMAT;
+pub use json::{FORMAT, schema as results_schema};
 pub use latex::PaperStyle;
 pub use plot::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
 

@@ -24,6 +24,7 @@ mod quiet;
 mod rehearsal;
 pub mod reporting;
 mod request;
+pub mod schema;
 pub mod selftest;
 mod server;
 mod session;

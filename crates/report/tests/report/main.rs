@@ -10,5 +10,6 @@ mod points;
 mod response;
 mod sample;
 mod scaling;
+mod schemas;
 mod stateful;
 mod views;
