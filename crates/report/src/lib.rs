@@ -25,6 +25,7 @@ mod markdown;
 mod methods;
 mod numbers;
 mod origin;
+mod parquet;
 mod plot;
 mod scaling;
 mod series;
@@ -76,6 +77,9 @@ pub enum ReportError {
     /// The page's template and its context do not fit: a bug of this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
+    /// A cell of a table is not of the type of its column: a bug of this crate.
+    #[error("cannot write a table as Parquet: {0}")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
     /// The records were written by a newer sixbench.
     #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
     Format { found: u32, known: u32 },

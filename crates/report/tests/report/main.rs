@@ -12,4 +12,5 @@ mod sample;
 mod scaling;
 mod schemas;
 mod stateful;
+mod tables;
 mod views;
