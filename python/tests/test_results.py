@@ -1,5 +1,6 @@
 """Reads a real results directory, named by SIXBENCH_RESULTS, and changed copies of it."""
 
+import datetime
 import importlib.util
 import json
 import os
@@ -18,6 +19,16 @@ RESULTS = os.environ.get("SIXBENCH_RESULTS")
 
 def is_installed(*names):
     return any(importlib.util.find_spec(name) for name in names)
+
+
+def parquet_rows(path):
+    if is_installed("polars"):
+        import polars
+
+        return polars.read_parquet(path).to_dicts()
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path).to_pylist()
 
 
 @unittest.skipUnless(RESULTS, "SIXBENCH_RESULTS names no results directory")
@@ -64,6 +75,16 @@ class Reading(unittest.TestCase):
     @unittest.skipUnless(is_installed("pandas", "polars"), "neither pandas nor polars is installed")
     def test_a_frame_has_the_rows(self):
         self.assertEqual(len(self.results.frame("trials")), len(self.results.trials))
+
+    @unittest.skipUnless(is_installed("polars", "pyarrow"), "neither polars nor pyarrow is installed")
+    def test_the_tables_of_parquet_have_the_rows_with_types(self):
+        for name, table in (("results", self.results.searches), ("results-values", self.results.values), ("trials", self.results.trials)):
+            rows = parquet_rows(pathlib.Path(RESULTS) / f"{name}.parquet")
+            self.assertEqual(len(rows), len(table), name)
+            for row, expected in zip(rows, table):
+                for column in row.keys() & expected.keys() - {"started", "run_started", "run_ended", "faults"}:
+                    self.assertEqual(row[column], expected[column], f"{name}: {column}")
+                self.assertIsInstance(row["run_started"], datetime.datetime)
 
     def test_a_table_that_is_none_is_told(self):
         with self.assertRaisesRegex(KeyError, "there are trials, searches"):

@@ -111,6 +111,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the JSON Schema of what a run writes: trial, facts, results, plan or event
+    Schema {
+        #[arg(value_name = "NAME", value_parser = sixbench_runner::schema::text)]
+        text: String,
+    },
     /// List the known devices, measures, plans or traffic profiles
     List {
         /// Which list

@@ -58,6 +58,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Dimension { of, traffic, json } => command::dimension::dimension(&of, &traffic, json),
         Command::Report { results, style } => command::report::report(&results, style),
         Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
+        Command::Schema { text } => Ok(output::print(text).map(|()| Exit::Done)?),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),

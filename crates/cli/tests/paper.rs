@@ -134,3 +134,35 @@ fn a_run_that_goes_on_is_not_archived() {
     assert_ran(&run.wait_with_output().expect("ended"));
     assert_eq!(archive(&[&results]).status.code(), Some(0));
 }
+
+fn assert_valid(name: &str, values: &[serde_json::Value]) {
+    let schema = text(&output(&["schema", name]).stdout);
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    for value in values {
+        let mistakes: Vec<String> = schema.iter_errors(value).map(|mistake| mistake.to_string()).collect();
+        assert!(mistakes.is_empty(), "{name}: {mistakes:?} in {value}");
+    }
+}
+
+#[test]
+fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("schemas");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let results = scratch.path("results");
+    let run = output(&["run", &plan, "-o", &results, "--json"]);
+    assert_ran(&run);
+    let read = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
+    let json = |text: &str| serde_json::from_str(text).expect("JSON");
+    let events: Vec<serde_json::Value> = text(&run.stdout).lines().filter(|line| line.starts_with('{')).map(json).collect();
+    assert!(events.len() > 5, "{}", text(&run.stdout));
+    assert_valid("event", &events);
+    assert_valid("trial", &read("trials.jsonl").lines().map(json).collect::<Vec<_>>());
+    assert_valid("facts", &[json(&read("facts.json"))]);
+    assert_valid("results", &[json(&read("results.json"))]);
+    let resolved: toml::Table = read("resolved.toml").parse().expect("TOML");
+    assert_valid("plan", &[serde_json::to_value(resolved).expect("JSON")]);
+    let refused = output(&["schema", "record"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("expected one of trial, facts, results, plan, event"), "{}", text(&refused.stderr));
+}

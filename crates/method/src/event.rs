@@ -5,10 +5,11 @@ use crate::plan::Point;
 use crate::record::TrialRecord;
 use crate::trial::dns::Certificate;
 use crate::trial::{TrialSpec, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One step of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run begins.

@@ -12,6 +12,7 @@ use crate::plan::{Point, Selection, Test};
 use crate::terms::{FrameSize, IpVersion};
 use crate::trial::dns::Certificate;
 use crate::trial::{Fault, TrialResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 pub const FORMAT: u32 = 1;
 
 /// One line of `trials.jsonl`: a trial, whole. The truth of a run; everything else can be derived again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// [`FORMAT`].
     pub format: u32,
@@ -63,7 +64,7 @@ impl TrialRecord {
 }
 
 /// The facts of a run: `facts.json`. RFC 2544 section 7: the exact version and configuration of the DUT belong into the report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Facts {
     /// Version of sixbench.
     pub sixbench: String,
@@ -123,7 +124,7 @@ impl Facts {
 }
 
 /// The facts of one DUT.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DutFacts {
     /// One line for people.
     pub title: String,
@@ -151,7 +152,7 @@ pub struct DutFacts {
 }
 
 /// The path of datagrams between the tester's ends, and their form on either side of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathFacts {
     /// The devices they pass, from left to right, by recipe name; empty for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -169,7 +170,7 @@ pub struct PathFacts {
 }
 
 /// Datagrams on a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkFacts {
     /// True if the datagrams are IPv4, apart from any header around them.
     pub is_ipv4: bool,

@@ -1,10 +1,11 @@
 //! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
 
 use crate::stats;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rule for when to stop repeating.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repetition {
     /// Always so many. RFC 8219 section 7: at least 20.

@@ -12,6 +12,7 @@ use crate::replay::replay;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -82,7 +83,7 @@ pub struct RepetitionCounts {
 }
 
 /// The number of points with each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StatusCounts {
     /// All planned points.
     pub points: usize,

@@ -1,10 +1,11 @@
 //! The field's quantities, each with a type and a unit.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Frames per second, **per direction** (RFC 2544 section 14: bidirectional traffic has the same rate each way).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FrameRate(pub u64);
 
@@ -29,7 +30,7 @@ impl fmt::Display for FrameRate {
 }
 
 /// The Internet protocol that a frame carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IpVersion {
     /// IPv4.
@@ -42,7 +43,7 @@ pub enum IpVersion {
 ///
 /// RFC 8219 section 5.1.1 replaces 64 by 84 where IPv6 becomes IPv4; by the convention of the papers the IPv4 frame of
 /// the same name is 20 octets shorter, so one name is the same payload on both sides of a translator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FrameSize(pub u16);
 
@@ -73,7 +74,7 @@ impl fmt::Display for FrameSize {
 }
 
 /// The direction of traffic: forward leaves the tester on the left and comes back on the right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Left to right.
@@ -102,7 +103,7 @@ impl fmt::Display for Direction {
 }
 
 /// The directions that a test loads. RFC 8219 section 5.3: bidirectional SHOULD, unidirectional MAY.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Directions {
     /// Left to right only.
@@ -125,7 +126,7 @@ impl Directions {
 }
 
 /// Lost frames over offered frames, 0..=1. Reports print it as a percentage (frame loss rate, RFC 1242 section 3.6).
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LossRatio(pub f64);
 
@@ -144,7 +145,7 @@ impl fmt::Display for LossRatio {
 }
 
 /// Foreground (translated) frames among all: `foreground` of every `of` frames, evenly interleaved (RFC 8219 section 5.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     /// Foreground frames in each group.
     pub foreground: u32,

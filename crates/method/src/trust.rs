@@ -12,10 +12,11 @@ use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use crate::units::show_seconds;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How far figures may be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustLevel {
     /// Nothing speaks against them.
@@ -47,7 +48,7 @@ impl TrustLevel {
 }
 
 /// The finding of one rule.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrustReason {
     /// The level that it allows at most.
     pub level: TrustLevel,
@@ -56,7 +57,7 @@ pub struct TrustReason {
 }
 
 /// How far the figures of a run may be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     /// The worst level of all rules.
     pub level: TrustLevel,

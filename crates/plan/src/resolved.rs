@@ -3,6 +3,8 @@
 //! run as any plan file: `plan_file` reads it.
 
 use super::diagnostic::Diagnostic;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, json_schema};
 use serde::Deserialize;
 use sixbench_method::names::RESOLVED_TEST;
 use sixbench_method::plan::Plan;
@@ -41,6 +43,19 @@ pub fn digest_in(resolved: &str) -> Option<String> {
 pub fn digest(source: &str) -> String {
     let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// Returns the schema of a resolved plan, as JSON has what stands in TOML.
+pub fn schema() -> Schema {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Plan>();
+    let of_the_file = json_schema!({
+        RECIPES: { "description": "Directories of recipes, beside the file.", "type": "array", "items": { "type": "string" } },
+        DIGEST: { "description": "The digest of the plan file that it was made of.", "type": "string" },
+        TESTBED: { "description": "Where the run took place, as in the plan file.", "type": "object" },
+    });
+    let own = schema.get_mut("properties").and_then(|properties| properties.as_object_mut());
+    own.into_iter().for_each(|own| own.extend(of_the_file.as_object().cloned().unwrap_or_default()));
+    schema
 }
 
 /// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
@@ -91,6 +106,20 @@ mod tests {
             let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
             let again = load(&resolved, &library);
             assert_eq!(again.ok().as_ref(), Some(&loaded), "{}: {resolved}", ready.name);
+        }
+    }
+
+    #[test]
+    fn every_ready_plan_is_as_the_schema_says_and_a_wrong_key_is_not() {
+        let (library, schema) = (all_recipes(), jsonschema::validator_for(schema().as_value()).expect("a schema"));
+        for ready in plans::ready() {
+            let loaded = load(ready.text, &library).expect("a plan");
+            let resolved: toml::Table = write(&loaded.plan, ready.text, "recipes").expect("text").parse().expect("TOML");
+            let mut json = serde_json::to_value(resolved).expect("JSON");
+            let mistakes: Vec<String> = schema.iter_errors(&json).map(|mistake| mistake.to_string()).collect();
+            assert!(mistakes.is_empty(), "{}: {mistakes:?}", ready.name);
+            json["trail"] = json["trial"].clone();
+            assert!(!schema.is_valid(&json), "{}", ready.name);
         }
     }
 

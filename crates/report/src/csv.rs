@@ -3,17 +3,20 @@
 mod points;
 mod run;
 mod scaling;
+mod trials;
 mod warnings;
 
 pub(crate) use points::points_csv;
+pub(crate) use run::Rows;
 pub(crate) use scaling::scaling_csv;
+pub(crate) use trials::trials;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;
 use crate::numbers::{full_rate_unit, title};
 use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::Bracket;
 use sixbench_method::terms::FrameRate;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
@@ -25,7 +28,7 @@ const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
-pub(crate) fn results_csv(input: &Input) -> String {
+pub(crate) fn results(input: &Input) -> Rows {
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
     let row = |o: &Outcome, b: &Bracket| {
         let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
@@ -33,18 +36,18 @@ pub(crate) fn results_csv(input: &Input) -> String {
     };
     let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
     let columns = format!("{BRACKET}{}", if has_queries { QUERIES } else { "" });
-    file(input, &columns, rows.map(|(o, b)| (o, row(o, b))))
+    of_outcomes(input, &columns, rows.map(|(o, b)| (o, row(o, b))))
 }
 
 /// Everything else that was measured, likewise: one row for each value of each repetition.
-pub(crate) fn values_csv(input: &Input) -> String {
+pub(crate) fn values(input: &Input) -> Rows {
     let rows = input.outcomes.iter().flat_map(|o| o.values.iter().map(move |v| (o, value(input, o, v))));
-    file(input, VALUE, rows)
+    of_outcomes(input, VALUE, rows)
 }
 
-fn file<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> String {
+fn of_outcomes<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> Rows {
     let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).collect());
-    run::file(input, &format!("{POINT},{columns}"), rows)
+    run::rows(input, &format!("{POINT},{columns}"), rows)
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
@@ -72,7 +75,7 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         bracket.goal.0.to_string(),
         bound(bracket.lower),
         bound(bracket.upper),
-        word(bracket.limit),
+        unquoted(&bracket.limit),
         outcome.trials.to_string(),
         outcome.invalid.to_string(),
         measure.map(Measure::name).unwrap_or_default().to_owned(),
@@ -102,9 +105,13 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
     ]
 }
 
-/// The word for a limit in formats for machines: as in records, without the quotes of JSON.
-fn word(limit: Limit) -> String {
-    serde_json::to_value(limit).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+/// The word for a variant in formats for machines: as in records, without the quotes of JSON and the settings that it may have.
+fn unquoted(variant: &impl serde::Serialize) -> String {
+    let word = |value: serde_json::Value| match value {
+        serde_json::Value::Object(object) => object.keys().next().cloned(),
+        value => value.as_str().map(str::to_owned),
+    };
+    serde_json::to_value(variant).ok().and_then(word).unwrap_or_default()
 }
 
 /// The unit of stored values in formats for machines.

@@ -2,9 +2,10 @@
 
 use crate::bibliography::bibliography;
 use crate::chapter::{self, Chapter};
-use crate::csv::{points_csv, results_csv, scaling_csv, values_csv, warnings_csv};
+use crate::csv::{self, points_csv, scaling_csv, warnings_csv};
 use crate::digest::{Digest, check_formats};
 use crate::latex::PaperStyle;
+use crate::parquet::parquet;
 use crate::plot::{Figure, paper, sheet};
 use crate::table::Table;
 use crate::tables::trial;
@@ -32,9 +33,9 @@ type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportE
 /// The files of a report beside its figures, in the order in which they are written.
 const FORMATS: [Format; 16] = [
     ("report.html", |document| html::html(document).map(Some)),
-    ("results.csv", |document| Ok(Some(results_csv(document.digest.input)))),
+    ("results.csv", |document| Ok(Some(csv::results(document.digest.input).csv()))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
-    ("results-values.csv", |document| Ok(Some(values_csv(document.digest.input)))),
+    ("results-values.csv", |document| Ok(Some(csv::values(document.digest.input).csv()))),
     ("warnings.csv", |document| Ok(Some(warnings_csv(document.digest.input)))),
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
     ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
@@ -125,6 +126,20 @@ impl<'a> Document<'a> {
     /// Returns the figures as files: name and SVG, each to be read on its own on a white ground.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+    }
+
+    /// Returns the tables as files of Parquet, with their names: the rows of `results.csv` and `results-values.csv`, and one for each trial and direction.
+    ///
+    /// # Errors
+    /// A cell that is not of the type of its column: a bug of this crate.
+    pub fn parquet_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, ReportError> {
+        let input = self.digest.input;
+        let tables = [
+            ("results.parquet", csv::results(input)),
+            ("results-values.parquet", csv::values(input)),
+            ("trials.parquet", csv::trials(&self.digest)),
+        ];
+        tables.into_iter().map(|(name, rows)| Ok((name, parquet(&rows)?))).collect()
     }
 
     /// Returns the panels of the figures as files for papers: name, with the folder `figures`, and LaTeX.

@@ -29,6 +29,7 @@ mod markdown;
 mod methods;
 mod numbers;
 mod origin;
+mod parquet;
 mod plot;
 mod scaling;
 mod series;
@@ -44,7 +45,7 @@ mod wrapping;
 
 pub use document::Document;
 pub use html::STYLE;
-pub use json::FORMAT;
+pub use json::{FORMAT, schema as results_schema};
 pub use latex::PaperStyle;
 pub use plot::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
 
@@ -82,6 +83,9 @@ pub enum ReportError {
     /// The page's template and its context do not fit: a bug of this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
+    /// A cell of a table is not of the type of its column: a bug of this crate.
+    #[error("cannot write a table as Parquet: {0}")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
     /// The records were written by a newer sixbench.
     #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
     Format { found: u32, known: u32 },

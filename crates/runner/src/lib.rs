@@ -29,6 +29,7 @@ mod quiet;
 mod rehearsal;
 pub mod reporting;
 mod request;
+pub mod schema;
 mod search_alone;
 pub mod selftest;
 mod server;

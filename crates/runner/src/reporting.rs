@@ -57,6 +57,9 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
     for (name, text) in &files {
         store::write(directory, name, text)?;
     }
+    for (name, octets) in document.parquet_files()? {
+        store::write(directory, name, octets)?;
+    }
     Ok(directory.join("report.html"))
 }
 

@@ -251,12 +251,12 @@ fn line(record: &TrialRecord) -> Result<String> {
 
 /// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
 /// sees half of it.
-pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
+pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
     let path = directory.join(name);
     let directory = path.parent().unwrap_or(directory);
     let temporary = directory.join(format!(".{}.new", path.file_name().unwrap_or_default().display()));
     let made = make_directory(directory);
-    let written = made.and_then(|()| fs::write(&temporary, text)).and_then(|()| owner::give(&temporary));
+    let written = made.and_then(|()| fs::write(&temporary, content)).and_then(|()| owner::give(&temporary));
     let written = written.and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| {
         // Half a file is of no use, and takes room on a disk that may be full.

@@ -1,10 +1,11 @@
 //! The parts of the machine that can limit a DUT, and the words for them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The part that limits a DUT, as far as it can be seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottleneck {
     /// The part at its end.
     pub cause: Cause,
@@ -13,7 +14,7 @@ pub struct Bottleneck {
 }
 
 /// Parts of the machine that can be at their end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Softirqs fill a core, and others have time to spare.

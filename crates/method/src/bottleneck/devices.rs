@@ -3,11 +3,12 @@
 use super::cores::{Core, cores_of, dut_cores};
 use crate::lists::each_once;
 use crate::record::{TrialRecord, Watch};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The idleness of the devices of a chain, and the conclusion on which of them limits it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chain {
     /// The devices, the one with the least idle core first.
     pub devices: Vec<Idleness>,
@@ -16,7 +17,7 @@ pub struct Chain {
 }
 
 /// The idleness of one device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Idleness {
     /// The name of its recipe; of a DUT that is watched by the host's cores what the caller calls it.
     pub device: String,
@@ -31,7 +32,7 @@ pub struct Idleness {
 }
 
 /// The bottleneck among the devices of a chain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Weakest {
     /// The first one.

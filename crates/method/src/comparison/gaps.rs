@@ -6,12 +6,13 @@ use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::replay;
 use crate::terms::FrameSize;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// One of the two sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Which {
     /// The side that is compared with.
     A,

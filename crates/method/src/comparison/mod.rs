@@ -21,6 +21,7 @@ use crate::terms::FrameSize;
 use doubts::Doubt;
 use gaps::Measured;
 use samples::Sample;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One side of a comparison: tests of a plan, and what was measured of them.
@@ -59,7 +60,7 @@ pub struct PointComparison<'a> {
 }
 
 /// One quantity of A and B.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The rate or value that is compared.
     pub subject: Subject,
@@ -89,7 +90,7 @@ pub struct ComparisonRow {
 }
 
 /// The conclusion of a row about B compared with A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum ComparisonFinding {
     /// B is better by more than the tolerance.

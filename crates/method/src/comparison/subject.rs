@@ -3,11 +3,12 @@
 use crate::measures::{Noun, Quantity, Unit};
 use crate::plan::Measure;
 use crate::terms::{Direction, FrameRate, LossRatio};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The rate or value that a row compares.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// The highest rate at which no more than this is lost; with 0 the throughput of RFC 2544 section 26.1.

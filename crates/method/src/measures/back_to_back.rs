@@ -11,10 +11,11 @@ use crate::terms::FrameSize;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9004.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BackToBack {
     /// The rate within the burst, frames per second per direction: the medium's maximum by the RFC.

@@ -11,10 +11,11 @@ use crate::conformance::numbers::list;
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 2544 section 26.3: from the highest rate down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LossScan {
     /// The rates, frames per second per direction, in the order of the trials. None: the maximum of each frame size, nine tenths of it,

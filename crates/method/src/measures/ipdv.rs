@@ -9,10 +9,11 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity
 use crate::conformance::Clause;
 use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One stream at one load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct IpdvStream {
     /// The load at which it is measured.

@@ -11,10 +11,11 @@ use crate::conformance::numbers::{SECOND, count, seconds};
 use crate::plan::Profile;
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 8219 section 7.2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Latency {
     /// The load at which it is measured.

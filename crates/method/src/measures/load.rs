@@ -3,10 +3,11 @@
 use super::Keys;
 use crate::terms::FrameRate;
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The load a measurement is made at.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// This share of the throughput, which is searched for once for all measurements of the same device, size and traffic. 1: RFC 8219's.

@@ -42,6 +42,7 @@ pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 
 use crate::plan::DnsTest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
@@ -52,7 +53,7 @@ macro_rules! measures {
         $(mod $module;)+
 
         /// The measure of a test, with the settings that each measurement has of its own.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Measure {
             $($(#[$doc])* $variant $(($settings))?,)+

@@ -4,10 +4,11 @@ use super::{Measure, Value};
 use crate::plan::Point;
 use crate::search::{Bracket, Limit};
 use crate::terms::FrameRate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The origin of the load of a measurement that was made at the throughput, or at a share of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct LoadSource {
     /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
@@ -20,7 +21,7 @@ pub struct LoadSource {
 }
 
 /// One search for a throughput: a repetition of a test, at the frame size of the point in question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct SearchRef {
     /// Name of the test.
@@ -30,7 +31,7 @@ pub struct SearchRef {
 }
 
 /// The result of one repetition of one point. Derived from the trials by replaying them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The test and frame size.
     pub point: Point,

@@ -1,6 +1,7 @@
 //! The quantities that the RFCs define, each with its name, its unit and which way is better.
 
 use crate::terms::{Direction, FrameRate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The better one of two values, which decides the formula of degradation (RFC 8219 section 10.2.1).
@@ -15,7 +16,7 @@ enum Better {
 macro_rules! quantities {
     ($($(#[$doc:meta])* $variant:ident: $name:literal, $title:literal, $unit:ident, $better:ident;)+) => {
         /// A quantity the RFCs define. Times are nanoseconds here and milliseconds or seconds in reports.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum Quantity {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
         }
@@ -141,7 +142,7 @@ impl Unit {
 }
 
 /// One number a repetition came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Value {
     /// The quantity that was measured.
     pub quantity: Quantity,

@@ -12,10 +12,11 @@ use crate::conformance::numbers::{SECOND, percent, repetitions, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 2544 section 26.5.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recovery {
     /// The overload as a share of the throughput: 1.1 by the RFC.

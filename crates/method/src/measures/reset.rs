@@ -14,13 +14,14 @@ use crate::conformance::numbers::{SECOND, list, percent, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameSize;
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 6201 section 4: the DUT forwards for at least 15 s before it is reset.
 const BEFORE_NS: u64 = 15_000_000_000;
 
 /// RFC 6201.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reset {
     /// The load at which it is measured.

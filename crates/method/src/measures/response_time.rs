@@ -18,10 +18,11 @@ use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Requests from clients, each at the same rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ResponseTime {
     /// Requests per second of each client.

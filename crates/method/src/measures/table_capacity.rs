@@ -12,10 +12,11 @@ use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Capacity {
     /// C0: connections of the first step.

@@ -4,10 +4,11 @@ use super::keys::{Keys, MeasureDefaults, time};
 use crate::conformance::Clause;
 use crate::trial::tcp::Close;
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The way TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Tcp {
     /// Octets of the object that each GET brings.

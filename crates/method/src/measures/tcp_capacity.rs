@@ -12,10 +12,11 @@ use crate::plan::Stateful;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The number of TCP connections that can be open: doubling, then halving, each step a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TcpCapacity {
     /// The way connections are made.

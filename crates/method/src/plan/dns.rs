@@ -1,12 +1,13 @@
 //! What a test of a DNS server sets: the parameters of RFC 8219 section 9.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
 /// A test of a DNS server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DnsTest {
     /// The kind of server.
@@ -33,7 +34,7 @@ pub struct DnsTest {
 }
 
 /// The kind of server that is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DnsRole {
     /// It synthesises AAAA records of A records (RFC 6147).
@@ -106,7 +107,7 @@ pub fn checked_domain(text: &str) -> Result<String, String> {
 }
 
 /// A part of the namespace of dns64perf++: one name for each IPv4 address of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Names {
     first: Ipv4Addr,

@@ -2,12 +2,13 @@
 
 use crate::measures::Quantity;
 use crate::terms::{FrameRate, FrameSize};
+use schemars::JsonSchema;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// A bound, or two, for the median of the repetitions: a run that misses one says so, and so does its exit code.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Expectation {
     /// The quantity that is bounded, each direction by itself; without it the rate that is searched for, for the first loss

@@ -26,10 +26,11 @@ use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything a run does, in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Plan {
     /// A short name: letters, digits, `-`.
@@ -63,7 +64,7 @@ fn usual_patience() -> u64 {
 }
 
 /// One test: a DUT, its traffic, the frame sizes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Test {
     /// Unique in the plan: letters, digits, `-`.
@@ -115,7 +116,7 @@ pub struct Test {
 }
 
 /// One point of a plan: a test at one frame size.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Point {
     /// Name of the test.

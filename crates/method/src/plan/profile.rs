@@ -1,9 +1,10 @@
 //! The profile of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The profile of a run, by how near it comes to the RFCs' durations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Less than a second a trial: shows that everything works and ranks roughly. Not conformant.

@@ -3,14 +3,16 @@
 use super::{Plan, Point, Test};
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 /// One point of a plan, or one repetition of it: `test/84`, `test/84/3`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
 pub struct MeasurementKey {
     /// The test and frame size.
     pub point: Point,
@@ -19,7 +21,7 @@ pub struct MeasurementKey {
 }
 
 /// The measurements that a run makes of its plan; without any key, all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Selection {
     keys: BTreeSet<MeasurementKey>,

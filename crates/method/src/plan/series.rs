@@ -1,9 +1,10 @@
 //! A series of tests that differ in one property.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Tests that differ in one thing only, written as one test with a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Series {
     /// Name of the test they were written as.
@@ -15,7 +16,7 @@ pub struct Series {
 }
 
 /// The property in which the steps of a series differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesBy {
     /// Native IPv6 background traffic, per cent of all frames (RFC 8219 section 5.3).

@@ -3,10 +3,11 @@
 use super::ValueOrder;
 use crate::terms::FrameRate;
 use crate::trial::{PhaseOne, TrialKind, TrialSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The two phases of a test of a stateful NATxy gateway (RFC 9693). In phase 1 every frame opens a connection, in phase 2 none does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Stateful {
     /// N: frames of phase 1, each with a four-tuple of its own.

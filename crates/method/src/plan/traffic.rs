@@ -1,10 +1,11 @@
 //! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
 
 use crate::terms::Direction;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ports, addresses and flows of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TrafficSettings {
     /// UDP ports of the frames from left to right.
@@ -105,7 +106,7 @@ impl TrafficSettings {
 }
 
 /// The kind of test datagrams.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Payload {
     /// UDP (RFC 8219 section 5.3).
@@ -122,7 +123,7 @@ impl Payload {
 }
 
 /// UDP ports of the test frames of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ports {
     /// Source ports.
@@ -147,7 +148,7 @@ impl Ports {
 }
 
 /// A range of 16-bit values and how they follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ValueRange {
     /// The first value.
@@ -169,7 +170,7 @@ impl ValueRange {
 }
 
 /// The order of the values of a range from frame to frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueOrder {
     /// Always the first.
@@ -195,7 +196,7 @@ impl ValueOrder {
 }
 
 /// 16 bits of an address that vary (draft-lencse-bmwg-multiple-ip-addresses).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AddressPart {
     /// The values.
@@ -214,7 +215,7 @@ impl AddressPart {
 }
 
 /// A bounded number of network flows (RFC 8219 section 10): frames take turns among `count` combinations of ports and addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Flows {
     /// The number of flows.

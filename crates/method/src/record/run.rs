@@ -1,10 +1,11 @@
 //! When, where and by which command a run was made, how it ended, and which of its tests were never run.
 
 use crate::plan::Test;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One part of a run: the whole of it, unless it was resumed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunPart {
     /// Name of the host.
     pub host: String,
@@ -21,7 +22,7 @@ pub struct RunPart {
 }
 
 /// The way a part of a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Ending {
     /// Every measurement of the plan was made.
@@ -36,7 +37,7 @@ pub enum Ending {
 }
 
 /// A test that was not run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedTest {
     /// Name of the test.
     pub test: String,
@@ -45,7 +46,7 @@ pub struct SkippedTest {
 }
 
 /// The reason why a test was not run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SkipReason {
     /// It is optional and what it needs is missing on this host. The resolved plan does not have it.
@@ -65,7 +66,7 @@ pub enum SkipReason {
 }
 
 /// Another user of a core that a trial needed: the run waited for it before it went on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturber {
     /// The process or the host.
     pub who: String,

@@ -1,10 +1,11 @@
 //! What was seen of the machine under the DUT during a trial.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watch {
     /// Time between samples, nanoseconds.
     pub interval_ns: u64,
@@ -44,7 +45,7 @@ pub struct Watch {
 }
 
 /// One device over a trial, where it has cores of its own or is one of several.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceWatch {
     /// The name of its recipe.
     pub device: String,
@@ -57,7 +58,7 @@ pub struct DeviceWatch {
 }
 
 /// A drop counter of the DUT over a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drops {
     /// The place where they were dropped.
     #[serde(rename = "where")]
@@ -69,7 +70,7 @@ pub struct Drops {
 }
 
 /// The place of a drop.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DropPlace {
     /// The kernel's queue between an interface and the core that works for it.
@@ -130,7 +131,7 @@ impl Watch {
 }
 
 /// One core over a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreWatch {
     /// The kernel's number of the core.
     pub core: u32,
@@ -141,7 +142,7 @@ pub struct CoreWatch {
 }
 
 /// The owner of a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CoreRole {
     /// The DUT.
@@ -153,7 +154,7 @@ pub enum CoreRole {
 }
 
 /// Shares of one interval in per mille: their sum is about 1000.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuSample {
     /// User and nice.
     pub user: u16,

@@ -4,10 +4,11 @@ use super::CoreRepetitions;
 use super::interval::{self, Interval};
 use super::solve::least_squares;
 use crate::stats::median;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A law of the rate X over n cores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
     /// Amdahl's: X(n) = λ n / (1 + σ (n - 1)). What cannot be shared out, σ, limits the rate to λ / σ.
@@ -32,7 +33,7 @@ impl Law {
 }
 
 /// A law with the parameters that lie nearest the medians.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fit {
     /// The law that was fitted.
     pub law: Law,
@@ -55,7 +56,7 @@ pub struct Fit {
 }
 
 /// The reason why no law was fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 // The message over each variant says what its fields are.
 #[allow(missing_docs)]

@@ -5,6 +5,7 @@ use super::CoreRepetitions;
 use super::fit::{Fit, Law, medians, parameters};
 use crate::simulated::SplitMix64;
 use crate::stats::percentile;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
@@ -17,7 +18,7 @@ const SEED: u64 = 8219;
 
 /// From the 2.5th to the 97.5th percentile over 1,000 fits to resampled repetitions (Efron's bootstrap). It supposes that the law holds; how
 /// far the medians are from it is said by [`Fit::residual`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The interval of λ, in the unit of the values.
     pub lambda: (f64, f64),
@@ -30,7 +31,7 @@ pub struct Interval {
 }
 
 /// The range of the number of cores at which the rate is highest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PeakInterval {
     /// The least number of cores.
     pub low: f64,

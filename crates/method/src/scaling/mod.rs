@@ -15,6 +15,7 @@ pub use fit::{Fit, Law, NoFit, fit};
 pub use interval::{Interval, PeakInterval};
 
 use crate::stats::Summary;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -28,7 +29,7 @@ pub struct CoreRepetitions {
 }
 
 /// One number of cores, and what it gains.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalingStep {
     /// Active cores.
     pub cores: NonZeroU32,

@@ -3,6 +3,7 @@
 
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod binary;
@@ -21,7 +22,7 @@ pub use range::{Bounds, LoadRange};
 pub use start::start_for;
 
 /// The algorithm of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchMethod {
     /// Halving the interval; one goal.
@@ -62,7 +63,7 @@ impl SearchMethod {
 }
 
 /// The settings of searches for loads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SearchSettings {
     /// The algorithm.
@@ -90,7 +91,7 @@ impl SearchSettings {
 }
 
 /// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepetitionStart {
     /// As the first one: at the maximum of the range. Every repetition is independent of the others.
@@ -136,7 +137,7 @@ pub trait Search {
 }
 
 /// The knowledge of a search about one loss goal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bracket {
     /// The loss that is accepted.
     pub goal: LossRatio,
@@ -150,7 +151,7 @@ pub struct Bracket {
 }
 
 /// The reason why a result is not higher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// The DUT lost frames at the upper bound: the result is the DUT's.

@@ -2,10 +2,11 @@
 
 use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A trend over the repetitions of a measurement. They are not independent then, and the interval of their median covers it less often than stated.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// Theil and Sen's slope: the median over all pairs, per repetition, as a share of the median value.
     pub slope: f64,

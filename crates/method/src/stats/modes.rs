@@ -2,10 +2,11 @@
 
 use super::summary::{deviation, mean, median_of_sorted};
 use super::{median, sort};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A sample of two modes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TwoModes {
     /// The mode of the smaller values.
     pub low: Mode,
@@ -14,7 +15,7 @@ pub struct TwoModes {
 }
 
 /// One mode of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mode {
     /// Median of its values.
     pub centre: f64,

@@ -4,10 +4,11 @@
 use super::drift::erfc;
 use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The ratio by which the values of a sample B are larger than those of an independent sample A.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shift {
     /// Median of B over median of A.
     pub ratio: f64,

@@ -1,11 +1,12 @@
 //! One sample: the statistics of RFC 8219 section 12 and RFC 9004 section 6.4, and the interval they leave open.
 
 use super::sort;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A sample in the reporting formats of RFC 8219 section 12 (median, 1st and 99th percentile) and RFC 9004 section 6.4 (average, minimum,
 /// maximum, standard deviation), in the unit of the sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Sample size.
     pub n: usize,

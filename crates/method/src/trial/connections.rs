@@ -2,10 +2,11 @@
 
 use super::Fault;
 use crate::terms::FrameRate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Phase 1 of a trial, and what the DUT itself said of its connections.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
     /// N: frames of phase 1 that left the tester, each with a four-tuple of its own.
     pub offered: u64,
@@ -71,7 +72,7 @@ impl Connections {
 
 /// The translation of the sources of the connections by the DUT, as the Responder saw it. The words are those of RFC 4787
 /// section 4.1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mapping {
     /// Connections the state table holds: what the other numbers are of.
     pub seen: u64,

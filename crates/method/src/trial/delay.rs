@@ -1,9 +1,10 @@
 //! Delays of one direction of a trial, in nanoseconds: summaries and distribution.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One-way delay: from "handed to the port" to "seen by the receiver" (RFC 1242 section 3.8), nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delay {
     /// Frames measured.
     pub count: u64,
@@ -21,7 +22,7 @@ pub struct Delay {
 }
 
 /// The sum and the spread of delays, from which the average and the standard deviation follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moments {
     /// The sum of all delays, nanoseconds.
     pub sum_ns: u64,
@@ -58,7 +59,7 @@ impl Delay {
 }
 
 /// Inter packet delay variation, `D(i) - D(i-1)` (RFC 8219 section 7.3.2), nanoseconds, over the frames received with their predecessor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ipdv {
     /// Pairs measured.
     pub pairs: u64,
@@ -71,7 +72,7 @@ pub struct Ipdv {
 }
 
 /// Frames with about the same delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "(u64, u64)", into = "(u64, u64)")]
 pub struct Bucket {
     /// The largest delay in the bucket, nanoseconds; it begins above the next smaller bucket possible, less than 1 % below.

@@ -2,11 +2,12 @@
 
 use super::delay::{Bucket, Delay, Ipdv};
 use crate::terms::{Direction, LossRatio};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The counts of one direction. Every offered frame has one class: `received`, `late`, `mistranslated`, `corrupt`, or lost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionResult {
     /// The direction these frames went.
     pub direction: Direction,
@@ -89,7 +90,7 @@ pub struct DirectionResult {
 pub const LOSS_BIN_NS: u64 = 100_000_000;
 
 /// Statistics on how well a sender kept its schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sending {
     /// From the first to the last frame by the schedule, nanoseconds.
     pub nominal_ns: u64,
@@ -102,7 +103,7 @@ pub struct Sending {
 }
 
 /// Statistics on how well a receiver kept up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Receiving {
     /// The longest time between two looks at the port while frames were due, nanoseconds.
     pub worst_gap_ns: u64,
@@ -111,7 +112,7 @@ pub struct Receiving {
 }
 
 /// A time in which nothing was received: the timestamp method of RFC 6201 section 1.3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
     /// The last arrival before it, nanoseconds from the first frame's due time.
     pub from_ns: u64,

@@ -1,10 +1,11 @@
 //! What a trial of DNS queries counted (RFC 8219 section 9). Counts, sums and times only, never a ratio.
 
 use super::Fault;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The counts of one trial of queries, beside those that every trial has: there a query is what a frame is elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DnsResult {
     /// The server that was asked, address and port.
     pub server: String,
@@ -44,7 +45,7 @@ impl DnsResult {
 
 /// Queries by their result, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
 /// `wrong_ttl`, `wrong_form`, `empty`, `truncated`, a response code, `malformed`, or `unanswered`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answers {
     /// Sent.
     pub sent: u64,
@@ -129,7 +130,7 @@ impl Answers {
 }
 
 /// Sums from which average and standard deviation follow: the classic figures of dns64perf++.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RttSums {
     /// Answers measured.
     pub count: u64,
@@ -169,7 +170,7 @@ impl RttSums {
 }
 
 /// Caching: what was meant to be answered from the cache and what was, name by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// The number of queries rightly answered, in time or late, that were for names resolved before the trial.
     pub intended: u64,
@@ -191,7 +192,7 @@ pub struct Cache {
 }
 
 /// The messages that reached the authoritative server during a trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuthorityCounts {
     /// Queries for AAAA records of names in the namespace.
     pub aaaa: u64,
@@ -232,7 +233,7 @@ impl std::iter::Sum for AuthorityCounts {
 }
 
 /// The self-test of RFC 8219 section 9.2.1: the tester's client looped to its authority, without the DUT.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// r: the highest rate a DUT may be tested at, queries per second. 0: none.
     pub rate: u64,
@@ -247,7 +248,7 @@ pub struct Certificate {
 }
 
 /// One trial of the self-test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CertificateTrial {
     /// Queries per second, looped: 2 (r + d) with d = 0.1 r.
     pub rate: u64,

@@ -1,11 +1,12 @@
 //! Faults of the tester itself during a trial.
 
 use crate::terms::Direction;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A way in which the tester, not the DUT, fell short. Durations are in nanoseconds or milliseconds, as the names of the fields say; rates are
 /// per second.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "kebab-case")]
 // The message over each variant says what its fields are.
 #[allow(missing_docs)]

@@ -24,6 +24,7 @@ pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};
 pub use spoilt::Spoilt;
 
 use crate::terms::{Direction, FrameRate, LossRatio};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
@@ -36,7 +37,7 @@ pub trait Measurer {
 }
 
 /// The counts of a measurer in one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "outcome::Recorded", into = "outcome::Recorded")]
 pub struct TrialResult {
     /// The specification of the trial.
@@ -50,7 +51,7 @@ pub struct TrialResult {
 }
 
 /// The verdict of a trial on a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The loss was within the goal.

@@ -1,6 +1,7 @@
 //! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its kind is.
 
 use super::{Connections, DirectionResult, Fault, TrialKind, TrialResult, TrialSpec, dns::DnsResult, tcp::TcpResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is counted besides, by what a trial sends. Each kind is `None` where nothing was sent, and a fault says why.
@@ -72,7 +73,7 @@ impl TrialResult {
 }
 
 /// A result as records have it: each kind of outcome is a key of its own.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct Recorded {
     spec: TrialSpec,
     directions: Vec<DirectionResult>,

@@ -1,9 +1,10 @@
 //! The settings that all trials of a plan have in common.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The settings of trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TrialSettings {
     /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.

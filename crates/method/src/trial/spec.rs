@@ -1,10 +1,11 @@
 //! What a measurement asks of a trial, and when each of its frames is due.
 
 use crate::terms::FrameRate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The specification of one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialSpec {
     /// The intended load of RFC 2285 section 3.5.1: frames per second, per direction.
     pub rate: FrameRate,
@@ -22,7 +23,7 @@ pub struct TrialSpec {
 }
 
 /// Phase 1 of a stateful test (RFC 9693): one frame on each connection, none of them twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseOne {
     /// N.
     pub connections: u64,
@@ -31,7 +32,7 @@ pub struct PhaseOne {
 }
 
 /// The kind of a trial: what is sent, and the course of the load over the time of sending.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialKind {
     /// Frames at the same rate from the first to the last.
@@ -110,7 +111,7 @@ impl TrialKind {
 }
 
 /// The frames that are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tagging {
     /// No frame due before this is tagged, nanoseconds from the first frame.
     pub after_ns: u64,

@@ -3,11 +3,12 @@
 
 use super::{DirectionResult, Fault, Sending, TrialOutcome, TrialResult, TrialSpec};
 use crate::terms::Direction;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The way connections are closed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
     /// The server sends the first FIN, after its response.
@@ -20,7 +21,7 @@ pub enum Close {
 }
 
 /// The two trials of RFC 3511.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpTrial {
     /// Connections one after the other, each closed when its response is there (section 5.3).
@@ -30,7 +31,7 @@ pub enum TcpTrial {
 }
 
 /// The specification of a trial of TCP connections, as given to the tester.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSpec {
     /// The kind of trial.
     pub trial: TcpTrial,
@@ -47,7 +48,7 @@ pub struct TcpSpec {
 }
 
 /// The counts of one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpResult {
     /// The specification of the trial.
     pub spec: TcpSpec,
@@ -76,7 +77,7 @@ pub struct TcpResult {
 
 /// Connections by their result. Every attempted one has exactly one: `completed`, `refused`, `reset`, `unreachable`, `timed_out`,
 /// `unverified` or `wrong`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionCounts {
     /// Connections that the schedule held.
     pub intended: u64,
@@ -103,7 +104,7 @@ pub struct ConnectionCounts {
 }
 
 /// Connections when all were open: each was asked once more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Asked: completed before, and not seen to end since.
     pub requested: u64,
@@ -118,7 +119,7 @@ pub struct Check {
 }
 
 /// Times of connections, nanoseconds (RFC 3511 sections 5.2.4.2 and 5.3.4.2 ask for minimum, maximum, average and aggregate).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Connections it is about.
     pub count: u64,
@@ -135,7 +136,7 @@ pub struct Times {
 }
 
 /// Statistics on how well the client kept its schedule. In a capacity trial, that of opening.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pace {
     /// From the first to the last attempt by the schedule, nanoseconds.
     pub nominal_ns: u64,
@@ -152,7 +153,7 @@ pub struct Pace {
 }
 
 /// The counts of the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCounts {
     /// Connections accepted.
     pub accepted: u64,
@@ -180,7 +181,7 @@ pub struct ServerCounts {
 }
 
 /// The counts of the kernel under the tester's ends in the meantime, with the traffic of others in the same namespaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelCounts {
     /// SYNs and SYN/ACKs sent again from the client's namespace.
     pub client_syn_retransmitted: u64,

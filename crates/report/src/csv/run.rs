@@ -6,12 +6,30 @@ use crate::origin::{Span, command, hosts, machine_time};
 
 const COLUMNS: &str = "run_started,run_ended,host,command,sixbench";
 
-/// Returns a file of these rows, each with the columns of the run behind its own.
-pub(super) fn file(input: &Input, own: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
-    let labels: String = input.facts.labels.keys().map(|key| format!(",label_{key}")).collect();
+/// The rows of a file, and the names of their cells.
+pub(crate) struct Rows {
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Rows {
+    /// Returns the rows as comma-separated values.
+    pub(crate) fn csv(self) -> String {
+        std::iter::once(self.columns.join(",") + "\n").chain(self.rows.into_iter().map(line)).collect()
+    }
+}
+
+/// Returns these rows, each with the columns of the run behind its own.
+pub(super) fn rows(input: &Input, own: &str, rows: impl Iterator<Item = Vec<String>>) -> Rows {
+    let labels = input.facts.labels.keys().map(|key| format!("label_{key}"));
+    let columns = own.split(',').chain(COLUMNS.split(',')).map(str::to_owned).chain(labels).collect();
     let run = fields(input);
-    let line = |row: Vec<String>| line(row.into_iter().chain(run.iter().cloned()));
-    std::iter::once(format!("{own},{COLUMNS}{labels}\n")).chain(rows.map(line)).collect()
+    Rows { columns, rows: rows.map(|row| row.into_iter().chain(run.iter().cloned()).collect()).collect() }
+}
+
+/// Returns a file of these rows.
+pub(super) fn file(input: &Input, own: &str, of: impl Iterator<Item = Vec<String>>) -> String {
+    rows(input, own, of).csv()
 }
 
 /// Returns what stands in the columns of the run: the same in every row.

@@ -3,13 +3,14 @@
 use super::{Digest, PointDigest};
 use crate::csv::unit_name;
 use crate::numbers::{self, full_rate_unit, grouped, percentage, short, short_ms};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 
 /// A number, what it is of, and its words.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Headline {
     /// `throughput`, or a quantity as records name it.
     pub(crate) quantity: &'static str,

@@ -2,6 +2,7 @@
 //! phase, and at what rate they were established where they were held.
 
 use super::PointDigest;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::record::TrialRecord;
@@ -10,7 +11,7 @@ use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SearchPhase {
     /// The number is doubled until one is not held.
@@ -29,7 +30,7 @@ impl SearchPhase {
 }
 
 /// One number of connections in one phase, over the repetitions.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct CapacityStep {
     pub(crate) phase: SearchPhase,
     pub(crate) connections: u64,

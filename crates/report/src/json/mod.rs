@@ -10,6 +10,8 @@ use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample}
 use origin::{JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
@@ -23,7 +25,7 @@ use stateful::JsonStateful;
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
 pub const FORMAT: u32 = 2;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonResults<'a> {
     format: u32,
     plan: &'a str,
@@ -45,7 +47,7 @@ struct JsonResults<'a> {
     core_scaling: Vec<JsonScaling<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonPoint<'a> {
     test: &'a str,
     title: &'a str,
@@ -70,7 +72,7 @@ struct JsonPoint<'a> {
     repetitions: Vec<JsonRepetition<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonGoal {
     loss_ratio: f64,
     summary: Option<Summary>,
@@ -90,7 +92,7 @@ struct JsonGoal {
     below_minimum: u32,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonQuantity {
     quantity: Quantity,
     unit: &'static str,
@@ -104,7 +106,7 @@ struct JsonQuantity {
     at_least: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonRepetition<'a> {
     repetition: u32,
     trials: u32,
@@ -117,12 +119,17 @@ struct JsonRepetition<'a> {
     values: &'a [Value],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonBracket {
     loss_ratio: f64,
     lower: Option<u64>,
     upper: Option<u64>,
     limit: Limit,
+}
+
+/// Returns the schema of `results.json`.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<JsonResults<'_>>()
 }
 
 /// The results as one JSON document, indented, ended by a newline.

@@ -4,11 +4,12 @@ use crate::Input;
 use crate::digest::{Digest, Headline, PointDigest};
 use crate::origin::{Span, machine_time};
 use crate::status::why;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::record::RunPart;
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JsonRun<'a> {
     sixbench: &'a str,
     /// The start of the first trial; null without one.
@@ -38,7 +39,7 @@ impl<'a> JsonRun<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JsonStatus {
     /// `result`, `at-least`, `no-result` or `not-run`.
     status: &'static str,

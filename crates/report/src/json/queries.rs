@@ -1,11 +1,12 @@
 //! What `results.json` holds of a test of a DNS server: its parameters, and the trials that decided.
 
 use crate::digest::{Digest, PointDigest, QueryTrial};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::{DnsRole, DnsTest, Names};
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JsonDns<'a> {
     role: DnsRole,
     /// Per cent, both.
@@ -27,7 +28,7 @@ pub(super) struct JsonDns<'a> {
     failing: Option<JsonAsked<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonAsked<'a> {
     repetition: u32,
     trial: u32,

@@ -4,11 +4,12 @@ use crate::bound::Bound;
 use crate::digest::Digest;
 use crate::numbers::full_rate_unit;
 use crate::scaling::{ScaledStep, Scaling, scalings};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::bottleneck::{Idleness, Weakest};
 use sixbench_method::scaling::{Fit, NoFit};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JsonScaling<'a> {
     series: &'a str,
     /// The frame size; `null` for DNS queries.
@@ -21,7 +22,7 @@ pub(super) struct JsonScaling<'a> {
     refusals: Vec<JsonRefusal>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonScalingStep {
     cores: u32,
     median: f64,
@@ -43,7 +44,7 @@ struct JsonScalingStep {
 }
 
 /// The first of `devices` is the bottleneck where `verdict` says so.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonBottleneck {
     #[serde(flatten)]
     verdict: Weakest,
@@ -51,7 +52,7 @@ struct JsonBottleneck {
     words: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonRefusal {
     #[serde(flatten)]
     why: NoFit,

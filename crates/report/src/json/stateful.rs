@@ -1,11 +1,12 @@
 //! What `results.json` holds of a stateful test: the parameters of RFC 9693, and what the trials say of connections.
 
 use crate::digest::{CapacityStep, Digest, PointDigest, phase_1_rate};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::trial::Mapping;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JsonStateful {
     /// N; of a search for the capacity the first one.
     connections: u64,
@@ -36,7 +37,7 @@ pub(super) struct JsonStateful {
     capacity_steps: Vec<CapacityStep>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JsonMapping {
     seen: u64,
     ports_preserved: u64,

@@ -11,5 +11,7 @@ mod points;
 mod response;
 mod sample;
 mod scaling;
+mod schemas;
 mod stateful;
+mod tables;
 mod views;

@@ -77,6 +77,9 @@ impl Sample {
         let input = self.input();
         let document = Document::new(&input).expect("a report");
         std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
+        for (name, octets) in document.parquet_files().expect("tables") {
+            std::fs::write(format!("{directory}/{name}"), octets).expect("a table");
+        }
         for (name, text) in document.files().expect("a report") {
             std::fs::write(format!("{directory}/{name}"), text).expect("a view");
         }

@@ -1,0 +1,75 @@
+//! The JSON Schemas of what a run writes, made of the types that write and read it. `docs/schema/` has them as files.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use sixbench_method::event::Event;
+use sixbench_method::record::{Facts, TrialRecord};
+use sixbench_plan::resolved;
+use sixbench_report as report;
+
+/// A schema: its name, what it describes, and the function that makes it.
+type NamedSchema = (&'static str, &'static str, fn() -> Schema);
+
+const SCHEMAS: [NamedSchema; 5] = [
+    ("trial", "A line of trials.jsonl of sixbench", of::<TrialRecord>),
+    ("facts", "facts.json of sixbench", of::<Facts>),
+    ("results", "results.json of sixbench", report::results_schema),
+    ("plan", "resolved.toml of sixbench, as JSON has it", resolved::schema),
+    ("event", "A line of sixbench run --json", of_written::<Event>),
+];
+
+/// Returns the names of the schemas.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(name, ..)| *name)
+}
+
+/// Returns the schema of this name as text, ended by a newline.
+///
+/// # Errors
+/// No schema has the name: the names there are.
+pub fn text(name: &str) -> Result<String, String> {
+    let (_, title, schema) = SCHEMAS.iter().find(|(of, ..)| *of == name).ok_or_else(|| {
+        let names: Vec<&str> = names().collect();
+        format!("expected one of {}, not `{name}`", names.join(", "))
+    })?;
+    let mut schema = schema();
+    schema.insert("title".to_owned(), (*title).into());
+    Ok(format!("{:#}\n", schema.as_value()))
+}
+
+/// The schema of what is read: a file of an earlier version may lack what has a default.
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+}
+
+/// The schema of what is only written.
+fn of_written<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    /// `INSTA_UPDATE=always` writes them, as it does snapshots.
+    #[test]
+    fn the_schemas_in_docs_are_those_of_the_code() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+        let is_updated = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+        for name in names() {
+            let (path, schema) = (folder.join(format!("{name}.json")), text(name).expect("a schema"));
+            if is_updated {
+                fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &schema)).expect("a file");
+            }
+            let kept = fs::read_to_string(&path).unwrap_or_default();
+            assert!(kept == schema, "{} is old: INSTA_UPDATE=always writes it again", path.display());
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_schema_has_is_answered_with_those_there_are() {
+        assert_eq!(text("record"), Err("expected one of trial, facts, results, plan, event, not `record`".to_owned()));
+    }
+}
