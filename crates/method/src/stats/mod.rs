@@ -7,6 +7,7 @@ mod inversions;
 mod modes;
 mod shift;
 mod summary;
+mod trend;
 
 pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};
@@ -14,6 +15,7 @@ pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
 pub use shift::{Doubts, LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift};
 pub use summary::{Summary, median, median_interval_95, percentile};
+pub use trend::{Slope, trend};
 
 fn sort(sample: &[f64]) -> Vec<f64> {
     let mut sorted = sample.to_vec();

@@ -11,5 +11,6 @@ mod points;
 mod response;
 mod sample;
 mod scaling;
+mod soak;
 mod stateful;
 mod views;
