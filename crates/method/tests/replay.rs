@@ -60,6 +60,7 @@ fn measures() -> Vec<Measure> {
         }),
         Measure::TcpEstablishmentRate(tcp),
         Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns }),
+        Measure::Soak(Soak { load, duration_ns, warm_up_ns: 10 * SECOND }),
         Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
     ];
     all.iter().for_each(is_listed);
@@ -74,7 +75,7 @@ fn is_listed(measure: &Measure) {
         Measure::Recovery(_) | Measure::Reset(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
         Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
-        Measure::ResponseTime(_) => {}
+        Measure::ResponseTime(_) | Measure::Soak(_) => {}
     }
 }
 

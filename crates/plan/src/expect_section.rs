@@ -135,6 +135,7 @@ impl ExpectContext<'_> {
                 Unit::Nanoseconds => units::signed_ns(text),
                 Unit::Percent => units::percent(text),
                 Unit::Octets => units::octets(text),
+                Unit::OctetsPerHour => units::octets(text.trim_end_matches("/h")),
                 unit => units::amount(text, unit.symbol()),
             },
         }

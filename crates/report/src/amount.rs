@@ -16,6 +16,7 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
             Unit::Percent => format!("{value:.4} %"),
             Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
             Unit::Octets => format!("{:.0} kB", value / 1e3),
+            Unit::OctetsPerHour => format!("{:.0} kB/h", value / 1e3),
             Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => format!("{value:.0} {}", subject.unit()),
         },
     }
@@ -28,6 +29,7 @@ pub(crate) fn exact(subject: &Subject, value: f64) -> String {
     match subject {
         Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => format!("{} ms", rounded(value / 1e6)),
         Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => format!("{} kB", rounded(value / 1e3)),
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => format!("{} kB/h", rounded(value / 1e3)),
         subject => format!("{} {}", rounded(value), subject.unit()),
     }
 }

@@ -4,7 +4,8 @@ use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
 use crate::tables::{
-    burst, degradation, dns, loss, mix, path, points, repeated, resources, response, scaling, stateful, tcp, throughput, trial,
+    burst, degradation, dns, loss, mix, path, points, repeated, resources, response, scaling, soak, stateful, tcp, throughput,
+    trial,
 };
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
@@ -67,6 +68,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     ));
     chapters.extend([
         of_table("back-to-back", burst::table(digest), vec![]),
+        of_table("soak", soak::table(digest), vec![]),
         Chapter::new(
             "overload",
             "Overload: more flows",

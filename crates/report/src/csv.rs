@@ -119,9 +119,12 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
     match quantity.unit() {
         Unit::Percent => "percent",
         Unit::FramesPerSecond => "frames/s of both directions",
-        unit @ (Unit::Nanoseconds | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::Octets) => {
-            unit.symbol()
-        }
+        unit @ (Unit::Nanoseconds
+        | Unit::Frames
+        | Unit::Connections
+        | Unit::ConnectionsPerSecond
+        | Unit::Octets
+        | Unit::OctetsPerHour) => unit.symbol(),
     }
 }
 

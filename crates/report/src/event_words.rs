@@ -129,6 +129,7 @@ fn number(value: &Value) -> String {
         Unit::ConnectionsPerSecond => format!("{}/s", show_rate(FrameRate(value.value as u64))),
         Unit::FramesPerSecond => format!("{:.0}/s", value.value),
         Unit::Octets => format!("{:.0} kB", value.value / 1e3),
+        Unit::OctetsPerHour => format!("{:.0} kB/h", value.value / 1e3),
     };
     format!("{at_least}{number}")
 }

@@ -95,7 +95,7 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Percent => percentage(value),
         Unit::Frames => grouped(value),
         Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => grouped(value.round()),
-        Unit::Octets => grouped((value / 1e3).round()),
+        Unit::Octets | Unit::OctetsPerHour => grouped((value / 1e3).round()),
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
 pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
     match quantity.unit() {
         Unit::Nanoseconds => 1e-6,
-        Unit::Octets => 1e-3,
+        Unit::Octets | Unit::OctetsPerHour => 1e-3,
         Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => 1.0,
     }
 }
@@ -133,6 +133,7 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Unit::Nanoseconds => "ms",
         Unit::FramesPerSecond => "frames/s, both directions",
         Unit::Octets => "kB",
+        Unit::OctetsPerHour => "kB/h",
         unit @ (Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond) => unit.symbol(),
     }
 }

@@ -17,7 +17,7 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
-use sixbench_testbed::monitor::{Monitor, Occupant, occupant};
+use sixbench_testbed::monitor::{Monitor, Occupant, interval_for, occupant};
 use sixbench_testbed::{Devices, Recipe, TestbedError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -129,7 +129,8 @@ impl Session {
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let watched = self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default();
         let before_ns = self.round_trip_ns();
-        let monitor = Monitor::start(&self.testbed.cores, watched);
+        let interval = interval_for(Duration::from_nanos(spec.duration_ns));
+        let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);
         let (result, reset) = self.send(spec);
         let mut watch = monitor.stop();
         watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();

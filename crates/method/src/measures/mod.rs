@@ -38,6 +38,7 @@ pub use pdv::PdvStream;
 pub use recovery::Recovery;
 pub use reset::Reset;
 pub use response_time::ResponseTime;
+pub use soak::Soak;
 pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 
@@ -140,6 +141,8 @@ measures! {
     /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
     /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
     response_time: ResponseTime(settings: ResponseTime),
+    /// One load for hours: loss, and growth of memory and connections.
+    soak: Soak(settings: Soak),
 }
 
 impl Measure {
@@ -198,6 +201,11 @@ impl Measure {
     /// Returns the requests that are made, where the test is of those and their replies.
     pub fn response_time(&self) -> Option<&ResponseTime> {
         if let Self::ResponseTime(response) = self { Some(response) } else { None }
+    }
+
+    /// Returns for how long which load is held, where the test is a soak.
+    pub fn soak(&self) -> Option<&Soak> {
+        if let Self::Soak(soak) = self { Some(soak) } else { None }
     }
 
     /// Returns whether the tester's ends are hosts with sockets of the kernel rather than ports for frames.

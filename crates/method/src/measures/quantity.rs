@@ -83,6 +83,22 @@ quantities! {
     ProcessorLoadDeviation: "processor-load-deviation", "CPU load, standard deviation", Percent, Lower;
     /// By how much the DUT's memory in use grew over that before the first frame, octets.
     MemoryGrowth: "memory-growth", "Memory growth", Octets, Lower;
+    /// Frames not received over frames offered in hours at one load, per cent.
+    SoakLoss: "soak-loss", "Frame loss over the soak", Percent, Lower;
+    /// The growth of the DUT's memory, octets per hour, negative where it shrinks.
+    MemoryGrowthRate: "memory-growth-rate", "Memory growth per hour", OctetsPerHour, Lower;
+    /// The lower end of its 95 % interval, octets per hour.
+    MemoryGrowthLeast: "memory-growth-least", "Memory growth per hour, lower end", OctetsPerHour, Lower;
+    /// The upper end, octets per hour.
+    MemoryGrowthMost: "memory-growth-most", "Memory growth per hour, upper end", OctetsPerHour, Lower;
+    /// The growth of the memory of the kernel under the DUT that cannot be reclaimed, octets per hour.
+    KernelGrowthRate: "kernel-memory-growth-rate", "Kernel memory growth per hour", OctetsPerHour, Lower;
+    /// The lower end of its 95 % interval, octets per hour.
+    KernelGrowthLeast: "kernel-memory-growth-least", "Kernel memory growth per hour, lower end", OctetsPerHour, Lower;
+    /// The upper end, octets per hour.
+    KernelGrowthMost: "kernel-memory-growth-most", "Kernel memory growth per hour, upper end", OctetsPerHour, Lower;
+    /// Connections in the kernel's table at the end, less those after the warm-up.
+    TableGrowth: "table-growth", "Connections gained", Connections, Lower;
 }
 
 impl Quantity {
@@ -124,6 +140,8 @@ pub enum Unit {
     FramesPerSecond,
     /// Octets; reports print kB of 1000.
     Octets,
+    /// Octets per hour; reports print kB of 1000 per hour.
+    OctetsPerHour,
 }
 
 impl Unit {
@@ -137,6 +155,7 @@ impl Unit {
             Self::ConnectionsPerSecond => "connections/s",
             Self::FramesPerSecond => "frames/s",
             Self::Octets => "octets",
+            Self::OctetsPerHour => "octets/h",
         }
     }
 }

@@ -11,7 +11,7 @@ mod stateful;
 mod traffic;
 
 pub use crate::measures::{
-    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
+    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Soak, Tcp,
     TcpCapacity,
 };
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};

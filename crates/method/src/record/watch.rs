@@ -18,6 +18,10 @@ pub struct Watch {
     /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<u64>,
+    /// Memory of this machine's kernel that cannot be reclaimed, at each sample, octets: that of the DUT, and of everything else on the machine. Empty
+    /// for a DUT on another machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_memory: Vec<u64>,
     /// Processor time of the DUT's processes over the trial, milliseconds. `None` where it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_ms: Option<u64>,

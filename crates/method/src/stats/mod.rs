@@ -9,6 +9,7 @@ mod inversions;
 mod modes;
 mod shift;
 mod summary;
+mod trend;
 
 pub use censored::{Censored, CensoredTest};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
@@ -18,6 +19,7 @@ pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
 pub use shift::{Doubts, LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift, shift_rank};
 pub use summary::{Summary, median, median_interval_95, percentile};
+pub use trend::{Slope, trend};
 
 fn sort(sample: &[f64]) -> Vec<f64> {
     let mut sorted = sample.to_vec();

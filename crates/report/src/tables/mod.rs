@@ -11,6 +11,7 @@ pub(crate) mod repeated;
 pub(crate) mod resources;
 pub(crate) mod response;
 pub(crate) mod scaling;
+pub(crate) mod soak;
 pub(crate) mod stateful;
 pub(crate) mod tcp;
 pub(crate) mod throughput;

@@ -12,6 +12,7 @@ mod response;
 mod sample;
 mod scaling;
 mod schemas;
+mod soak;
 mod stateful;
 mod tables;
 mod views;

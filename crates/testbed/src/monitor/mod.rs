@@ -14,5 +14,5 @@ mod targets;
 mod virtual_machine;
 
 pub use occupant::{Occupant, occupant};
-pub use sampling::{INTERVAL, Monitor};
+pub use sampling::{INTERVAL, Monitor, interval_for};
 pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};

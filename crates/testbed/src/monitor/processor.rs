@@ -72,6 +72,18 @@ pub(super) fn resident_octets(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
+/// Returns the memory of the kernel that it cannot reclaim, octets; 0 where it does not say.
+pub(super) fn kernel_octets() -> u64 {
+    unreclaimable(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
+}
+
+/// The unreclaimable part of the slab allocator (connections, sessions), of vmalloc (hash tables) and of memory per core, by /proc/meminfo.
+fn unreclaimable(meminfo: &str) -> u64 {
+    let of =
+        |name: &str| meminfo.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
+    ["SUnreclaim:", "VmallocUsed:", "Percpu:"].into_iter().filter_map(of).sum::<u64>() * 1024
+}
+
 /// For how long the threads of a process have been ready to run and waited for a core, microseconds; 0 where the kernel does not say.
 pub(super) fn waited_us(process: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
@@ -176,6 +188,14 @@ mod tests {
         assert_eq!(parse_schedstat("1234567 31000000 42\n"), Some(Scheduled { ran_ns: 1_234_567, waited_ns: 31_000_000 }));
         assert_eq!(parse_schedstat(""), None);
         assert_eq!(waited_us(u32::MAX), 0);
+    }
+
+    #[test]
+    fn the_kernels_own_memory_is_what_it_cannot_reclaim() {
+        let text =
+            "MemTotal: 99 kB\nSlab:  900 kB\nSReclaimable: 500 kB\nSUnreclaim:  400 kB\nVmallocUsed: 30 kB\nPercpu:  2 kB\n";
+        assert_eq!(unreclaimable(text), 432 * 1024);
+        assert_eq!(unreclaimable(""), 0);
     }
 
     #[test]

@@ -13,6 +13,15 @@ use std::time::{Duration, Instant};
 /// Time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
+/// The samples that a trial is watched with at most: a trial of hours needs none in each tenth of a second.
+const MOST_SAMPLES: u32 = 6000;
+
+/// Returns the time between samples of a trial that sends for `duration`: [`INTERVAL`], or a multiple of it for a long one.
+pub fn interval_for(duration: Duration) -> Duration {
+    let times = (duration / MOST_SAMPLES).as_nanos().div_ceil(INTERVAL.as_nanos()) as u32;
+    INTERVAL * times.max(1)
+}
+
 /// A running monitor.
 #[derive(Debug)]
 pub struct Monitor {
@@ -20,6 +29,7 @@ pub struct Monitor {
     thread: JoinHandle<(Vec<MonitorSample>, Vec<Watcher>)>,
     cores: Cores,
     watched: Watched,
+    interval: Duration,
     /// How long every program had run at the start, where the DUT is processes that others may keep from their cores.
     began: Option<RunTimes>,
 }
@@ -31,6 +41,8 @@ struct MonitorSample {
     drops: drops::DropCounters,
     /// Octets; 0 where there is no process.
     memory: u64,
+    /// Octets; 0 where the kernel does not say.
+    kernel_memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
     /// The time that the DUT's processes have waited for a core so far, microseconds.
@@ -47,6 +59,7 @@ impl MonitorSample {
             processors: processor::snapshot(),
             drops: drops::snapshot(&watched.holders),
             memory: processes.iter().filter_map(|process| processor::resident_octets(*process)).sum(),
+            kernel_memory: if watched.is_here() { processor::kernel_octets() } else { 0 },
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
             waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
@@ -55,8 +68,13 @@ impl MonitorSample {
 }
 
 impl Monitor {
-    /// Starts sampling in a thread of its own, as soon as a device on another machine answers. One that does not is not watched.
+    /// Does the same as [`Monitor::start_every`] with the usual interval.
     pub fn start(cores: &Cores, watched: Watched) -> Self {
+        Self::start_every(INTERVAL, cores, watched)
+    }
+
+    /// Starts sampling in a thread of its own, as soon as a device on another machine answers. One that does not is not watched.
+    pub fn start_every(interval: Duration, cores: &Cores, watched: Watched) -> Self {
         let (stop, stopped) = mpsc::channel();
         let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
         let whom = watched.clone();
@@ -68,7 +86,7 @@ impl Monitor {
             loop {
                 snapshots.push(MonitorSample::now(&whom));
                 watchers.iter_mut().for_each(Watcher::look);
-                due += INTERVAL;
+                due += interval;
                 let wait = due.saturating_duration_since(Instant::now());
                 if !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout)) {
                     return (snapshots, watchers);
@@ -76,14 +94,14 @@ impl Monitor {
             }
         });
         let began = (!watched.processes.is_empty()).then(RunTimes::now);
-        Self { stop, thread, cores: cores.clone(), watched, began }
+        Self { stop, thread, cores: cores.clone(), watched, interval, began }
     }
 
     /// Stops; returns what was seen.
     pub fn stop(self) -> Watch {
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut moments = Vec::new();
+        let (mut moments, mut kernel_memory) = (Vec::new(), Vec::new());
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
         let others_ms = self.began.as_ref().map(|began| {
             let own: Vec<u32> =
@@ -92,22 +110,26 @@ impl Monitor {
         });
         // The time of a process that was restarted in the middle begins at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
-        let waited_us = waited_us(&snapshots);
+        let waited_us = waited_us(&snapshots, self.interval);
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
             memory.push(snapshot.memory);
+            kernel_memory.push(snapshot.kernel_memory);
             conntrack.push(snapshot.conntrack);
             moments.push(snapshot.at);
         }
-        if memory.iter().all(|octets| *octets == 0) {
-            memory.clear();
+        for octets in [&mut memory, &mut kernel_memory] {
+            if octets.iter().all(|octets| *octets == 0) {
+                octets.clear();
+            }
         }
         Watch {
-            interval_ns: INTERVAL.as_nanos() as u64,
+            interval_ns: self.interval.as_nanos() as u64,
             cores: processor::watched(&processors, &self.cores),
             devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
+            kernel_memory,
             // A device that runs elsewhere has neither a namespace nor a process here: then what ran on its cores is not known.
             process_ms: self.watched.is_here().then_some(used),
             polling: self.watched.polling,
@@ -121,20 +143,20 @@ impl Monitor {
 }
 
 /// The time for which the DUT's processes waited for a core, in each interval; empty where the kernel does not say.
-fn waited_us(snapshots: &[MonitorSample]) -> Vec<u64> {
+fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
     if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
         return Vec::new();
     }
     let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
     let waited: Vec<u64> = snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
-    by_interval(&moments, &waited)
+    by_interval(&moments, &waited, interval)
 }
 
 /// Spreads what was counted between two moments over the intervals that lie between them. A snapshot taken late, because what held the
 /// DUT's core held the monitor's, too, has counted what belongs to the intervals after its own.
-fn by_interval(moments: &[Instant], counted: &[u64]) -> Vec<u64> {
+fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<u64> {
     let (Some(begin), Some(last)) = (moments.first(), counted.len().checked_sub(1)) else { return Vec::new() };
-    let interval = INTERVAL.as_nanos() as u64;
+    let interval = interval.as_nanos() as u64;
     let since = |moment: &Instant| moment.duration_since(*begin).as_nanos() as u64;
     let mut spread = vec![0; counted.len()];
     for (pair, total) in moments.windows(2).zip(counted) {
@@ -162,10 +184,16 @@ mod tests {
     #[test]
     fn what_a_late_snapshot_counted_is_spread_over_the_intervals_it_covers() {
         let late = moments(&[0, 100, 360, 361, 400, 500]);
-        assert_eq!(by_interval(&late, &[7, 260, 0, 0, 9]), [7, 100, 100, 60, 9]);
-        assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6]), [5, 6], "in time");
-        assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98]), [0, 98]);
-        assert_eq!(by_interval(&[], &[]), [0; 0]);
+        assert_eq!(by_interval(&late, &[7, 260, 0, 0, 9], INTERVAL), [7, 100, 100, 60, 9]);
+        assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6], INTERVAL), [5, 6], "in time");
+        assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98], INTERVAL), [0, 98]);
+        assert_eq!(by_interval(&[], &[], INTERVAL), [0; 0]);
+    }
+
+    #[test]
+    fn long_trials_are_sampled_less_often_so_that_their_records_stay_small() {
+        let seconds = [1, 600, 601, 3600, 4 * 3600].map(|s| interval_for(Duration::from_secs(s)).as_millis());
+        assert_eq!(seconds, [100, 100, 200, 600, 2400]);
     }
 
     /// What a monitor sees in a time that is doubled until it is enough: a busy machine may keep the monitor from looking.
@@ -186,6 +214,8 @@ mod tests {
         let has_a_sample = |watch: &Watch| watch.cores.iter().any(|core| !core.samples.is_empty());
         let watch = seen(&Cores { tester: vec![], dut: vec![0] }, &watched, has_a_sample);
         assert!(watch.memory.iter().all(|octets| *octets > 100_000), "{:?}", watch.memory);
+        assert_eq!(watch.kernel_memory.len(), watch.memory.len());
+        assert!(watch.kernel_memory.iter().all(|octets| *octets > 1_000_000), "{:?}", watch.kernel_memory);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod measures;
 mod response;
 mod scaling;
 mod simulated;
+mod soak;
 mod stateful;
 
 use sixbench_method::budget::Budget;
