@@ -31,7 +31,7 @@ fn table(table: &Table) -> String {
 }
 
 /// Text that Markdown shall show as it is.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

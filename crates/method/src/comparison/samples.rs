@@ -4,6 +4,7 @@ use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::search::Limit;
+use crate::stats::median;
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
@@ -13,8 +14,10 @@ pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 pub(crate) struct Sample {
     pub(crate) subject: Subject,
     pub(crate) values: Vec<f64>,
-    /// The number of the repetition that each value is of: some have none.
+    /// The number of the repetition, or of the run, that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
+    /// The value of every repetition, run by run.
+    pub(super) runs: Vec<Vec<f64>>,
     /// True if some value is only a lower bound: the tester or the plan cut the search off there.
     pub(crate) is_open: bool,
 }
@@ -22,7 +25,7 @@ pub(crate) struct Sample {
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     let mut add = |repetition, key, subject, value, is_open: bool| {
-        let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), is_open: false };
+        let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), runs: Vec::new(), is_open: false };
         let sample = samples.entry(key).or_insert_with(empty);
         sample.values.push(value);
         sample.repetitions.push(repetition);
@@ -59,7 +62,30 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
         samples.retain(|_, sample| sample.values.len() == made);
     }
+    samples.values_mut().for_each(|sample| sample.runs = vec![sample.values.clone()]);
     samples
+}
+
+/// Returns the samples of one point over several runs: the value of a run is the median of its repetitions.
+pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey, Sample> {
+    let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
+    for (outcomes, number) in runs.iter().zip(1..) {
+        for (key, of_run) in samples(test, outcomes) {
+            let Some(median) = median(&of_run.values) else { continue };
+            let subject = of_run.subject;
+            let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), runs: Vec::new(), is_open: false };
+            let sample = all.entry(key).or_insert_with(empty);
+            sample.values.push(median);
+            sample.repetitions.push(number);
+            sample.runs.push(of_run.values);
+            sample.is_open |= of_run.is_open;
+        }
+    }
+    // As of the repetitions of a scan, only the loads that all runs came to.
+    if test.measure.ends_when_lossless() {
+        all.retain(|_, sample| sample.values.len() == runs.len());
+    }
+    all
 }
 
 /// Returns the samples of one point of a test: rates first, by goal; then values by quantity, direction and load.
