@@ -124,6 +124,19 @@ fn two_runs_that_are_chosen_have_the_interval_that_compare_finds() {
 }
 
 #[test]
+fn a_run_that_is_still_being_written_is_left_out_and_told() {
+    let (scratch, plan) = (Scratch::new("history-written"), two_sizes());
+    for day in [1, 2, 3] {
+        run(&scratch, &plan, day, 100_000, "6.1.0");
+    }
+    let trials = fs::File::open(scratch.path("run03/trials.jsonl")).expect("trials");
+    trials.lock().expect("the lock that a run holds");
+    let history = output(&["history", &scratch.path("")]);
+    assert!(text(&history.stdout).contains("over 2 runs"), "{}", text(&history.stdout));
+    assert_eq!(text(&history.stderr), "left out: run03: still being written\n");
+}
+
+#[test]
 fn a_folder_without_results_is_a_mistake() {
     let scratch = Scratch::new("history-none");
     scratch.write("notes/readme.txt", "nothing");
