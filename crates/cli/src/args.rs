@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Selftest(Selftest),
     /// Perform one trial
     Trial(TrialArgs),
-    /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
+    /// Compare two sets of results, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
     /// Write a page of the results directories in a folder over time: a line for each device and measure, and where it changed
     History {
@@ -326,7 +326,7 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// A results directory, a device (its recipe), or with --plan a test
+    /// A results directory, a folder of several of one plan, a device (its recipe), or with --plan a test
     pub(crate) a: String,
     /// The same, to be compared with A
     pub(crate) b: String,
@@ -345,9 +345,12 @@ pub(crate) struct Compare {
     /// Durations of this profile: smoke, draft or rfc
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Differences up to this share do not count
-    #[arg(long, default_value = "0%", value_parser = units::ratio)]
-    pub(crate) tolerance: f64,
+    /// The margin of a regression: differences up to this share do not count
+    #[arg(long, alias = "tolerance", value_name = "SHARE", default_value = "0%", value_parser = units::ratio)]
+    pub(crate) margin: f64,
+    /// Write a page of the comparison, or Markdown where the file's name ends with .md; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Further recipes: a directory of TOML files

@@ -234,3 +234,71 @@ fn an_expectation_beyond_the_search_is_refused_before_anything_runs() {
         assert!(!scratch.0.join("results").exists());
     }
 }
+
+/// Writes a folder of runs of this plan, an hour apart, each with a device of its own capacity.
+fn set(scratch: &Scratch, name: &str, plan: &Plan, capacities: &[u64]) -> String {
+    let folder = scratch.path(name);
+    std::fs::create_dir(&folder).expect("a folder");
+    for (number, capacity) in capacities.iter().enumerate() {
+        let mut of_run = records(plan, |_| dut(*capacity));
+        of_run.iter_mut().for_each(|record| record.started = format!("2026-03-01T{number:02}:00:00Z"));
+        write(scratch, &format!("{name}/{number}"), plan, &of_run, &Facts::default());
+    }
+    folder
+}
+
+#[test]
+fn sets_of_runs_are_compared_by_their_runs_and_not_by_their_repetitions() {
+    let (scratch, plan) = (Scratch::new("gate-sets"), plan(&[test("t")]));
+    // The runs of A and those of B differ among themselves by as much as A and B do; within a run the repetitions agree.
+    let a = set(&scratch, "before", &plan, &[100_000, 92_000, 101_000, 94_000, 99_000]);
+    let b = set(&scratch, "after", &plan, &[91_000, 100_000, 95_000, 93_000, 98_000]);
+    let worse = set(&scratch, "worse", &plan, &[80_000, 84_000, 81_000, 83_000, 80_500]);
+    let (page, markdown) = (scratch.path("pages/c.html"), scratch.path("pages/c.md"));
+    let same = output(&["compare", &a, &b, "--page", &page]);
+    ended(&same, 0, "no difference is shown in 1 row");
+    assert!(
+        text(&same.stdout).contains("A: median (runs)") && text(&same.stdout).contains(&format!("page: {page}")),
+        "{}",
+        text(&same.stdout)
+    );
+    ended(&output(&["compare", &a, &worse, "--page", &page, "--page", &markdown]), 5, "B is worse than A in 1 of 1 row");
+    let told = std::fs::read_to_string(&markdown).expect("Markdown");
+    assert!(told.starts_with("### ❌ B is worse than A in 1 of 1 row\n") && told.contains("| worse (p = 0.008) |"), "{told}");
+    let html = std::fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("class=\"effect worse\"") && !html.contains("<script"), "{html}");
+    ended(&output(&["compare", &a, &worse, "--margin", "30%"]), 0, "no difference is shown in 1 row");
+    ended(&output(&["compare", &a, &worse, "--tolerance", "30%"]), 0, "no difference is shown in 1 row");
+}
+
+#[test]
+fn fewer_than_four_runs_of_each_are_too_few_however_many_repetitions_they_have() {
+    let (scratch, plan) = (Scratch::new("gate-few-runs"), plan(&[test("t")]));
+    let a = set(&scratch, "before", &plan, &[100_000, 101_000, 102_000]);
+    let b = set(&scratch, "after", &plan, &[50_000, 51_000, 52_000]);
+    let few = output(&["compare", &a, &b]);
+    ended(&few, 6, "1 of 1 row inconclusive");
+    assert!(text(&few.stdout).contains("too few runs (at least 4 of each are needed"), "{}", text(&few.stdout));
+}
+
+#[test]
+fn a_set_of_runs_of_different_plans_is_refused() {
+    let scratch = Scratch::new("gate-mixed");
+    let (one, other) = (plan(&[test("t")]), plan(&[test("u")]));
+    let a = set(&scratch, "before", &one, &[100_000, 101_000]);
+    write(&scratch, "before/other", &other, &records(&other, |_| dut(90_000)), &Facts::default());
+    let refused = output(&["compare", &a, &a]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("A is no set of runs of one plan"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn runs_that_took_turns_are_told_apart_from_those_that_came_one_after_the_other() {
+    let (scratch, plan) = (Scratch::new("gate-turns"), plan(&[test("t")]));
+    let a = set(&scratch, "before", &plan, &[100_000, 100_400, 100_100, 100_300]);
+    let b = set(&scratch, "after", &plan, &[100_200, 100_000, 100_300, 100_100]);
+    let said = text(&output(&["compare", &a, &b]).stderr);
+    assert!(said.contains("note: the runs of A and B took turns, 4 of each"), "{said}");
+    let said = text(&output(&["compare", &format!("{a}/0"), &format!("{b}/1")]).stderr);
+    assert!(said.contains("were measured one after the other, not in turns (B 60 minutes after A)"), "{said}");
+}

@@ -11,6 +11,7 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{Facts, RunPart};
 use sixbench_method::terms::FrameSize;
 use std::fs;
+use std::process::Command;
 
 /// Writes a run of the day `day`, with a device of this capacity and this kernel; its commit is its day.
 fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) -> String {
@@ -91,6 +92,47 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
     let none = output(&["history", &scratch.path(""), "--label", "branch"]);
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("run01: no label branch"), "{}", text(&none.stderr));
+}
+
+/// Returns a page after its script ran, as the browser has it.
+fn rendered(scratch: &Scratch, address: &str) -> String {
+    let mut command = Command::new("chromium");
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
+    command.arg(format!("--user-data-dir={}", scratch.path("profile"))).arg(address);
+    text(&command.output().expect("chromium").stdout)
+}
+
+#[test]
+fn two_runs_that_are_chosen_have_the_interval_that_compare_finds() {
+    let (scratch, plan) = (Scratch::new("history-beside"), two_sizes());
+    let [a, b] = [(1, 100_000), (2, 97_000)].map(|(day, capacity)| {
+        run(&scratch, &plan, day, capacity, "6.1.0");
+        scratch.path(&format!("run{day:02}"))
+    });
+    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0));
+    let compared = text(&output(&["compare", &a, &b, "--json"]).stdout);
+    let compared: Value = serde_json::from_str(&compared).expect("JSON");
+    let shift = &compared["comparison"][0]["rows"][0]["shift"];
+    let [ratio, low, high] = ["ratio", "low", "high"].map(|name| (shift[name].as_f64().expect("a ratio") - 1.0) * 100.0);
+    let shown = |percent: f64| format!("{percent:+.1}").replace('-', "−");
+    let expected = format!("{} [{}, {}] %", shown(ratio), shown(low), shown(high));
+    let page = rendered(&scratch, &format!("file://{}#a=0&b=1", scratch.path("history.html")));
+    assert!(page.contains(&expected) && page.contains("B is worse, by these repetitions alone"), "{expected}: {page}");
+    let turned = rendered(&scratch, &format!("file://{}#a=1&b=0", scratch.path("history.html")));
+    assert!(turned.contains("B is better, by these repetitions alone"), "{turned}");
+}
+
+#[test]
+fn a_run_that_is_still_being_written_is_left_out_and_told() {
+    let (scratch, plan) = (Scratch::new("history-written"), two_sizes());
+    for day in [1, 2, 3] {
+        run(&scratch, &plan, day, 100_000, "6.1.0");
+    }
+    let trials = fs::File::open(scratch.path("run03/trials.jsonl")).expect("trials");
+    trials.lock().expect("the lock that a run holds");
+    let history = output(&["history", &scratch.path("")]);
+    assert!(text(&history.stdout).contains("over 2 runs"), "{}", text(&history.stdout));
+    assert_eq!(text(&history.stderr), "left out: run03: still being written\n");
 }
 
 #[test]

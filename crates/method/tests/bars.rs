@@ -133,7 +133,7 @@ impl Pair<'_> {
     fn compare(&self, [mut a, mut b]: [Vec<Outcome>; 2]) -> (Vec<ComparisonFinding>, Option<(f64, f64)>) {
         let test = Test { name: "compared".to_owned(), ..self.test(&self.scenario.plan) };
         a.iter_mut().chain(&mut b).for_each(|outcome| outcome.point.test.clone_from(&test.name));
-        let side = |which, outcomes| Compared { which, tests: vec![&test], outcomes };
+        let side = |which, outcomes| Compared { which, tests: vec![&test], runs: vec![outcomes] };
         let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, self.order).expect("the same test");
         let interval = compared.rows().next().and_then(|row| row.shift).map(|shift| (shift.low, shift.high));
         (compared.rows().map(|row| row.finding).collect(), interval)

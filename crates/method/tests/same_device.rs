@@ -47,7 +47,7 @@ fn called_different(plan: &Plan, noise: f64, repetitions: u32) -> f64 {
         let capacity = 900_000 + random.next_u64() % 200_000;
         let plan = Plan { seed: random.next_u64(), ..plan.clone() };
         let [a, b] = ["a", "b"].map(|name| measured(&plan, name, capacity, noise, repetitions, random.next_u64()));
-        let side = |which, outcomes| Compared { which, tests: vec![&plan.tests[0]], outcomes };
+        let side = |which, outcomes| Compared { which, tests: vec![&plan.tests[0]], runs: vec![outcomes] };
         let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, RunOrder::InTurns).expect("the same test");
         compared.rows().any(|row| matches!(row.finding, ComparisonFinding::Better | ComparisonFinding::Worse))
     };

@@ -65,6 +65,11 @@ pub fn collect(folder: &Path) -> Result<Collection, StoreError> {
     Ok(Collection { runs, skipped })
 }
 
+/// Returns whether a folder has results directories, or is one.
+pub(crate) fn has_results(folder: &Path) -> bool {
+    !below(folder).results.is_empty()
+}
+
 /// Returns the results directories below a directory, and the uppermost ones without any.
 fn below(directory: &Path) -> Below {
     if directory.join("resolved.toml").exists() {

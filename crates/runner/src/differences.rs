@@ -11,7 +11,7 @@ use std::path::Path;
 const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
 
 /// Returns the warnings about a comparison of two results directories, in words, most serious first: what is different besides the devices.
-pub fn differences_of(directories: [&Path; 2]) -> Vec<String> {
+pub(crate) fn differences_of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
         format!("warning: {side} has no facts.json, so it is not known whether both were measured on the same machine")
@@ -50,6 +50,13 @@ pub(crate) fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
 }
 
+/// Returns the text of a file without what is new in every run: the number of its process in the names of its directories and namespaces, `sb-4711-dut`.
+fn without_run(text: &str) -> String {
+    let mut parts = text.split("sb-");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "sb-" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
 /// Returns what is different in a run from the one before, one text each: sixbench's version, the machine, and the versions and configuration of devices
 /// that both have.
 pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
@@ -64,7 +71,8 @@ pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
         if then.version != now.version {
             changes.push(format!("{name}: {} → {}", then.version, now.version));
         }
-        let files = now.files.iter().filter(|(path, text)| then.files.get(*path).is_some_and(|then| then != *text));
+        let is_other = |then: &String, now: &str| without_run(then) != without_run(now);
+        let files = now.files.iter().filter(|(path, now)| then.files.get(*path).is_some_and(|then| is_other(then, now)));
         changes.extend(files.map(|(path, _)| format!("{name}: {path} is another")));
     }
     changes
@@ -166,6 +174,8 @@ mod tests {
             ["e0: offloads: no longer gro", "kernel: 6.1.0 → 6.1.2", "tayga: 0.9.2 → 0.9.5", "tayga: tayga.conf is another"];
         assert_eq!(changes_since(&then, &now), expected);
         assert_eq!(changes_since(&now, &now), [""; 0]);
+        let of_process = |number| facts("6.1.2", "0.9.5", &format!("data-dir /tmp/sb-{number}-dut\n"));
+        assert_eq!(changes_since(&of_process(31), &of_process(4711)), [""; 0]);
     }
 
     fn told(a: Value, b: Value) -> Vec<String> {

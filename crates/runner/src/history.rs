@@ -3,6 +3,7 @@
 use super::collection::{CollectedRun, Collection, collect};
 use super::differences::changes_since;
 use super::error::RunError;
+use super::reporting::generated;
 use super::store::{self, StoreError};
 use super::version::VERSION;
 use jiff::{Timestamp, tz::TimeZone};
@@ -54,7 +55,7 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
     let input = HistoryInput {
         title: &title(request.folder),
         label: request.label,
-        generated: &jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string(),
+        generated: &generated(),
         sixbench: VERSION,
         runs: &entries,
         skipped: &skipped,

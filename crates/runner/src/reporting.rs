@@ -2,11 +2,14 @@
 
 use super::error::RunError;
 use super::store::{self, StoreError, Stored, load};
+use super::version::VERSION;
 use sixbench_method::budget;
 use sixbench_method::campaign;
+use sixbench_method::comparison::Comparison;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
+use sixbench_report::comparison::ComparisonWords;
 use sixbench_report::{self as report, PaperStyle};
 use std::path::{Path, PathBuf};
 
@@ -98,6 +101,23 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
     })?
 }
 
+/// Writes a comparison to a file: as Markdown where its name ends with `.md`, else as a page.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Result<(), RunError> {
+    let text = match path.extension().is_some_and(|ending| ending == "md") {
+        true => report::comparison::markdown(compared, words),
+        false => report::comparison::page(compared, words, &format!("Written {} by sixbench {VERSION}", generated()))?,
+    };
+    Ok(store::write_file(path, &text)?)
+}
+
+/// Returns the time of a page, as it is printed.
+pub(crate) fn generated() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
 /// Takes in a run as it is now, and hands it on.
 fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
     let input = report::Input {
@@ -106,7 +126,7 @@ fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(report::Docume
         outcomes: &replay::outcomes(inputs.plan, inputs.records),
         facts: inputs.facts,
         commands: inputs.commands,
-        generated: &jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string(),
+        generated: &generated(),
         interrupted: inputs.interrupted,
         rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
     };

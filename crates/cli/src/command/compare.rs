@@ -1,32 +1,35 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
-mod order;
-
 use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
+use crate::view::columns;
 use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
-use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Selection, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
-use sixbench_report::comparison::{describe, json, reason};
-use sixbench_runner::differences_of;
-use sixbench_runner::store::{Stored, load};
+use sixbench_report::comparison::{ComparisonWords, describe, json, reason, table};
+use sixbench_runner::reporting::write_comparison;
+use sixbench_runner::sets::{TwoSets, is_set};
+use sixbench_runner::store::load;
 use sixbench_testbed::Library;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Compares two sides and prints the result. The exit code says the result, too: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
-    let directories = [&arguments.a, &arguments.b].map(|name| Path::new(name).join("trials.jsonl").exists());
-    match directories {
-        [true, true] => of_directories(arguments),
+    let paths = [&arguments.a, &arguments.b].map(Path::new);
+    match paths.map(is_set) {
+        [true, true] => {
+            let sets = TwoSets::read(paths).map_err(Failed::usage)?;
+            let names = [arguments.a.clone(), arguments.b.clone()];
+            conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
+        }
         // No device has a name like a path.
         [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
-        [false, _] if directories[1] || arguments.a.contains('/') => Err(no_results(&arguments.a)),
+        [false, has_b] if has_b || arguments.a.contains('/') => Err(no_results(&arguments.a)),
         _ => Err(no_results(&arguments.b)),
     }
 }
@@ -34,73 +37,38 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
 /// Returns the error for a name that is neither a device nor a directory with trials.
 fn no_results(name: &str) -> Failed {
     Failed::usage(format!(
-        "{name} holds no results (trials.jsonl); compare two results directories, or two devices (sixbench list duts)"
+        "{name} holds no results (trials.jsonl); compare two results directories, two folders of them, or two devices (sixbench list duts)"
     ))
 }
 
-/// The names of the two sides, and the warnings about the way they were measured.
-struct ComparisonContext {
+/// Prints a comparison, and writes its pages; the reason for the exit code is the last line.
+fn conclude(
+    compared: Option<Comparison<'_>>,
     names: [String; 2],
-    warnings: Vec<String>,
-}
-
-/// Prints a comparison; the reason for the exit code is the last line.
-fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_json: bool) -> Result<Exit, Failed> {
+    warnings: &[String],
+    pages: &[PathBuf],
+    arguments: &args::Compare,
+) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
         Failed::usage("the two have no measurement in common (with the same measure, frame timeout, directions and traffic)")
     })?;
     let exit = Exit::from(compared.gate());
     let explanation = exit.because(reason(&compared, " (sixbench doctor shows the cause)"));
-    if is_json {
-        let mut told = json(&compared, &context.names, &context.warnings);
+    let words = ComparisonWords { names: &names, explanation: &explanation, warnings, margin: arguments.margin };
+    for page in pages {
+        write_comparison(page, &compared, &words)?;
+    }
+    if arguments.output.json {
+        let mut told = json(&compared, &names, warnings);
         (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
         output::line(told)?;
         return Ok(exit);
     }
-    context.warnings.iter().for_each(|warning| tell!("{warning}"));
-    output::print(describe(&compared, &context.names))?;
+    warnings.iter().for_each(|warning| tell!("{warning}"));
+    output::print(table(&compared, &names, columns()).unwrap_or_else(|| describe(&compared, &names)))?;
+    pages.iter().try_for_each(|page| output::line(format_args!("page: {}", page.display())))?;
     output::line(explanation)?;
     Ok(exit)
-}
-
-fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
-    let paths = [&arguments.a, &arguments.b].map(Path::new);
-    let [a, b] = [stored(paths[0])?, stored(paths[1])?];
-    are_alike(&a.0.plan, &b.0.plan)?;
-    let (order, note) = order::of([&a.0.records, &b.0.records]);
-    let warnings = differences_of(paths).into_iter().chain([note]).collect();
-    let context = ComparisonContext { names: [arguments.a.clone(), arguments.b.clone()], warnings };
-    let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
-    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)
-}
-
-fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Compared<'a> {
-    Compared { which, tests: tests.into_iter().collect(), outcomes }
-}
-
-/// Loads a results directory and replays its records; returns both the directory and its outcomes. A directory with records
-/// that its plan does not ask for is refused, as those would be left out silently.
-fn stored(directory: &Path) -> Result<(Stored, Vec<Outcome>), Failed> {
-    let stored = load(directory)?;
-    let replayed = replay::replay(&stored.plan, &stored.records);
-    match replayed.mismatches.first() {
-        Some(mismatch) => Err(Failed::usage(format!("{}: {mismatch}", directory.display()))),
-        None => Ok((stored, replayed.finished)),
-    }
-}
-
-/// Refuses runs that were made in different ways: their results differ whatever the devices do.
-fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
-    let different = [
-        ("trial settings", a.trial != b.trial),
-        ("search settings", a.search != b.search),
-        ("link rate", a.link_rate != b.link_rate),
-    ];
-    let different: Vec<&str> = different.iter().filter(|(_, differs)| *differs).map(|(what, _)| *what).collect();
-    if different.is_empty() {
-        return Ok(());
-    }
-    Err(Failed::usage(format!("the two runs cannot be compared: they differ in their {}", different.join(" and "))))
 }
 
 /// Measures both, turn by turn, and compares.
@@ -113,11 +81,12 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
         let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
     }
-    let (stored, outcomes) = stored(&results.directory)?;
-    let tests = &stored.plan.tests;
-    let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
-    let context = ComparisonContext { names: [String::new(), String::new()], warnings: Vec::new() };
-    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, RunOrder::InTurns), &context, arguments.output.json)
+    let stored = load(&results.directory)?;
+    let outcomes = replay::outcomes(&stored.plan, &stored.records);
+    let side = |which, index: usize| Compared { which, tests: vec![&stored.plan.tests[index]], runs: vec![&outcomes] };
+    let compared = comparison::compare(&side(Which::A, 0), &side(Which::B, 1), arguments.margin, RunOrder::InTurns);
+    let pages = [vec![results.directory.join("comparison.html")], arguments.page.clone()].concat();
+    conclude(compared, Default::default(), &[], &pages, arguments)
 }
 
 /// Returns the plan of the comparison, with its source: two tests of a plan file, or two devices in a plan of their own.

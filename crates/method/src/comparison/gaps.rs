@@ -1,7 +1,7 @@
 //! What a comparison lacks: tests, points, repetitions and quantities that one side has not measured.
 
-use super::samples::{Sample, SampleKey, is_below_the_scan};
-use super::{Compared, Subject};
+use super::samples::{Sample, SampleKey, is_below_the_scan, of_runs, samples};
+use super::{Compared, ComparedUnit, Subject};
 use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::replay;
@@ -39,7 +39,7 @@ pub enum Missing {
     Point(String),
     /// A run ended before it had all repetitions of a point; `planned` is their number in the plan, at least.
     #[error("{side} was interrupted: it has {} of {point}", repetitions(*made, *planned))]
-    Repetitions { side: Which, point: String, made: usize, planned: u32 },
+    Repetitions { side: String, point: String, made: usize, planned: u32 },
     /// The repetitions did not come to this quantity.
     #[error("{side} has no result for {subject}, of {point}")]
     Quantity { side: Which, point: String, subject: Subject },
@@ -93,34 +93,41 @@ pub(super) struct Measured<'a> {
     pub(super) which: Which,
     pub(super) test: &'a Test,
     pub(super) size: FrameSize,
-    pub(super) outcomes: Vec<&'a Outcome>,
+    /// The outcomes of the point, run by run.
+    runs: Vec<Vec<&'a Outcome>>,
     pub(super) samples: BTreeMap<SampleKey, Sample>,
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn new(side: &Compared<'a>, test: &'a Test, size: FrameSize) -> Self {
+    pub(super) fn new(side: &Compared<'a>, test: &'a Test, size: FrameSize, unit: ComparedUnit) -> Self {
         let is_of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == size;
-        let outcomes: Vec<&Outcome> = side.outcomes.iter().filter(is_of_point).collect();
-        let samples = super::samples::samples(test, &outcomes);
-        Self { which: side.which, test, size, outcomes, samples }
+        let runs: Vec<Vec<&Outcome>> = side.runs.iter().map(|run| run.iter().filter(is_of_point).collect()).collect();
+        let samples = match unit {
+            ComparedUnit::Repetitions => samples(test, &runs.concat()),
+            ComparedUnit::Runs => of_runs(test, &runs),
+        };
+        Self { which: side.which, test, size, runs, samples }
     }
 
     pub(super) fn label(&self) -> String {
         self.test.label(self.size)
     }
 
-    /// Returns the missing repetitions if the run ended too early, else `None`.
-    pub(super) fn interruption(&self) -> Option<Missing> {
-        let made: Vec<Outcome> = self.outcomes.iter().map(|outcome| (*outcome).clone()).collect();
-        let (side, point) = (self.which, self.label());
-        let planned = self.test.repetitions.least().max(made.len() as u32 + 1);
-        let missing = Missing::Repetitions { side, point, made: made.len(), planned };
-        replay::wants_more(self.test, &made).then_some(missing)
+    /// Returns the missing repetitions of each run that ended too early.
+    pub(super) fn interruptions(&self) -> impl Iterator<Item = Missing> {
+        self.runs.iter().zip(1..).filter_map(|(run, number)| {
+            let made: Vec<Outcome> = run.iter().map(|outcome| (*outcome).clone()).collect();
+            let planned = self.test.repetitions.least().max(made.len() as u32 + 1);
+            let side = if self.runs.len() == 1 { self.which.to_string() } else { format!("run {number} of {}", self.which) };
+            let missing = Missing::Repetitions { side, point: self.label(), made: made.len(), planned };
+            replay::wants_more(self.test, &made).then_some(missing)
+        })
     }
 
     pub(super) fn unfit(&self) -> Option<Unfit> {
-        let unfit = self.outcomes.iter().filter(|outcome| outcome.is_unfit(&self.test.measure)).count();
-        (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: self.outcomes.len() })
+        let outcomes = || self.runs.iter().flatten();
+        let unfit = outcomes().filter(|outcome| outcome.is_unfit(&self.test.measure)).count();
+        (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: outcomes().count() })
     }
 
     pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {

@@ -31,13 +31,26 @@ pub struct Compared<'a> {
     pub which: Which,
     /// The tests to be compared.
     pub tests: Vec<&'a Test>,
-    /// The outcomes of these tests; outcomes of other tests are ignored.
-    pub outcomes: &'a [Outcome],
+    /// For each run the outcomes of these tests; outcomes of other tests are ignored. Where a side has several runs, each run of either side counts once, by
+    /// its median: repetitions of one run share the state that the machine and the device were in.
+    pub runs: Vec<&'a [Outcome]>,
+}
+
+/// What a row counts as one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedUnit {
+    /// A repetition: each side is one run.
+    Repetitions,
+    /// A run, by the median of its repetitions.
+    Runs,
 }
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison<'a> {
+    /// What a row counts as one value.
+    pub unit: ComparedUnit,
     /// The points both sides have.
     pub points: Vec<PointComparison<'a>>,
     /// The points, quantities and repetitions that were not measured.
@@ -60,13 +73,15 @@ pub struct PointComparison<'a> {
 }
 
 /// One quantity of A and B.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The rate or value that is compared.
     pub subject: Subject,
-    /// The repetitions of A.
+    /// Of A and of B the value of every repetition, run by run.
+    pub values: [Vec<Vec<f64>>; 2],
+    /// The repetitions of A, or the medians of its runs.
     pub a: Summary,
-    /// The repetitions of B.
+    /// The same of B.
     pub b: Summary,
     /// True if A's true median may be higher: the tester, the plan or other work cut repetitions off, and the median depends on them.
     pub is_a_at_least: bool,
@@ -152,11 +167,12 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
     if couples.is_empty() {
         return None;
     }
+    let unit = if a.runs.len().max(b.runs.len()) > 1 { ComparedUnit::Runs } else { ComparedUnit::Repetitions };
     let mut measured = Vec::new();
     for (x, y) in couples {
         let (common, only_a): (Vec<_>, Vec<_>) = x.frame_sizes.iter().partition(|size| y.frame_sizes.contains(size));
         missing.extend(only_a.into_iter().map(|&size| Missing::Point(x.label(size))));
-        measured.extend(common.into_iter().map(|&size| (Measured::new(a, x, size), Measured::new(b, y, size))));
+        measured.extend(common.into_iter().map(|&size| (Measured::new(a, x, size, unit), Measured::new(b, y, size, unit))));
     }
     let mut candidates = Vec::new();
     for (point, (a, b)) in measured.iter().enumerate() {
@@ -173,7 +189,7 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
         unfit.extend(not_fit);
         points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
     }
-    Some(Comparison { points, missing, unfit })
+    Some(Comparison { unit, points, missing, unfit })
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
@@ -190,7 +206,7 @@ fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>
 }
 
 fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[ComparisonRow]) -> (Vec<Missing>, Vec<Unfit>) {
-    let interrupted: Vec<Missing> = [a.interruption(), b.interruption()].into_iter().flatten().collect();
+    let interrupted: Vec<Missing> = a.interruptions().chain(b.interruptions()).collect();
     let is_interrupted = !interrupted.is_empty();
     let lacking = b.lacks(a);
     let is_short = rows.is_empty() || rows.iter().any(|row| matches!(row.finding, ComparisonFinding::TooFewRepetitions { .. }));
@@ -231,6 +247,7 @@ impl<'s> Candidate<'s> {
     fn row(&self, p_value: f64, finding: ComparisonFinding) -> ComparisonRow {
         ComparisonRow {
             subject: self.a.subject,
+            values: [self.a.runs.clone(), self.b.runs.clone()],
             a: self.summaries.0,
             b: self.summaries.1,
             is_a_at_least: self.a.values.is_median_open(),

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::search::Limit;
-use crate::stats::Censored;
+use crate::stats::{Censored, median};
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
@@ -15,14 +15,16 @@ pub(crate) struct Sample {
     pub(crate) subject: Subject,
     /// The values. Some may be only lower bounds: the tester, the plan or other work on the machine cut the search off there.
     pub(crate) values: Censored,
-    /// The number of the repetition that each value is of: some have none.
+    /// The number of the repetition, or of the run, that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
+    /// The value of every repetition, run by run.
+    pub(super) runs: Vec<Vec<f64>>,
 }
 
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     let mut add = |repetition, key, subject, value, is_bound: bool| {
-        let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new() };
+        let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
         let sample = samples.entry(key).or_insert_with(empty);
         sample.values.push(value, is_bound);
         sample.repetitions.push(repetition);
@@ -58,7 +60,29 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
         samples.retain(|_, sample| sample.repetitions.len() == made);
     }
+    samples.values_mut().for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
     samples
+}
+
+/// Returns the samples of one point over several runs: the value of a run is the median of its repetitions.
+pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey, Sample> {
+    let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
+    for (outcomes, number) in runs.iter().zip(1..) {
+        for (key, of_run) in samples(test, outcomes) {
+            let Some(median) = median(of_run.values.values()) else { continue };
+            let subject = of_run.subject;
+            let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
+            let sample = all.entry(key).or_insert_with(empty);
+            sample.values.push(median, of_run.values.is_median_open());
+            sample.repetitions.push(number);
+            sample.runs.push(of_run.values.values().to_vec());
+        }
+    }
+    // As of the repetitions of a scan, only the loads that all runs came to.
+    if test.measure.ends_when_lossless() {
+        all.retain(|_, sample| sample.repetitions.len() == runs.len());
+    }
+    all
 }
 
 /// Returns the samples of one point of a test: rates first, by goal; then values by quantity, direction and load.

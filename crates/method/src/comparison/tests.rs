@@ -51,7 +51,7 @@ fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
 }
 
 fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compared<'a> {
-    Compared { which, tests: tests.iter().collect(), outcomes }
+    Compared { which, tests: tests.iter().collect(), runs: vec![outcomes] }
 }
 
 /// Compares two sides that have these tests.
@@ -64,7 +64,7 @@ fn row(test: Test, a: &[Outcome], b: &[Outcome], tolerance: f64) -> (ComparisonR
     let tests = [test];
     let comparison = compared(&tests, a, b, tolerance);
     assert_eq!((comparison.rows().count(), &comparison.missing[..], &comparison.unfit[..]), (1, &[][..], &[][..]));
-    (*comparison.rows().next().unwrap(), comparison.gate())
+    (comparison.rows().next().unwrap().clone(), comparison.gate())
 }
 
 fn of_rates(a: &[u64], b: &[u64], tolerance: f64) -> (ComparisonRow, Gate) {

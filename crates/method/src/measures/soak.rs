@@ -13,10 +13,11 @@ use crate::record::Watch;
 use crate::stats::trend;
 use crate::terms::Direction;
 use crate::trial::{TrialResult, TrialSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One trial at one load, with the device watched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Soak {
     /// The load.

@@ -20,6 +20,18 @@ pub struct Shift {
     pub n: (usize, usize),
 }
 
+impl Shift {
+    /// The lower end of the interval; `None` where values that are only lower bounds leave it open.
+    pub fn lower_end(&self) -> Option<f64> {
+        (self.low > 0.0).then_some(self.low)
+    }
+
+    /// The same for the upper end.
+    pub fn upper_end(&self) -> Option<f64> {
+        self.high.is_finite().then_some(self.high)
+    }
+}
+
 /// The error level of intervals and verdicts: 5 %.
 pub const LEVEL: f64 = 0.05;
 

@@ -1,6 +1,6 @@
 //! A comparison as one line of JSON.
 
-use super::title;
+use super::words::title;
 use serde_json::{Value, json};
 use sixbench_method::comparison::{Comparison, ComparisonRow, PointComparison};
 use sixbench_method::measures::Noun;
@@ -8,6 +8,7 @@ use sixbench_method::measures::Noun;
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md, but for the exit code and its explanation.
 pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String]) -> Value {
     json!({
+        "unit": compared.unit,
         "comparison": compared.points.iter().map(|point| of_point(point, names)).collect::<Vec<_>>(),
         "missing": compared.missing,
         "tester_unfit": compared.unfit,

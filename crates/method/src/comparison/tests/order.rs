@@ -20,7 +20,7 @@ fn found(a: &[u64], b: &[u64], order: RunOrder) -> ComparisonRow {
     let tests = [test_of("t", &[84], a.len() as u32)];
     let (a, b) = (rates("t", 84, a), rates("t", 84, b));
     let comparison = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, order).expect("a test in common");
-    *comparison.rows().next().expect("a row")
+    comparison.rows().next().expect("a row").clone()
 }
 
 /// Eight repetitions without any order, the noise of which is below 0.1 %.

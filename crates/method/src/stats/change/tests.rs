@@ -35,7 +35,7 @@ fn share(runs: usize, is_so: impl FnMut(usize) -> bool) -> f64 {
 #[test]
 fn steady_series_are_seldom_called_changed_and_steps_are_found() {
     let mut table = String::from(" n  follows  false alarms  of ten  step  third  five values\n");
-    for (n, phi) in [20, 40, 60].into_iter().flat_map(|n| [0.0, 0.3, 0.5].map(|phi| (n, phi))) {
+    for (n, phi) in [12, 20, 40, 60].into_iter().flat_map(|n| [0.0, 0.3, 0.5].map(|phi| (n, phi))) {
         let mut random = SplitMix64::new(5);
         let (many, few) = (runs(200), runs(200) / 8);
         let alarms = share(many, |_| !places(chain(&mut random, phi, n)).is_empty());
@@ -52,7 +52,15 @@ fn steady_series_are_seldom_called_changed_and_steps_are_found() {
         let step = found(n / 2, n, &[n / 2]);
         let third = found(n / 3, 2 * n / 3, &[n / 3, 2 * n / 3]);
         let five = found(n / 2, n / 2 + 5, &[n / 2, n / 2 + 5]);
-        assert!(alarms <= if phi > 0.3 { 10.0 } else { 6.0 } && (step >= 80.0 || phi > 0.0), "{n} {phi}: {alarms} {step}");
+        // Of few values it cannot be told how much they follow each other.
+        let most = if phi == 0.0 || n > 12 && phi < 0.5 {
+            6.0
+        } else if n > 12 {
+            10.0
+        } else {
+            20.0
+        };
+        assert!(alarms <= most && (step >= 80.0 || phi > 0.0), "{n} {phi}: {alarms} {step}");
         writeln!(table, "{n}  {phi:>7}  {alarms:>10.1} %  {of_ten:>4.0} %  {step:>3.0} %  {third:>3.0} %  {five:>9.0} %")
             .unwrap();
     }

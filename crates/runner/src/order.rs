@@ -1,12 +1,24 @@
-//! When the two sides of a comparison were measured: their repetitions did not take turns.
+//! When the two sides of a comparison were measured: one after the other, or in turns run by run.
 
+use super::collection::CollectedRun;
 use jiff::{Timestamp, Unit};
 use sixbench_method::comparison::RunOrder;
 use sixbench_method::record::TrialRecord;
 
-/// Returns which of two directories was measured first, A where that is not known, and a note that says so.
-pub(super) fn of(records: [&[TrialRecord]; 2]) -> (RunOrder, String) {
-    let spans = records.map(span);
+/// Returns the order in which the runs of A and of B were made, with a note about it.
+pub(super) fn of(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
+    let runs = |side: usize| sides[side].iter().map(move |run| (run.started, side));
+    let mut all: Vec<(Timestamp, usize)> = runs(0).chain(runs(1)).collect();
+    all.sort();
+    let is_turn = |pair: &[(Timestamp, usize)]| matches!(pair, [a, b] if a.1 != b.1);
+    match all.len() > 2 && all.chunks(2).all(is_turn) {
+        true => (RunOrder::InTurns, format!("note: the runs of A and B took turns, {} of each", all.len() / 2)),
+        false => one_after_the_other(sides.map(|runs| span(runs.iter().flat_map(|run| &run.stored.records)))),
+    }
+}
+
+/// Returns which side was measured first, A where that is not known, and a note that says so.
+fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
     let (order, when) = match spans {
         [Some(a), Some(b)] if b.0 < a.0 => (RunOrder::BFirst, between("B", b, "A", a)),
         [Some(a), Some(b)] => (RunOrder::AFirst, between("A", a, "B", b)),
@@ -23,9 +35,12 @@ pub(super) fn of(records: [&[TrialRecord]; 2]) -> (RunOrder, String) {
 /// The start of the first trial and of the last.
 type TrialSpan = (Timestamp, Timestamp);
 
-fn span(records: &[TrialRecord]) -> Option<TrialSpan> {
-    let starts = || records.iter().filter_map(|record| record.started.parse::<Timestamp>().ok());
-    Some((starts().min()?, starts().max()?))
+fn span<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<TrialSpan> {
+    let starts = records.filter_map(|record| record.started.parse::<Timestamp>().ok());
+    starts.fold(None, |span, start| match span {
+        None => Some((start, start)),
+        Some((first, last)) => Some((first.min(start), last.max(start))),
+    })
 }
 
 fn between(first: &str, (_, ended): TrialSpan, second: &str, (started, _): TrialSpan) -> String {
@@ -70,7 +85,7 @@ mod tests {
 
     #[test]
     fn records_without_times_are_one_after_the_other() {
-        let (order, note) = of([&[], &[]]);
+        let (order, note) = one_after_the_other([None, None]);
         assert_eq!(order, RunOrder::AFirst);
         assert!(note.starts_with("note: A and B were measured one after the other, not in turns. "), "{note}");
     }

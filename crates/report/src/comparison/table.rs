@@ -1,0 +1,40 @@
+//! A comparison as a table for a terminal.
+
+use super::words::{Sides, effect, finding, lacking, short_side, titles, verdict};
+use sixbench_method::comparison::{Comparison, ComparisonRow};
+use sixbench_method::gate::Gate;
+
+/// Narrower than this, and for those who asked for plain sentences, there is no table.
+const NARROWEST: usize = 72;
+
+/// Returns the comparison as a table, with a sentence below each row that is inconclusive, then what could not be compared. `None` where a line would be
+/// wider than `width`: a narrow terminal has the sentences of `describe`.
+pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Option<String> {
+    let sides = Sides::of(compared);
+    let head = ["", &sides.head("A"), &sides.head("B"), "B to A [95 % interval]", "verdict"].map(str::to_owned);
+    let cells = |row: &ComparisonRow| {
+        [format!("  {}", row.subject), short_side(row, 0), short_side(row, 1), effect(row).unwrap_or_default(), verdict(row)]
+    };
+    let rows: Vec<[String; 5]> = std::iter::once(head).chain(compared.rows().map(cells)).collect();
+    let columns: [usize; 5] =
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let line = |row: &[String; 5]| {
+        let cells: Vec<String> = row.iter().zip(columns).map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    };
+    if width < NARROWEST || columns.iter().sum::<usize>() + 2 * (columns.len() - 1) > width {
+        return None;
+    }
+    let mut lines = rows.iter();
+    let mut text = lines.next().map(line).unwrap_or_default();
+    for point in &compared.points {
+        text += &titles(point, names);
+        for (row, cells) in point.rows.iter().zip(lines.by_ref()) {
+            text += &line(cells);
+            if row.finding.gate() == Gate::Inconclusive {
+                text += &format!("    {}\n", finding(row, &sides));
+            }
+        }
+    }
+    Some(text + &lacking(compared))
+}

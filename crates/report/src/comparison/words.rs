@@ -1,0 +1,210 @@
+//! The parts of a comparison in words.
+
+use crate::amount;
+use sixbench_method::comparison::{ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, PointComparison};
+use sixbench_method::gate::Gate;
+use sixbench_method::measures::Noun;
+use sixbench_method::plan::{Measure, Test};
+use sixbench_method::units::counted;
+use std::fmt::Display;
+
+/// Returns the comparison row by row, then what could not be compared.
+pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
+    let sides = Sides::of(compared);
+    let points: String = compared.points.iter().map(|point| of_point(point, names, &sides)).collect();
+    points + &lacking(compared)
+}
+
+/// Returns what could not be compared, a line each.
+pub(super) fn lacking(compared: &Comparison<'_>) -> String {
+    let missing = compared.missing.iter().map(|missing| format!("missing: {missing}\n"));
+    missing.chain(compared.unfit.iter().map(|unfit| format!("tester not fit: {unfit}\n"))).collect()
+}
+
+/// What the words of a row depend on beside the row.
+pub(super) struct Sides {
+    rows: usize,
+    unit: ComparedUnit,
+}
+
+impl Sides {
+    pub(super) fn of(compared: &Comparison<'_>) -> Self {
+        Self { rows: compared.rows().count(), unit: compared.unit }
+    }
+
+    /// Returns what the values of a row are.
+    fn values(&self) -> &'static str {
+        match self.unit {
+            ComparedUnit::Repetitions => "repetitions",
+            ComparedUnit::Runs => "runs",
+        }
+    }
+
+    /// Returns the head of the column of A or B.
+    pub(super) fn head(&self, side: &str) -> String {
+        match self.unit {
+            ComparedUnit::Repetitions => format!("{side}: median (n)"),
+            ComparedUnit::Runs => format!("{side}: median (runs)"),
+        }
+    }
+
+    /// `n = 7`, or `5 runs`.
+    fn count(&self, n: usize) -> String {
+        match self.unit {
+            ComparedUnit::Repetitions => format!("n = {n}"),
+            ComparedUnit::Runs => counted(n, "run"),
+        }
+    }
+}
+
+/// Returns the name of a side: its test's title, and its directory if there are two.
+pub(super) fn title(test: &Test, name: &str) -> String {
+    if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
+}
+
+fn of_point(point: &PointComparison<'_>, names: &[String; 2], sides: &Sides) -> String {
+    point.rows.iter().fold(titles(point, names), |text, row| text + &of_row(row, sides))
+}
+
+/// Returns the line over the rows of a point: what was sent, and what A and B are.
+pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> String {
+    let what = traffic(&point.a.measure, &point.frame_size);
+    format!("{what}: A = {}, B = {}\n", title(point.a, a), title(point.b, b))
+}
+
+/// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames the kernel makes.
+fn traffic(measure: &Measure, size: &impl Display) -> String {
+    match (measure.info().noun, measure.needs_hosts()) {
+        (Noun::Queries, _) => "DNS queries".to_owned(),
+        (_, true) => "TCP connections".to_owned(),
+        (_, false) => format!("{size} bytes"),
+    }
+}
+
+fn of_row(row: &ComparisonRow, sides: &Sides) -> String {
+    let [a, b] = [0, 1].map(|side| of_side(row, side, sides));
+    format!("  {}: A {a}, B {b}: {}{}\n", row.subject, interval(row), finding(row, sides))
+}
+
+/// Returns the median of A (0) or B (1), and how many values it is of.
+fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
+    format!("{} ({})", median(row, side), sides.count([row.a, row.b][side].n))
+}
+
+/// Returns the median of A (0) or B (1).
+fn median(row: &ComparisonRow, side: usize) -> String {
+    let (summary, is_at_least) = [(row.a, row.is_a_at_least), (row.b, row.is_b_at_least)][side];
+    let bound = if is_at_least { "at least " } else { "" };
+    format!("{bound}{}", amount::show(&row.subject, summary.median))
+}
+
+/// Returns the median of A (0) or B (1) and the number of its values, whose name the head of a table has: see [`Sides::head`].
+pub(super) fn short_side(row: &ComparisonRow, side: usize) -> String {
+    format!("{} ({})", median(row, side), [row.a, row.b][side].n)
+}
+
+/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. The interval has no lower end if A
+/// may be higher than measured, and no upper end if B may be. `None` where there is no ratio.
+pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
+    let shift = row.shift?;
+    let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
+    let end = |ratio: Option<f64>| ratio.map_or_else(|| "open".to_owned(), percent);
+    let (low, high) = (end(shift.lower_end()), end(shift.upper_end()));
+    Some(format!("{} [{low}, {high}] %", percent(shift.ratio)))
+}
+
+/// Returns the same for a sentence that goes on.
+fn interval(row: &ComparisonRow) -> String {
+    effect(row).map_or_else(String::new, |effect| format!("{effect} at 95 %: "))
+}
+
+/// Returns a finding in one word.
+pub(super) fn word(finding: ComparisonFinding) -> &'static str {
+    match finding {
+        ComparisonFinding::Better => "better",
+        ComparisonFinding::Worse => "worse",
+        ComparisonFinding::NoDifferenceShown => "no difference shown",
+        _ => "inconclusive",
+    }
+}
+
+/// Returns the finding of a row in a word, with the p-value of a difference that is shown.
+pub(super) fn verdict(row: &ComparisonRow) -> String {
+    match row.finding {
+        ComparisonFinding::Better | ComparisonFinding::Worse => format!("{} ({})", word(row.finding), p_value(row)),
+        finding => word(finding).to_owned(),
+    }
+}
+
+fn p_value(row: &ComparisonRow) -> String {
+    if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) }
+}
+
+/// Returns how a difference was looked for, and the p-value among several rows.
+fn among(row: &ComparisonRow, sides: &Sides) -> String {
+    let zeroes = if row.shift.is_none() { " by differences, because there are zeroes" } else { "" };
+    if sides.rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({} among {} rows)", p_value(row), sides.rows) }
+}
+
+/// Returns the finding of a row; of one that is inconclusive with the reason.
+pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
+    let (among, rows, values) = (among(row, sides), sides.rows, sides.values());
+    match row.finding {
+        ComparisonFinding::Better => format!("B is better{among}"),
+        ComparisonFinding::Worse => format!("B is worse{among}"),
+        ComparisonFinding::NoDifferenceShown => format!("no difference shown{among}"),
+        ComparisonFinding::TooFewRepetitions { needed } => {
+            let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
+            format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
+        }
+        ComparisonFinding::CutOff => {
+            "inconclusive: the tester, the plan's maximum or other work on the machine cut off repetitions that might \
+                                      show a difference"
+                .to_owned()
+        }
+        ComparisonFinding::Dependent => dependent(row, values),
+        ComparisonFinding::Drifting => format!(
+            "inconclusive: the {values} drift, and the drift alone can make B differ from A by {:+.1} %; measure A and B in \
+             turns",
+            row.drift.unwrap_or_default() * 100.0
+        ),
+    }
+}
+
+/// Returns the sentence about dependent repetitions. Independent repetitions, too, have some autocorrelation by chance, so the
+/// sentence says "may" unless the autocorrelation is shown.
+fn dependent(row: &ComparisonRow, values: &str) -> String {
+    let (follow, show) = match row.is_autocorrelation_shown {
+        true => (format!("{values} depend on the ones before them"), "they show"),
+        false => (format!("{values} may depend on the ones before them"), "they may show"),
+    };
+    let autocorrelation = row.autocorrelation.map(|found| format!(" (autocorrelation {found:.1})")).unwrap_or_default();
+    format!(
+        "inconclusive: {follow}{autocorrelation}, so {show} less than their number suggests; make more of them, with longer pauses"
+    )
+}
+
+/// Returns the reason for the verdict: first the finding that decides it, then all others. `what_helps` stands behind the points at which
+/// the tester was not fit.
+pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
+    let rows = compared.rows().count();
+    let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
+    let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
+    let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
+    let all = [
+        (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
+        (compared.missing.len(), format!("{} missing, listed above", counted(compared.missing.len(), "result"))),
+        (compared.unfit.len(), format!("the tester was not fit at {}{what_helps}", counted(compared.unfit.len(), "point"))),
+        (inconclusive, format!("{inconclusive} of {} inconclusive", counted(rows, "row"))),
+    ];
+    let told: Vec<&str> = all.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
+    match (told.split_first(), better) {
+        (Some((first, [])), _) => (*first).to_owned(),
+        (Some((first, others)), _) => format!("{first}; besides, {}", others.join("; ")),
+        (None, 0) => format!("no difference is shown in {}", counted(rows, "row")),
+        (None, better) if better == rows => format!("B is better than A in {}", counted(rows, "row")),
+        (None, better) => {
+            format!("B is better than A in {better} of {}, and no difference is shown in the others", counted(rows, "row"))
+        }
+    }
+}
