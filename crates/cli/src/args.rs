@@ -40,6 +40,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what a plan would do: trials, hours, and which clauses are met, bent or broken
     Plan(PlanArgs),
+    /// Ask for a device, where it is, what to measure and for how long, and write a plan
+    Init {
+        /// Where it is written; a file that exists is left as it is
+        #[arg(default_value = "plan.toml")]
+        plan: PathBuf,
+    },
     /// Check a plan file and do nothing
     Check {
         /// The plan file, or the name of a plan that comes with sixbench

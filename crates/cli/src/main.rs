@@ -45,6 +45,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Quickstart(arguments) => command::run::quickstart(arguments),
         Command::Run(arguments) => command::run::run(arguments),
         Command::Plan(arguments) => command::plan::plan(&arguments),
+        Command::Init { plan } => command::plan::init(&plan),
         Command::Check { plan, recipes } => command::plan::check(&plan, &recipes),
         Command::Doctor => command::doctor::doctor(),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),

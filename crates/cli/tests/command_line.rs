@@ -435,3 +435,27 @@ fn a_traffic_profile_that_is_not_there_or_has_a_figure_without_a_source_is_refus
     assert_eq!(told.status.code(), Some(2));
     assert!(text(&told.stderr).contains("this figure needs a `source`"), "{}", text(&told.stderr));
 }
+
+#[test]
+fn a_plan_is_made_by_answers_and_no_file_is_overwritten() {
+    let scratch = Scratch::new("init");
+    let plan = scratch.path("mine/plan.toml");
+    let init = |answers: &str| {
+        let mut child = sixbench(&["init", &plan])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sixbench");
+        std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), answers.as_bytes()).expect("answers");
+        child.wait_with_output().expect("an end")
+    };
+    let told = init("first\nnft-nat44\n\nestablishment-rate, throughput\n\n");
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    assert!(text(&told.stdout).contains("plan.toml is good"), "{}", text(&told.stdout));
+    assert_eq!(output(&["check", &plan]).status.code(), Some(0));
+    let again = init("second\n\n\n\n\n");
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("already exists"), "{}", text(&again.stderr));
+    assert!(fs::read_to_string(&plan).expect("the first").starts_with("name = \"first\""));
+}

@@ -16,6 +16,7 @@ mod stateful_section;
 mod test_section;
 pub mod traffic_profile;
 mod traffic_section;
+pub mod wizard;
 mod words;
 
 #[cfg(test)]

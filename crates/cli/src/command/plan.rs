@@ -5,9 +5,20 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::isolation::Isolation;
-use sixbench_plan::{apply_profile, description};
-use sixbench_runner::rehearsed;
+use sixbench_plan::{apply_profile, description, wizard};
+use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
+
+/// Asks for a plan on standard input, and writes it if it can be read.
+pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
+    let library = super::library(&[])?;
+    let text = wizard::ask(&library, std::io::stdin().lock(), |said| output::to_stderr(format_args!("{said}")));
+    let text = text.map_err(Failed::usage)?;
+    super::parse_plan(&path.display().to_string(), &text, &library)?;
+    write_new(&[(path, &text)])?;
+    output::line(format_args!("{0} is good; next: sixbench plan {0}, sixbench run {0}", path.display()))?;
+    Ok(Exit::Done)
+}
 
 /// Validates a plan file.
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {

@@ -40,7 +40,7 @@ pub fn describe(traffic: &SubscriberTraffic, plan: &Plan, devices: &[Dimensionin
 fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>) -> Vec<String> {
     let mut sentences = vec![headline(traffic, device)];
     sentences.extend(together(device));
-    sentences.extend(device.missing.iter().map(missing));
+    sentences.extend(device.missing.iter().map(|limit| missing(limit, device.limits.is_empty())));
     sentences.extend(sizes(device));
     sentences.extend(loss(plan, device));
     sentences.extend(addresses(traffic, device));
@@ -58,7 +58,7 @@ fn headline(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> String {
         return format!("{name} carries no subscriber {planned}: {} end it.", noun(first.limit));
     }
     let about = if carried.is_at_least { "at least" } else { "about" };
-    let so_far = if device.missing.is_empty() { "" } else { "as far as it was measured, " };
+    let so_far = if device.missing.is_empty() { "" } else { "As far as it was measured, " };
     format!(
         "{so_far}{name} carries {about} {} subscribers ({}) {planned}, limited first by {}.",
         people(carried.value),
@@ -97,17 +97,15 @@ fn together(device: &Dimensioning<'_>) -> Option<String> {
 }
 
 /// Returns why a limit is not known, and what would tell it.
-fn missing(missing: &MissingLimit<'_>) -> String {
+fn missing(missing: &MissingLimit<'_>, is_alone: bool) -> String {
     let what = noun(missing.limit);
+    let fewer = if is_alone { "" } else { ", so it may carry fewer" };
     match &missing.points[..] {
-        [] => format!(
-            "Not measured: {what}, so it may carry fewer; a test with measure = \"{}\" tells.",
-            measure_of(missing.limit)
-        ),
+        [] => format!("Not measured: {what}{fewer}; a test with measure = \"{}\" tells.", measure_of(missing.limit)),
         points => {
             let why: Vec<String> =
                 points.iter().map(|p| format!("{}: {}", p.test.label(p.point.frame_size), status::why(p))).collect();
-            format!("Without a result: {what}, so it may carry fewer ({}).", why.join("; "))
+            format!("Without a result: {what}{fewer} ({}).", why.join("; "))
         }
     }
 }

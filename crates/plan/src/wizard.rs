@@ -1,0 +1,226 @@
+//! A plan by questions and answers: one device, where it is, what is measured and for how long. Prompts and answers are lines, so that a person at a
+//! terminal, a pipe and a test are all the same.
+
+use super::reader::nearest;
+use super::words::{identifier, interface, profile};
+use sixbench_method::measures::Measure;
+use sixbench_testbed::recipe::DeviceHost;
+use sixbench_testbed::{Library, Recipe, availability};
+use std::io::BufRead;
+
+/// The input ended, or could not be read, before every question had an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the answers end before this question: {0}")]
+pub struct UnansweredQuestion(String);
+
+/// Where the device is.
+enum Place {
+    /// In namespaces of this machine.
+    Here,
+    /// At two interfaces of this machine, set up by the user.
+    Cabled([String; 2]),
+    /// At two interfaces of this machine, set up over ssh; the host and its own two interfaces.
+    Ssh([String; 2], String, [String; 2]),
+}
+
+/// Asks for a plan and returns its text. `input` has the answers, a line for each; an empty line takes the default. `tell` prints prompts and
+/// reasons.
+///
+/// # Errors
+/// The input ended too early.
+pub fn ask(library: &Library, input: impl BufRead, tell: impl FnMut(&str)) -> Result<String, UnansweredQuestion> {
+    let mut dialogue = Dialogue { input, tell };
+    let name = dialogue.ask("Name of the plan", "my-plan", identifier)?;
+    let device = dialogue.ask("Device (? lists them)", "tayga-nat64", |text| device(library, text))?;
+    let place = dialogue.place(device)?;
+    let usual = if device.technology.is_dns() { "dns64" } else { "throughput" };
+    let measures = dialogue.ask("Measures, with commas between (? lists them)", usual, |text| measures(device, text))?;
+    let how_long = "Profile: smoke (trials of 0.75 s, to try it), draft (10 s) or rfc (60 s, 20 repetitions: hours to days)";
+    let profile = dialogue.ask(how_long, "smoke", |text| profile(text).map(|_| text.to_owned()))?;
+    let tests: String = measures.iter().map(|measure| test(device, measure)).collect();
+    Ok(format!("name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}", testbed(&place)))
+}
+
+struct Dialogue<R, T> {
+    input: R,
+    tell: T,
+}
+
+impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
+    /// Asks until the answer can be read; tells why one cannot.
+    fn ask<V>(
+        &mut self,
+        question: &str,
+        usual: &str,
+        read: impl Fn(&str) -> Result<V, String>,
+    ) -> Result<V, UnansweredQuestion> {
+        loop {
+            let default = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
+            (self.tell)(&format!("{question}{default}: "));
+            let mut line = String::new();
+            if self.input.read_line(&mut line).unwrap_or(0) == 0 {
+                return Err(UnansweredQuestion(question.to_owned()));
+            }
+            let answer = if line.trim().is_empty() { usual } else { line.trim() };
+            match read(answer) {
+                Ok(value) => return Ok(value),
+                Err(reason) => (self.tell)(&format!("{reason}\n")),
+            }
+        }
+    }
+
+    fn place(&mut self, device: &Recipe) -> Result<Place, UnansweredQuestion> {
+        let is_by_hand = device.host == DeviceHost::Manual;
+        let usual = if is_by_hand { "cabled" } else { "here" };
+        let question = "Where it is: here (this machine's namespaces), cabled (two interfaces, set up by hand) or ssh (two interfaces, set up \
+                        over ssh)";
+        let place = self.ask(question, usual, |text| match text {
+            "here" if is_by_hand => Err(format!("{} is set up by hand: it can only be cabled", device.name)),
+            "here" | "cabled" | "ssh" => Ok(text.to_owned()),
+            other => Err(format!("expected here, cabled or ssh, not `{other}`")),
+        })?;
+        if place == "here" {
+            return Ok(Place::Here);
+        }
+        let ports = self.ask("Interfaces of this machine that are cabled to it, LEFT,RIGHT", "", pair)?;
+        if place == "cabled" {
+            return Ok(Place::Cabled(ports));
+        }
+        let host = self.ask("ssh host, as ssh knows it", "", |text| {
+            let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
+            if is_name { Ok(text.to_owned()) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
+        })?;
+        Ok(Place::Ssh(ports, host, self.ask("Its interfaces at the other ends, LEFT,RIGHT", "", pair)?))
+    }
+}
+
+/// Reads the names of two interfaces.
+fn pair(text: &str) -> Result<[String; 2], String> {
+    let (left, right) = text.split_once(',').ok_or_else(|| format!("expected two interfaces, LEFT,RIGHT, not `{text}`"))?;
+    let (left, right) = (interface(left.trim())?, interface(right.trim())?);
+    if left == right { Err("left and right must be two interfaces".to_owned()) } else { Ok([left, right]) }
+}
+
+fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
+    if text == "?" {
+        let line = |recipe: &Recipe| format!("  {:<22} {:<44} {}", recipe.name, recipe.title, availability(recipe));
+        return Err(library.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+    let hint = || nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    library.get(text).ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
+}
+
+/// Reads the names of measures that the device can be measured by.
+fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
+    let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
+    if text == "?" {
+        let lines = Measure::infos().map(|info| format!("  {:<22} {}", info.term.name, info.summary));
+        return Err(lines.collect::<Vec<_>>().join("\n"));
+    }
+    let of = |word: &str| {
+        let hint = || nearest(word, &known).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let name =
+            known.iter().find(|name| **name == word).ok_or_else(|| format!("there is no measure `{word}`; {}", hint()))?;
+        let needs_state = matches!(*name, "establishment-rate" | "tear-down-rate" | "table-capacity");
+        match needs_state && device.state.is_none() {
+            false if *name == "response-time" && device.state.is_some() => {
+                Err(format!("{name} is not for stateful devices such as {}", device.name))
+            }
+            true => Err(format!("{name} is for stateful devices, which {} is not", device.name)),
+            false if device.technology.is_dns() != matches!(*name, "dns64" | "dns-authority") => {
+                Err(format!("{} cannot be measured by {name}", device.name))
+            }
+            false => Ok(*name),
+        }
+    };
+    text.split(',').map(|word| of(word.trim())).collect()
+}
+
+fn testbed(place: &Place) -> String {
+    let ports = |[left, right]: &[String; 2]| format!("\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
+    match place {
+        Place::Here => String::new(),
+        Place::Cabled(own) => ports(own),
+        Place::Ssh(own, host, [left, right]) => {
+            format!("{}host = \"ssh:{host}\"\ndut-left = \"{left}\"\ndut-right = \"{right}\"\n", ports(own))
+        }
+    }
+}
+
+/// Returns the table of a test, with the keys that its measure needs.
+fn test(device: &Recipe, measure: &str) -> String {
+    let mut text = format!("\n[[test]]\nname = \"{measure}\"\ndut = \"{}\"\nmeasure = \"{measure}\"\n", device.name);
+    let is_of_hosts = measure.starts_with("dns") || measure.starts_with("tcp");
+    if device.state.is_some() && !is_of_hosts && measure != "table-capacity" {
+        text += "connections = \"10k\"\nphase-1-rate = \"5k\"\n";
+    }
+    match measure {
+        "soak" => text + "frame-sizes = [594]\nrepetitions = 1\n",
+        "table-capacity" => text + "start = \"10k\"\nmost = \"160k\"\nrepetitions = 1\n",
+        "response-time" => text + "rate-per-client = \"1k\"\nframe-sizes = [118]\n",
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+
+    /// Answers in lines; returns the plan's text and all that was told.
+    fn asked(answers: &str) -> (Result<String, UnansweredQuestion>, String) {
+        let library = Library::load::<&str>(&[]).expect("recipes");
+        let mut told = String::new();
+        let plan = ask(&library, answers.as_bytes(), |text| told += text);
+        (plan, told)
+    }
+
+    #[test]
+    fn defaults_make_a_plan_that_the_reader_of_plans_takes() {
+        let (plan, told) = asked("\n\n\n\n\n");
+        let library = Library::load::<&str>(&[]).expect("recipes");
+        let loaded = load(&plan.expect("a plan"), &library).expect("a good plan");
+        assert_eq!((loaded.plan.tests[0].dut.as_str(), loaded.plan.tests.len()), ("tayga-nat64", 1));
+        assert!(told.contains("Device (? lists them) [tayga-nat64]: "), "{told}");
+    }
+
+    #[test]
+    fn every_measure_and_place_makes_a_good_plan() {
+        let library = Library::load::<&str>(&[]).expect("recipes");
+        for device in ["tayga-nat64", "linux-ipv6", "unbound-dns64", "jool-siit"] {
+            for info in Measure::infos() {
+                let measure = info.term.name;
+                if measures(library.get(device).expect("a device"), measure).is_err() {
+                    continue;
+                }
+                for place in ["here\n", "cabled\neth1,eth2\n", "ssh\neth1,eth2\nroot@router\nens1,ens2\n"] {
+                    let (plan, _) = asked(&format!("p\n{device}\n{place}{measure}\nsmoke\n"));
+                    let text = plan.expect("a plan");
+                    load(&text, &library).unwrap_or_else(|mistakes| panic!("{}", crate::render("p", &text, &mistakes, false)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_answer_is_asked_again_with_the_reason() {
+        let (plan, told) =
+            asked("p\ntayga-nat46x\nlinux-ipv6\nthere\nhere\ntable-capacity\nthroughputt\nthroughput\nlong\nsmoke\n");
+        assert!(plan.expect("a plan").contains("dut = \"linux-ipv6\""));
+        for reason in [
+            "did you mean `tayga-nat46`?",
+            "expected here, cabled or ssh, not `there`",
+            "table-capacity is for stateful devices, which linux-ipv6 is not",
+            "did you mean `throughput`?",
+        ] {
+            assert!(told.contains(reason), "{reason}: {told}");
+        }
+        assert_eq!(told.matches("Profile: ").count(), 2);
+    }
+
+    #[test]
+    fn answers_that_end_too_early_name_the_question() {
+        let (plan, _) = asked("p\ntayga-nat64\n");
+        assert!(plan.unwrap_err().to_string().starts_with("the answers end before this question: Where it is"));
+    }
+}
