@@ -133,6 +133,14 @@ mod tests {
     }
 
     #[test]
+    fn a_resolved_plan_whose_test_is_named_as_a_path_is_refused() {
+        let text = small();
+        assert!(text.contains("name = \"t\"") && plan_of(&text).is_ok());
+        let mistake = plan_of(&text.replace("name = \"t\"", "name = \"../../t\"")).expect_err("a path");
+        assert!(mistake.title.contains("such as `t`, not \"../../t\""), "{}", mistake.title);
+    }
+
+    #[test]
     fn a_resolved_plan_of_an_earlier_version_is_one_too() {
         let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
         let earlier = toml::to_string(&plan).expect("text");
