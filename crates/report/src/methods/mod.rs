@@ -97,6 +97,7 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
         .map(|(name, value)| match name {
             "cores" => format!("{value} cores"),
             "memory" => format!("{value} of memory"),
+            "kernel" if !value.starts_with("Linux") => format!("Linux {value}"),
             _ => value.clone(),
         })
         .collect();
@@ -243,6 +244,7 @@ fn deviations(plan: &Plan) -> Paragraph {
     let sections = |clauses: &[&Clause]| sections(&each_once(clauses.iter().map(|clause| clause.clause)));
     let named = |word: &str, clauses: &[&Clause]| match clauses {
         [] => format!("none is {word}"),
+        [one] => format!("1 is {word} ({})", one.clause),
         clauses => format!("{} are {word} ({})", clauses.len(), sections(clauses)),
     };
     let text = format!(
