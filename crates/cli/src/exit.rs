@@ -183,6 +183,9 @@ pub(crate) fn advice(error: &RunError) -> String {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
+        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. }) => {
+            "; runs are in results/ (ls results) where -o named no other directory".to_owned()
+        }
         RunError::Store(StoreError::NoTrial(directory)) => {
             format!("; continue with: sixbench run --resume {}", directory.display())
         }

@@ -39,6 +39,23 @@ fn what_is_no_results_directory_is_a_usage_error() {
 }
 
 #[test]
+fn what_is_not_there_is_told_with_what_to_do_next() {
+    let scratch = Scratch::new("next");
+    let (plan, missing) = (scratch.write("plan.toml", KERNEL), scratch.path("missing"));
+    refused(&["run", &missing], "; ready plans: sixbench list plans");
+    refused(&["run", "quickstrat"], "; did you mean `quickstart`? (sixbench list plans)");
+    for words in [["report", missing.as_str()], ["live", missing.as_str()]] {
+        refused(&words, "; runs are in results/ (ls results)");
+    }
+    refused(&["run", "--resume", &missing], "; runs are in results/ (ls results)");
+    refused(
+        &["check", &plan, "--recipes", &missing],
+        "; name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)",
+    );
+    refused(&["man", "/proc/no-such-directory"], "; choose another directory");
+}
+
+#[test]
 fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
     let trial = ["trial", "linux-ipv4", "--rate"];
     let with = |more: &[&'static str]| trial.iter().chain(more).copied().collect::<Vec<_>>();

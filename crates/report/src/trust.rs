@@ -44,7 +44,8 @@ impl TrustBox {
         let told: Vec<&TrustReason> = trust.reasons.iter().filter(decides).take(MOST_TOLD).collect();
         let is_told = |reason: &&TrustReason| told.iter().any(|one| std::ptr::eq(*one, *reason));
         let folded = trust.reasons.iter().filter(|reason| !is_told(reason)).map(sentence).collect();
-        Self { level: trust.level, told: told.into_iter().map(sentence).collect(), folded }
+        // The box itself says the level of those.
+        Self { level: trust.level, told: told.iter().map(|reason| format!("{}.", capitalised(&reason.text))).collect(), folded }
     }
 }
 

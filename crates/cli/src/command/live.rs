@@ -19,7 +19,8 @@ pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> 
 
 /// Begins to serve the page of a results directory, and says where it is.
 pub(super) fn page(address: SocketAddr, results: &Path, cores: Vec<u32>) -> Result<(LivePage, Stored), Failed> {
-    let (stored, token) = (load(results)?, live_token(results)?);
+    let stored = load(results).map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
+    let token = live_token(results)?;
     let (plan, records) = (stored.plan.clone(), stored.records.clone());
     let run = LiveRun { plan, records, directory: results.to_owned(), token, cores };
     let page = LivePage::open(address, run).map_err(|error| {

@@ -39,6 +39,11 @@ pub(crate) fn stdout_color() -> bool {
 
 /// Returns the built-in recipes and those of further directories.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
+    if let Some(missing) = directories.iter().find(|directory| !directory.is_dir()) {
+        let name = missing.display();
+        let what = "name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)";
+        return Err(Failed::usage(format!("cannot read the recipes in {name}: there is no such directory; {what}")));
+    }
     Library::load(directories).map_err(|error| Failed::new(Exit::Usage, error))
 }
 
@@ -94,8 +99,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
-        sixbench_plan::nearest(word, &names)
-            .map_or(String::new(), |near| format!("; did you mean `{near}`? (sixbench list plans)"))
+        sixbench_plan::nearest(word, &names).map_or("; ready plans: sixbench list plans".to_owned(), |near| {
+            format!("; did you mean `{near}`? (sixbench list plans)")
+        })
     };
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }

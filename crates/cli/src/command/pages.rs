@@ -18,7 +18,9 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<Exit, Failed> {
         None => output::stream(|out| clap_mangen::Man::new(commands()).render(out))?,
         Some(directory) => {
             let written = std::fs::create_dir_all(directory).and_then(|()| clap_mangen::generate_to(commands(), directory));
-            written.map_err(|error| Failed::usage(format!("cannot write to {}: {error}", directory.display())))?;
+            written.map_err(|error| {
+                Failed::usage(format!("cannot write to {}: {error}; choose another directory", directory.display()))
+            })?;
         }
     }
     Ok(Exit::Done)

@@ -69,7 +69,8 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
 
 /// Puts the calling thread below all others: the kernel runs it only on a core that nothing else wants.
 pub(crate) fn run_when_idle() -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: integers alone, of which musl has more than glibc; all are zero.
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread.
     check(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }).map(drop)
 }

@@ -11,6 +11,7 @@ pub(crate) mod cores;
 pub(crate) mod degradation;
 mod delay;
 mod directions;
+mod end_labels;
 mod figure;
 mod headroom;
 mod loss;

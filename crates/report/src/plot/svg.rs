@@ -3,12 +3,27 @@
 
 use super::sheet::escaped;
 
+/// Begins a text that starts where it is placed; kuva centres all.
+pub(super) const FROM_HERE: char = '\u{200b}';
+
 /// Points of a line that are nearer to each other than this, in pixels, are one.
 const NEAR: f64 = 0.8;
 
 /// Returns the drawing as the page has it.
 pub(super) fn finished(svg: &str, label: &str) -> String {
-    labelled(&thinned(&rounded(&scalable(svg))), label)
+    labelled(&from_here(&thinned(&rounded(&scalable(svg)))), label)
+}
+
+/// Lets the texts that are marked so begin where they are placed.
+fn from_here(svg: &str) -> String {
+    let mut texts = svg.split("<text ");
+    let first = texts.next().unwrap_or_default().to_owned();
+    texts.fold(first, |svg, text| match text.split_once(&format!(">{FROM_HERE}")) {
+        Some((attributes, rest)) if !attributes.contains('>') => {
+            svg + "<text " + &attributes.replace("text-anchor=\"middle\"", "text-anchor=\"start\"") + ">" + rest
+        }
+        _ => svg + "<text " + text,
+    })
 }
 
 /// Gives the drawing a name for those who do not see it.

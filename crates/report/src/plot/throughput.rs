@@ -1,5 +1,6 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
+use super::end_labels::{self, EndLabel};
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
@@ -29,7 +30,11 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
             common_quantity(common_goal(measured(digest)))
         ),
-        keys: tests.map(|test| style::key(digest.place(test), title(test))).chain(medium).collect(),
+        keys: tests
+            .filter(|_| !is_labelled(digest))
+            .map(|test| style::key(digest.place(test), title(test)))
+            .chain(medium)
+            .collect(),
         panels: if results > 0 { panels.collect() } else { Vec::new() },
         data: SEARCHES,
         ..Figure::default()
@@ -42,8 +47,31 @@ fn measured<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDig
 
 fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
     let plots = all_series(digest, scale);
-    let layout = framed(digest, &plots, name, y, highest(digest, scale));
-    style::draw(plots, layout)
+    let highest = highest(digest, scale);
+    let layout = framed(digest, &plots, name, y, highest);
+    style::draw(plots, with_names(digest, layout, scale, highest))
+}
+
+/// True if the names of the tests stand at the ends of their lines.
+fn is_labelled(digest: &Digest) -> bool {
+    end_labels::is_room_for(compared(digest).len())
+}
+
+/// Returns the layout with the name of each test at the end of its line, where there is room.
+fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> Layout {
+    if !is_labelled(digest) {
+        return layout;
+    }
+    let sizes = sizes(digest.compared_points());
+    let last = |test: &Test| {
+        let measured = |(place, &size): (usize, &FrameSize)| Some((place, size, digest.point(test, size)?.headline()?.median));
+        let (place, size, rate) = sizes.iter().enumerate().rev().find_map(measured)?;
+        // With the mark of the line, as lines may end together.
+        let name = format!("{} {}", style::key(digest.place(test), "").glyph, title(test));
+        Some(EndLabel { at: (place as f64 + 1.0, scale(rate, size)), name })
+    };
+    let labels = compared(digest).into_iter().filter_map(last).collect();
+    end_labels::labelled(layout, labels, 0.08 * sizes.len() as f64, Axis::up_to(highest, 5.0).end)
 }
 
 /// The theoretical and the measured line, as the clause wants them.
@@ -61,7 +89,7 @@ fn against_the_medium(digest: &Digest) -> Panel {
     let mut plots = vec![style::dashed(ends, style::MUTED, 1.5)];
     plots.extend(all_series(digest, scale));
     let layout = framed(digest, &plots, &format!("{name} against the medium"), y, highest);
-    style::draw(plots, layout)
+    style::draw(plots, with_names(digest, layout, scale, highest))
 }
 
 fn highest(digest: &Digest, scale: Scale) -> f64 {
@@ -72,7 +100,8 @@ fn highest(digest: &Digest, scale: Scale) -> f64 {
 /// Frame sizes stand at equal distances.
 fn framed(digest: &Digest, plots: &[Plot], name: &str, y: &str, highest: f64) -> Layout {
     let sizes = sizes(digest.compared_points());
-    let places = Axis { end: sizes.len() as f64 + 0.5, step: 1.0 };
+    let room = if is_labelled(digest) { end_labels::ROOM * (sizes.len() as f64 + 0.5) } else { 0.0 };
+    let places = Axis { end: sizes.len() as f64 + 0.5 + room, step: 1.0 };
     let layout = style::panel(plots, name, "frame size (bytes)", y);
     let layout = style::from_zero(layout, places, Axis::up_to(highest, 5.0)).with_x_axis_min(0.5);
     layout.with_x_tick_format(style::names(sizes.iter().map(FrameSize::to_string).collect()))

@@ -62,8 +62,18 @@ impl Chromium {
         let profile = profile.into();
         // One that was left behind would name a browser that is gone.
         let _ = fs::remove_dir_all(&profile);
-        let mut command = Command::new("chromium");
-        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0"]);
+        // It ends with the test, even if that is killed.
+        let mut command = Command::new("setpriv");
+        command.args([
+            "--pdeathsig",
+            "TERM",
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--remote-debugging-port=0",
+        ]);
         command.arg(format!("--user-data-dir={}", profile.display())).arg(url);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("chromium");
         let address = devtools(&profile);

@@ -25,6 +25,10 @@ const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] 
         && ![...e.children].some(inner => inner.getBoundingClientRect().right > innerWidth + 0.5))
     .slice(0, 3).map(e => 'wider than the page: ' + e.outerHTML.slice(0, 120))";
 
+/// The beginnings of tables that a wide screen shows in part alone.
+const CUT: &str = "[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth)
+    .map(table => 'cut: ' + table.ariaLabel + ' ' + table.scrollWidth + ' of ' + table.clientWidth)";
+
 /// The beginning of everything folded that paper does not show.
 const HIDDEN: &str = "[...document.querySelectorAll('details > :not(summary)')]
     .filter(inside => inside.getClientRects().length === 0).map(inside => 'not on paper: ' + inside.outerHTML.slice(0, 80))";
@@ -56,6 +60,9 @@ fn inspect(name: &str, sample: &Sample) {
         let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}, unfolded: {barrier}", look.name));
         barriers.extend(told(browser.serious_findings()));
         barriers.extend(told(browser.list(TOO_WIDE)));
+        if look.width > 1000 {
+            barriers.extend(told(browser.list(CUT)));
+        }
     }
     assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));
 }

@@ -1,0 +1,63 @@
+//! Names at the ends of lines, in place of a legend.
+
+use super::style::LOOKS;
+use super::svg::FROM_HERE;
+use crate::numbers::cut;
+use kuva::prelude::{Layout, TextAnnotation};
+
+/// About the height of what is drawn in a panel, pixels, and the distance of two names that can be read.
+const DRAWN: f64 = 165.0;
+const LINE: f64 = 13.0;
+/// kuva lifts a text by so many pixels above its place; a name is to stand beside it.
+const LIFTED: f64 = 10.0;
+/// The room for names, as a share of what is drawn.
+pub(super) const ROOM: f64 = 0.5;
+const LONGEST: usize = 24;
+
+/// A name, and the end of its line.
+pub(super) struct EndLabel {
+    pub(super) at: (f64, f64),
+    pub(super) name: String,
+}
+
+/// True if so many lines can have their names at their ends.
+pub(super) fn is_room_for(lines: usize) -> bool {
+    (2..=LOOKS).contains(&lines)
+}
+
+/// Returns the layout with each name a little `aside` the end of its line, and none over another. The vertical axis goes from zero to `highest`.
+pub(super) fn labelled(layout: Layout, mut labels: Vec<EndLabel>, aside: f64, highest: f64) -> Layout {
+    let pixel = highest / DRAWN;
+    labels.sort_by(|a, b| a.at.1.total_cmp(&b.at.1));
+    let heights: Vec<f64> = labels.iter().map(|label| label.at.1).collect();
+    let heights = spread(&heights, LINE * pixel, highest - LINE / 2.0 * pixel);
+    labels.iter().zip(heights).fold(layout, |layout, (label, height)| {
+        let text = format!("{FROM_HERE}{}", cut(&label.name, LONGEST).replace('$', "\\$"));
+        layout.with_annotation(TextAnnotation::new(text, label.at.0 + aside, height - LIFTED * pixel).with_font_size(11))
+    })
+}
+
+/// Moves heights, which ascend, as little as it takes for them to be `apart` and not above `highest`.
+fn spread(heights: &[f64], apart: f64, highest: f64) -> Vec<f64> {
+    let mut spread = heights.to_vec();
+    for i in 1..spread.len() {
+        spread[i] = spread[i].max(spread[i - 1] + apart);
+    }
+    let mut ceiling = highest;
+    for height in spread.iter_mut().rev() {
+        *height = height.min(ceiling);
+        ceiling = *height - apart;
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_lines_that_end_together_stand_apart_and_inside() {
+        assert_eq!(spread(&[0.0, 1.0, 50.0], 10.0, 100.0), [0.0, 10.0, 50.0]);
+        assert_eq!(spread(&[96.0, 97.0, 98.0], 10.0, 100.0), [80.0, 90.0, 100.0]);
+    }
+}
