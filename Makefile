@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build lab deps check deny package static image clean
+.PHONY: quickstart test build lab deps check deny book package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -11,6 +11,7 @@ quickstart: build
 # lab they build it.
 test: deps
 	./scripts/install-dependencies tests
+	./scripts/install-axe-core
 	./scripts/build-dpdk-shim --require debug
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 
@@ -30,6 +31,7 @@ deps:
 check:
 	command -v python3 >/dev/null || ./scripts/install-dependencies
 	.ci/check-house
+	./scripts/check-links
 	cargo fmt --all --check
 	# Modules that a macro declares are not found by cargo fmt.
 	rustfmt --check --edition 2024 crates/method/src/measures/*.rs
@@ -38,6 +40,13 @@ check:
 deny:
 	./scripts/install-cargo-deny
 	cargo deny --log-level error check bans licenses sources
+
+# The book of docs/book in target/book, with every link in it checked. mdBook is installed the first time, which takes minutes.
+book:
+	./scripts/install-mdbook
+	cargo build --package sixbench
+	./scripts/build-book target/debug/sixbench
+	./scripts/check-links target/book
 
 # A Debian package for this architecture, tried in namespaces of its own.
 package: build

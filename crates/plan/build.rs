@@ -1,11 +1,13 @@
-//! Lists the plans that come with sixbench, and the recipes beside them: all of the folders `plans` and `plans/devices`.
+//! Lists the plans that come with sixbench, the recipes beside them, and the traffic profiles: all of the folders `plans`, `plans/devices` and
+//! `profiles`.
 
 use std::path::Path;
 
 fn main() {
     let plans = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../plans");
     let out = std::env::var_os("OUT_DIR").expect("set by cargo");
-    for (folder, file) in [(plans.clone(), "plans.rs"), (plans.join("devices"), "devices.rs")] {
+    let profiles = plans.with_file_name("profiles");
+    for (folder, file) in [(plans.clone(), "plans.rs"), (plans.join("devices"), "devices.rs"), (profiles, "profiles.rs")] {
         println!("cargo::rerun-if-changed={}", folder.display());
         std::fs::write(Path::new(&out).join(file), list(&folder)).expect("a file");
     }

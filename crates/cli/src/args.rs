@@ -10,10 +10,13 @@ pub(crate) use trial::{Selftest, TrialArgs};
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
+use sixbench_live::DEFAULT_ADDRESS;
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
+use sixbench_report::PaperStyle;
 use sixbench_runner::{VERSION, version_with_features};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -75,11 +78,43 @@ pub(crate) enum Command {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
+        /// The columns of the paper that results.tex is for [default: as it was written before, or one-column]
+        #[arg(long, value_name = "one-column|two-column")]
+        style: Option<PaperStyle>,
     },
-    /// List the known devices, measures or plans
+    /// Pack the results directory of a run into one file for a repository of data such as Zenodo; the same results give the same file
+    Archive {
+        /// The results directory
+        results: PathBuf,
+        /// The archive [default: DIR.tar.zst beside the directory]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Unite the results of runs that measured parts of one plan (--shard, --measurements), and write the report of all
+    Merge {
+        /// Results directories
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// A new directory for the united results
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
+    /// Say how many subscribers a device carries, by the results of a run; or what a plan would tell of it
+    Dimension {
+        /// A results directory; or a plan file, or the name of a plan that comes with sixbench
+        #[arg(value_name = "PLAN|DIR")]
+        of: PathBuf,
+        /// The traffic of a subscriber: the name of a profile (see `sixbench list traffic`), or a file
+        #[arg(long, value_name = "NAME|FILE", default_value = sixbench_plan::traffic_profile::USUAL)]
+        traffic: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the known devices, measures, plans or traffic profiles
     List {
         /// Which list
-        #[arg(value_name = "duts|measures|plans")]
+        #[arg(value_name = "duts|measures|plans|traffic")]
         what: Listed,
     },
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
@@ -91,7 +126,7 @@ pub(crate) enum Command {
     Live {
         /// The results directory
         results: PathBuf,
-        #[arg(value_name = "ADDRESS:PORT", default_value_t = sixbench_live::DEFAULT_ADDRESS, value_parser = page_address)]
+        #[arg(value_name = "ADDRESS:PORT", default_value_t = DEFAULT_ADDRESS, value_parser = page_address)]
         address: SocketAddr,
     },
     /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
@@ -196,6 +231,8 @@ pub(crate) enum Listed {
     Measures,
     /// Plans that come with sixbench
     Plans,
+    /// Traffic profiles of subscribers that come with sixbench
+    Traffic,
 }
 
 /// Where results go and how progress is shown.
@@ -211,7 +248,7 @@ pub(crate) struct Output {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = sixbench_runner::label)]
     pub(crate) labels: Vec<(String, String)>,
     /// Show the run as a page in browsers, with a token in the address that is printed [default: 127.0.0.1:8219, this machine alone]
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, value_parser = page_address,
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, value_parser = page_address,
         default_missing_value = "127.0.0.1:8219")]
     pub(crate) live: Option<SocketAddr>,
     /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
@@ -244,8 +281,14 @@ pub(crate) struct RunArgs {
     /// Use the durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
+    /// Measure part I of N parts of the plan that take about as long as each other; `sixbench merge` unites their results
+    #[arg(long, value_name = "I/N", value_parser = sixbench_runner::campaign::shard_of, conflicts_with = "measurements")]
+    pub(crate) shard: Option<(usize, usize)>,
+    /// Measure only what this file names, one of `sixbench plan --json` on each line: test/size, or test/size/repetition
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measurements: Option<PathBuf>,
     /// Continue an interrupted run: its directory
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan", "shard", "measurements"])]
     pub(crate) resume: Option<PathBuf>,
     /// Further recipes: a directory of TOML files
     #[arg(long, value_name = "DIR")]
@@ -268,6 +311,9 @@ pub(crate) struct PlanArgs {
     /// Print the commands that would build the testbed
     #[arg(long)]
     pub(crate) shell: bool,
+    /// Print the parts that can be measured apart as JSON, with their trials and seconds
+    #[arg(long, conflicts_with = "shell")]
+    pub(crate) json: bool,
     /// Further recipes: a directory of TOML files
     #[arg(long, value_name = "DIR")]
     pub(crate) recipes: Vec<PathBuf>,
@@ -311,6 +357,24 @@ pub(crate) struct Compare {
 }
 
 fn page_address(text: &str) -> Result<SocketAddr, String> {
-    let mistaken = |_| "expected an address and a port such as 127.0.0.1:8219; a plan stands before --live".to_owned();
-    text.parse().map_err(mistaken)
+    let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).unwrap_or(DEFAULT_ADDRESS.port());
+    text.parse().map_err(|_| format!("expected an address and a port; for this machine alone, type 127.0.0.1:{port}"))
+}
+
+/// Returns the arguments with `--live ADDRESS:PORT` as `--live=ADDRESS:PORT`. A word that ends in no port is none of `--live`: it may be the plan.
+pub(crate) fn with_joined_address(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let has_port = |text: &str| text.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
+        // Behind `--` are the words of another program.
+        let is_ours = joined.iter().all(|word| word != "--");
+        match joined.last_mut() {
+            Some(last) if is_ours && last == "--live" && argument.to_str().is_some_and(has_port) => {
+                last.push("=");
+                last.push(argument);
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
 }

@@ -4,7 +4,9 @@ use crate::args::*;
 use clap::{CommandFactory, Parser};
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::FrameRate;
+use std::ffi::OsString;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 #[test]
 fn the_arguments_are_consistent() {
@@ -83,4 +85,41 @@ fn run_needs_a_plan_or_a_directory_to_resume() {
     assert!(Arguments::try_parse_from(["sixbench", "run"]).is_err());
     assert!(Arguments::try_parse_from(["sixbench", "run", "--resume", "results/x"]).is_ok());
     assert!(Arguments::try_parse_from(["sixbench", "run", "p.toml", "--profile", "quick"]).is_err());
+}
+
+/// Returns the plan and the address of the live page, as typed behind `sixbench run`.
+fn live(words: &[&str]) -> Result<(Option<PathBuf>, Option<String>), String> {
+    let words = ["sixbench", "run"].iter().chain(words).map(OsString::from);
+    match Arguments::try_parse_from(with_joined_address(words)).map(|arguments| arguments.command) {
+        Ok(Command::Run(run)) => Ok((run.plan, run.output.live.map(|address| address.to_string()))),
+        Ok(_) => panic!("this is a run"),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[test]
+fn a_plan_may_stand_behind_live_and_an_address_between_them() {
+    let plan = |address: &str| Ok((Some(PathBuf::from("p.toml")), Some(address.to_owned())));
+    assert_eq!(live(&["p.toml", "--live"]), plan("127.0.0.1:8219"));
+    assert_eq!(live(&["--live", "p.toml"]), plan("127.0.0.1:8219"));
+    assert_eq!(live(&["--live", "0.0.0.0:80", "p.toml"]), plan("0.0.0.0:80"));
+    assert_eq!(live(&["p.toml", "--live", "[::1]:80"]), plan("[::1]:80"));
+    assert_eq!(live(&["--live=[::1]:80", "p.toml"]), plan("[::1]:80"));
+    assert_eq!(live(&["--live", "--json", "p.toml"]), plan("127.0.0.1:8219"));
+}
+
+#[test]
+fn a_mistaken_address_of_the_live_page_is_told_with_one_that_works() {
+    for mistaken in ["localhost:80", "80", ":80", "example.com:80"] {
+        let error = live(&["--live", mistaken, "p.toml"]).expect_err(mistaken);
+        assert!(error.contains("type 127.0.0.1:80"), "{error}");
+    }
+    let error = live(&["p.toml", "--live=localhost"]).expect_err("no port");
+    assert!(error.contains("type 127.0.0.1:8219"), "{error}");
+}
+
+#[test]
+fn the_words_of_another_program_are_left_alone() {
+    let words = ["testbed", "exec", "p.toml", "--", "x", "--live", "80"].map(OsString::from);
+    assert_eq!(with_joined_address(words.clone().into_iter()), words);
 }

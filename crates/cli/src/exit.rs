@@ -4,6 +4,7 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
+use sixbench_runner::campaign::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};
@@ -110,7 +111,7 @@ macro_rules! of_a_run {
     };
 }
 
-of_a_run!(StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
+of_a_run!(SelectionError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -125,6 +126,8 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)
         | RunError::Mismatch(_)
+        | RunError::Selection(_)
+        | RunError::Merge(_)
         | RunError::Held(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,
@@ -145,6 +148,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
 fn of_store(error: &StoreError) -> Exit {
     match error {
         StoreError::HoldsResults(_)
+        | StoreError::Exists(_)
         | StoreError::NotCreated { .. }
         | StoreError::InUse(_)
         | StoreError::NoRun { .. }
@@ -178,7 +182,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
-        RunError::Store(StoreError::NotCreated { .. }) => "; choose another with -o".to_owned(),
+        RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
         RunError::Store(StoreError::NoTrial(directory)) => {
             format!("; continue with: sixbench run --resume {}", directory.display())
         }

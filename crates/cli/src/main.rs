@@ -17,13 +17,14 @@ use output::tell;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let exit = match Arguments::try_parse().map_or_else(told_by_clap, dispatch) {
-        Ok(exit) => exit,
-        Err(Failed { exit, error }) => {
-            tell!("error: {}", exit::in_words(&error));
-            exit
-        }
-    };
+    let exit =
+        match Arguments::try_parse_from(args::with_joined_address(std::env::args_os())).map_or_else(told_by_clap, dispatch) {
+            Ok(exit) => exit,
+            Err(Failed { exit, error }) => {
+                tell!("error: {}", exit::in_words(&error));
+                exit
+            }
+        };
     ExitCode::from(exit as u8)
 }
 
@@ -53,7 +54,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Dns64(arguments) => command::dns64::dns64(arguments),
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
-        Command::Report { results } => command::report::report(&results),
+        Command::Merge { results, output } => command::report::merge(&results, &output),
+        Command::Dimension { of, traffic, json } => command::dimension::dimension(&of, &traffic, json),
+        Command::Report { results, style } => command::report::report(&results, style),
+        Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),

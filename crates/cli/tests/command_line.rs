@@ -408,3 +408,30 @@ fn the_zone_file_goes_to_stdout() {
     assert!(zone.starts_with("$ORIGIN dns64perf.test.\n$TTL 60\n"), "{zone}");
     assert!(zone.ends_with("010-000-000-003 IN AAAA 2001:2:0:aaaa::a00:3\n"), "{zone}");
 }
+
+#[test]
+fn a_plan_says_which_limits_of_subscribers_it_would_tell_and_every_assumption_has_its_source() {
+    let told = output(&["dimension", "stateful-nat44"]);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    let said = text(&told.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.starts_with("Of nft-nat44 this plan tells how many subscribers it carries by frames downstream (throughput)"),
+        "{said}"
+    );
+    assert!(said.contains("reserve = 30 % assumption: kept free"), "{said}");
+    let told = output(&["dimension", "stateful-nat44", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    assert_eq!(json["devices"][0]["told"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_traffic_profile_that_is_not_there_or_has_a_figure_without_a_source_is_refused() {
+    let told = output(&["dimension", "stateful-nat44", "--traffic", "nowhere"]);
+    assert_eq!(told.status.code(), Some(2));
+    assert!(text(&told.stderr).contains("sixbench list traffic"), "{}", text(&told.stderr));
+    let scratch = Scratch::new("traffic");
+    let file = scratch.write("mine.toml", "name = \"mine\"\ntitle = \"Mine\"\n[years]\nvalue = 3\n");
+    let told = output(&["dimension", "stateful-nat44", "--traffic", &file]);
+    assert_eq!(told.status.code(), Some(2));
+    assert!(text(&told.stderr).contains("this figure needs a `source`"), "{}", text(&told.stderr));
+}

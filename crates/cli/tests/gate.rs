@@ -59,7 +59,7 @@ fn what_the_tester_or_the_plan_cut_off_is_inconclusive() {
     let output = compare(&Scratch::new("gate-cut-off"), duts, &[]);
     ended(&output, 6, "1 of 1 row inconclusive");
     let said = text(&output.stdout);
-    assert!(said.contains("A at least 200.0k frames/s") && said.contains("cut off A and B"), "{said}");
+    assert!(said.contains("A at least 200.0k frames/s") && said.contains("cut off repetitions"), "{said}");
 }
 
 #[test]

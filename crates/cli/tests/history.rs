@@ -2,7 +2,6 @@
 
 mod common;
 #[path = "common/results.rs"]
-#[allow(dead_code, reason = "each test file uses a part of it")]
 mod results;
 
 use common::{Scratch, output, text};

@@ -1,14 +1,15 @@
 //! The live page in a browser, from the start of a run over its death to its end. These tests need root and Chromium; without them they fail, they
 //! do not skip.
 
+#[path = "../../report/tests/browser/mod.rs"]
+mod browser;
 mod common;
 
+use browser::{Chromium, Look};
 use common::{ONE_AT_A_TIME, Scratch, signal, start, text};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::Child;
 
 /// A plan of half a minute on kernel forwarding.
 const PLAN: &str = r#"
@@ -31,59 +32,6 @@ frame-sizes = [84, 128]
 repetitions = 6
 "#;
 
-/// A browser without a window that has one page open.
-struct Chromium {
-    child: Child,
-    devtools: SocketAddr,
-}
-
-impl Chromium {
-    fn open(scratch: &Scratch, url: &str) -> Self {
-        let profile = scratch.path("profile");
-        let mut command = Command::new("chromium");
-        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0"]);
-        command.arg(format!("--user-data-dir={profile}")).arg(url).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn().expect("chromium");
-        let file = Path::new(&profile).join("DevToolsActivePort");
-        let end = Instant::now() + Duration::from_secs(60);
-        let port = loop {
-            let port = std::fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.parse().ok());
-            if let Some(port) = port {
-                break port;
-            }
-            assert!(Instant::now() < end, "chromium does not start");
-            std::thread::sleep(Duration::from_millis(50));
-        };
-        Self { child, devtools: SocketAddr::from(([127, 0, 0, 1], port)) }
-    }
-
-    /// Returns what the browser says of its pages, their titles among it.
-    fn pages(&self) -> String {
-        let mut stream = TcpStream::connect(self.devtools).expect("chromium");
-        stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
-        write!(stream, "GET /json/list HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.devtools).expect("asked");
-        let mut text = Vec::new();
-        let _ = stream.read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    }
-
-    fn wait_for_title(&self, title: &str) {
-        let end = Instant::now() + Duration::from_secs(120);
-        while !self.pages().contains(&format!("\"title\": \"{title}")) {
-            assert!(Instant::now() < end, "no {title}: {}", self.pages());
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-impl Drop for Chromium {
-    fn drop(&mut self) {
-        // Its other processes end with it.
-        signal(&self.child, "TERM");
-        let _ = self.child.wait();
-    }
-}
-
 /// Reads standard error until it names the page, and keeps reading so that nothing waits for it.
 fn page_of(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
@@ -101,7 +49,7 @@ fn an_open_page_lives_through_the_death_of_the_run_to_its_end() {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").to_string();
     let mut run = start(&["run", &plan, "-o", &results, "--live", &free]);
     let url = page_of(&mut run);
-    let browser = Chromium::open(&scratch, &url);
+    let mut browser = Chromium::open(scratch.path("profile"), &url);
     browser.wait_for_title("Running: watched");
     signal(&run, "KILL");
     run.wait().expect("killed");
@@ -115,6 +63,11 @@ fn an_open_page_lives_through_the_death_of_the_run_to_its_end() {
     assert_eq!(page_of(&mut resumed), url);
     browser.wait_for_title("Running: watched");
     browser.wait_for_title("The run has ended: watched");
+    for look in Look::ALL {
+        browser.look(look);
+        let findings = browser.serious_findings();
+        assert!(findings.is_empty(), "{}:\n{}", look.name, findings.join("\n"));
+    }
     assert!(matches!(resumed.wait().expect("ended").code(), Some(0 | 4)));
 }
 

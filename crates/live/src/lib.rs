@@ -4,10 +4,14 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod connections;
 mod feed;
+mod files;
 mod metrics;
 mod page;
 mod server;
+#[cfg(test)]
+mod server_tests;
 mod shown;
 mod state;
 

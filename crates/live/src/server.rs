@@ -2,10 +2,11 @@
 //! or reads nothing misses states in between, and costs neither memory nor the others' time.
 
 use crate::access;
+use crate::connections::{self, ConnectionLimits};
 use crate::feed::{EventQueue, LiveFeed, queue};
-use crate::metrics;
+
 use crate::page::{Publisher, Snapshot};
-use crate::{LiveRun, page};
+use crate::{LiveRun, files, metrics, page};
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +14,6 @@ use axum::middleware::{self, Next};
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::{self, Stream};
 use sixbench_io::thread::give_way;
@@ -34,8 +34,6 @@ pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOC
 
 /// The most browsers that watch at once.
 const MOST_WATCHING: usize = 32;
-/// The time after which a connection is given up whose other end takes nothing, milliseconds.
-const UNREAD_MS: u32 = 60_000;
 /// The time that browsers have to take the last state, and the time that the thread has to do so.
 const FAREWELL: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
@@ -67,6 +65,10 @@ impl LivePage {
     /// # Errors
     /// The address cannot be listened at.
     pub fn open(address: SocketAddr, run: LiveRun) -> Result<Self, LiveError> {
+        Self::open_with(address, run, ConnectionLimits::default())
+    }
+
+    pub(crate) fn open_with(address: SocketAddr, run: LiveRun, limits: ConnectionLimits) -> Result<Self, LiveError> {
         let not_bound = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => LiveError::InUse(address),
             _ => LiveError::NotBound { address, error },
@@ -80,7 +82,7 @@ impl LivePage {
         let serving = move || {
             // Where the kernel refuses this, the thread works as any other does.
             let _ = give_way(&run.cores);
-            serve(listener, run, events, is_closing);
+            serve(listener, run, limits, (events, is_closing));
             let _ = done.send(());
         };
         thread::Builder::new().name("live".to_owned()).spawn(serving).map_err(not_bound)?;
@@ -127,7 +129,12 @@ struct ServedRun {
     seats: Arc<Semaphore>,
 }
 
-fn serve(listener: TcpListener, run: LiveRun, events: EventQueue, closing: oneshot::Receiver<()>) {
+fn serve(
+    listener: TcpListener,
+    run: LiveRun,
+    limits: ConnectionLimits,
+    (events, closing): (EventQueue, oneshot::Receiver<()>),
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     // Without a runtime there is no page; browsers are told so by the connection that ends.
     let Ok(runtime) = runtime else { return };
@@ -136,11 +143,7 @@ fn serve(listener: TcpListener, run: LiveRun, events: EventQueue, closing: onesh
         let (token, directory, page) = (run.token.clone(), run.directory.clone(), page::LiveHtml::new(&run.token));
         let (publisher, snapshots) = Publisher::new(run);
         let shared = Arc::new(ServedRun { token, directory, page, snapshots, seats: Arc::new(Semaphore::new(MOST_WATCHING)) });
-        let listener = listener.tap_io(|connection| {
-            let _ = rustix::net::sockopt::set_tcp_user_timeout(&*connection, UNREAD_MS);
-        });
-        let serving = axum::serve(listener, router(shared));
-        tokio::spawn(serving.into_future());
+        tokio::spawn(connections::accept(listener, router(shared), limits));
         show(publisher, events, closing).await;
     });
 }
@@ -213,26 +216,8 @@ async fn metrics(State(shared): State<Arc<ServedRun>>) -> Response {
     ([(header::CONTENT_TYPE, metrics::MEDIA_TYPE)], metrics::text(&snapshot.state, &snapshot.results)).into_response()
 }
 
-/// The files of a report that may be fetched, by how their names end.
-const FILES: [(&str, &str); 6] = [
-    (".html", "text/html; charset=utf-8"),
-    (".csv", "text/csv; charset=utf-8"),
-    (".json", "application/json"),
-    (".tex", "text/plain; charset=utf-8"),
-    (".md", "text/plain; charset=utf-8"),
-    (".svg", "image/svg+xml"),
-];
-
-/// Answers with a file of the report; it holds no script, and none would be run.
 async fn file(State(shared): State<Arc<ServedRun>>, Path((_, name)): Path<(String, String)>) -> Response {
-    let kind = FILES.iter().find(|(end, _)| name.ends_with(end) && !name.starts_with('.') && !name.contains(['/', '\0']));
-    let read = kind.and_then(|(_, kind)| Some((*kind, std::fs::read(shared.directory.join(&name)).ok()?)));
-    let Some((kind, octets)) = read else {
-        return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
-            .into_response();
-    };
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:";
-    ([(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)], octets).into_response()
+    files::answer(&shared.directory, &name)
 }
 
 async fn events(State(shared): State<Arc<ServedRun>>) -> Response {

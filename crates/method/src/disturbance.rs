@@ -8,8 +8,12 @@ use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::{Fault, Verdict};
 
-/// The share of disturbed trials above which a repetition says nothing about the limit of the device.
+/// The share of disturbed trials above which a number is not known to be the device's.
 const DISTURBED_SHARE: f64 = 0.2;
+
+/// The same for searches, which tell more: a loss without any sign of a disturbance is doubtful only where most trials beside it were disturbed.
+/// Trials that were made again do not count. A search that starts near the median of the earlier ones has as few as three trials.
+const DISTURBED_SHARE_OF_SEARCHES: f64 = 0.5;
 
 /// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
 pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
@@ -22,14 +26,14 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 }
 
 /// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in
-/// others at this load or in many of the repetition, or the loss stands in one moment while the processors had time to spare.
+/// others at this load or in most of the repetition, or the loss stands in one moment while the processors had time to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
     let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
     let all_disturbed = records.iter().filter(|record| record.is_disturbed()).count();
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
-        || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
+        || all_disturbed as f64 > DISTURBED_SHARE_OF_SEARCHES * records.len() as f64
         // Loss in one moment at every load is a property of the device, and no accident.
         || (bracket.lower.is_some() && accident(records, bracket.goal).is_some())
 }

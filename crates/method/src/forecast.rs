@@ -4,13 +4,15 @@
 use crate::budget::{self, Cost};
 use crate::event::Event;
 use crate::measures::Outcome;
-use crate::plan::{Plan, Point};
+use crate::plan::{Plan, Point, Selection};
 use crate::simulated::gateway::extra_ns;
 use crate::trial::Verdict;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Forecast {
+    /// What the run measures: its repetitions are counted by their place among those.
+    selection: Selection,
     tests: Vec<TestForecast>,
     /// The expected times for setting up each device, nanoseconds; devices that are already set up are removed.
     set_ups_ns: Vec<u64>,
@@ -80,8 +82,9 @@ impl ObservedShare {
 }
 
 impl Forecast {
-    /// The forecast of a run that has not begun.
-    pub fn new(plan: &Plan) -> Self {
+    /// The forecast of a run that has not begun, and that measures this part of its plan.
+    pub fn new(plan: &Plan, selection: &Selection) -> Self {
+        let plan = &selection.narrowed(plan);
         let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| TestForecast {
             name: test.name.clone(),
             costs,
@@ -92,6 +95,7 @@ impl Forecast {
             trials: [ObservedShare::default(); 2],
         };
         Self {
+            selection: selection.clone(),
             tests: plan.tests.iter().zip(budget::costs(plan)).map(expected).collect(),
             set_ups_ns: budget::set_ups_ns(plan),
             set_up: ObservedShare::default(),
@@ -135,9 +139,10 @@ impl Forecast {
         self.measurement = None;
         let Some(test) = self.tests.iter_mut().find(|test| test.name == outcome.point.test) else { return };
         let Some((_, ended)) = test.points.iter_mut().find(|(point, _)| *point == outcome.point) else { return };
-        if *ended < outcome.repetition {
-            *ended = outcome.repetition;
-            let kind = kind(outcome.repetition);
+        let repetition = self.selection.ordinal(&outcome.point, outcome.repetition);
+        if *ended < repetition {
+            *ended = repetition;
+            let kind = kind(repetition);
             test.trials[kind].add(f64::from(outcome.trials), test.costs[kind].trials);
         }
     }
@@ -152,6 +157,7 @@ impl Forecast {
 
     fn begin(&mut self, point: &Point, repetition: u32) {
         let Some(index) = self.tests.iter().position(|test| test.name == point.test) else { return };
+        let repetition = self.selection.ordinal(point, repetition);
         // Repetitions go round: a point of the test that was left out in the round before needs no more.
         let test = &mut self.tests[index];
         let (left_out, all) = (|ended: u32| ended + 1 < repetition, test.repetitions);

@@ -80,7 +80,10 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
             let of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == frame_size;
             let outcomes: Vec<&Outcome> = entry.outcomes.iter().filter(of_point).collect();
             for sample in samples_of(test, &outcomes) {
-                let Some(point) = SeriesPoint::of(index, sample.values, sample.is_open) else { continue };
+                let Some(point) = SeriesPoint::of(index, sample.values.values().to_vec(), sample.values.is_median_open())
+                else {
+                    continue;
+                };
                 let is_its = |(plan, series): &&mut (&Plan, HistorySeries<'_>)| {
                     let is_same = series.frame_size == frame_size && series.subject == sample.subject;
                     is_same && is_like(series.test, test) && plan.ways_unlike(entry.plan).is_empty()

@@ -4,8 +4,10 @@
 
 pub mod bottleneck;
 pub mod budget;
+pub mod campaign;
 pub mod comparison;
 pub mod conformance;
+pub mod dimension;
 pub mod disturbance;
 pub mod event;
 pub mod expectation;

@@ -8,7 +8,7 @@ pub use run::{Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
 use crate::measures::LoadSource;
-use crate::plan::{Point, Test};
+use crate::plan::{Point, Selection, Test};
 use crate::terms::{FrameSize, IpVersion};
 use crate::trial::dns::Certificate;
 use crate::trial::{Fault, TrialResult};
@@ -82,6 +82,12 @@ pub struct Facts {
     /// Labels the user gave the run, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What the run measures of its plan, one of several runs of a campaign.
+    #[serde(default, skip_serializing_if = "Selection::is_all")]
+    pub selection: Selection,
+    /// The hosts that the repetitions were measured on, by name, of results that were merged from several runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measured_on: BTreeMap<String, Selection>,
     /// Tests that were not run, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<SkippedTest>,

@@ -95,15 +95,6 @@ pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
 }
 
-/// Returns whether every point of the plan has all its repetitions.
-pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
-    points.all(|(test, point)| {
-        let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
-        !wants_more(test, &made)
-    })
-}
-
 /// A measurement as its recorded trials left it.
 pub struct Resumed {
     /// The procedure that goes on. Without records it is the one a live run begins with.

@@ -179,10 +179,13 @@ impl<'a> StatusSources<'a, '_> {
         };
         let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
         let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
-        let is_enough = !crate::replay::wants_more(test, &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>());
-        let planned = if is_enough { made } else { test.repetitions.most() };
+        let selected = self.facts.selection.repetitions(test, &point);
+        let is_enough =
+            made >= selected || !crate::replay::wants_more(test, &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>());
+        let planned = if is_enough { made } else { selected };
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
+            ([], _) if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
             ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
             ([], _) if self.mismatched.contains(&point) => {
                 PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })

@@ -4,7 +4,7 @@
 use crate::measures::{LoadSource, Outcome, SearchRef};
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::search::{Bracket, Limit};
-use crate::stats;
+use crate::stats::{self, Censored};
 use crate::terms::FrameRate;
 
 /// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
@@ -15,9 +15,10 @@ pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSo
         .filter(|(_, bracket)| bracket.lower.is_some() || bracket.limit == Limit::Dut)
         .collect();
     // A search in which the DUT lost even at the lowest load has found nothing that is forwarded: zero, as in the throughput itself.
-    let rates: Vec<f64> = found.iter().map(|(_, bracket)| bracket.lower.map_or(0.0, |rate| rate.0 as f64)).collect();
-    let throughput = stats::median(&rates).filter(|rate| *rate >= 1.0)?;
-    let is_at_least = found.iter().any(|(_, bracket)| bracket.limit != Limit::Dut);
+    let rate = |bracket: &Bracket| (bracket.lower.map_or(0.0, |rate| rate.0 as f64), bracket.limit != Limit::Dut);
+    let rates: Censored = found.iter().map(|(_, bracket)| rate(bracket)).collect();
+    let throughput = stats::median(rates.values()).filter(|rate| *rate >= 1.0)?;
+    let is_at_least = rates.is_median_open();
     let searches = found.into_iter().map(|(search, _)| search).collect();
     Some(LoadSource { throughput: FrameRate(throughput as u64), is_at_least, searches })
 }

@@ -69,6 +69,16 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
     rate.filter(|rate| (1e6..=1e13).contains(rate)).map(|rate| rate as u64).ok_or_else(wrong)
 }
 
+/// Reads the traffic of a subscriber, in bit/s: `200k`, `1.8M`, `1.8Mbit/s`.
+///
+/// # Errors
+/// No such rate; the error says what was expected.
+pub fn bits_per_second(text: &str) -> Result<u64, String> {
+    let units = [("", 1.0), ("k", 1e3), ("kbit/s", 1e3), ("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)];
+    let rate = scaled(text, &units).filter(|rate| (1.0..=1e12).contains(rate));
+    rate.map(|rate| rate.round() as u64).ok_or_else(|| format!("expected bits per second such as 200k or 1.8M, not `{text}`"))
+}
+
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 pub fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");

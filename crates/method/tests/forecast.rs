@@ -7,7 +7,7 @@ use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measures::{Findings, Outcome, procedure};
-use sixbench_method::plan::{IpdvStream, Load, Measure, PdvStream, Plan, Point};
+use sixbench_method::plan::{IpdvStream, Load, Measure, PdvStream, Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::SearchMethod;
@@ -33,7 +33,7 @@ struct Machine {
 
 impl Machine {
     fn new(plan: &Plan, set_up_ns: u64, around_ns: u64, stalls: f64) -> Self {
-        let forecast = Forecast::new(plan);
+        let forecast = Forecast::new(plan, &Selection::default());
         let foreseen = vec![(0, forecast.remaining_ns())];
         Self { set_up_ns, around_ns, waits_for_losses: true, stalls, now_ns: 0, foreseen, forecast }
     }
@@ -187,13 +187,13 @@ fn measurements_of_several_kinds_are_foreseen_each_by_its_own() {
 fn a_forecast_begins_with_the_budget() {
     let plan = short_plan(SearchMethod::Binary);
     let budget = budget::estimate(&plan);
-    assert_eq!(Forecast::new(&plan).remaining_ns().div_ceil(1_000 * MS), budget.seconds);
+    assert_eq!(Forecast::new(&plan, &Selection::default()).remaining_ns().div_ceil(1_000 * MS), budget.seconds);
 }
 
 #[test]
 fn what_an_earlier_part_of_the_run_finished_is_not_counted() {
     let plan = short_plan(SearchMethod::Binary);
-    let mut forecast = Forecast::new(&plan);
+    let mut forecast = Forecast::new(&plan, &Selection::default());
     let whole_ns = forecast.remaining_ns();
     let points: Vec<Point> = plan.tests[0].points().collect();
     for repetition in 1..=7 {

@@ -14,6 +14,7 @@ mod reader;
 pub mod resolved;
 mod stateful_section;
 mod test_section;
+pub mod traffic_profile;
 mod traffic_section;
 mod words;
 

@@ -2,7 +2,7 @@
 
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
-use super::reader::{Mistakes, Section};
+use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
 use super::words::{
@@ -69,11 +69,7 @@ impl Links {
 /// # Errors
 /// All mistakes of the file, each with its place.
 pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
-    let (table, syntax) = DeTable::parse_recoverable(source);
-    if !syntax.is_empty() {
-        let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
-        return Err(syntax.iter().map(diagnostic).collect());
-    }
+    let table = table_of(source)?;
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
     let loaded = match resolved::is_resolved(table.get_ref()) {

@@ -8,6 +8,16 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
+/// Returns the table that a file of TOML is.
+///
+/// # Errors
+/// What is no TOML, each with its place.
+pub(crate) fn table_of(source: &str) -> Result<Spanned<DeTable<'_>>, Vec<Diagnostic>> {
+    let (table, syntax) = DeTable::parse_recoverable(source);
+    let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
+    if syntax.is_empty() { Ok(table) } else { Err(syntax.iter().map(diagnostic).collect()) }
+}
+
 #[derive(Default)]
 pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
 

@@ -26,7 +26,7 @@ pub(crate) fn parted(table: &Table) -> (Table, Table) {
 }
 
 /// The tests by name; where all of several that begin alike are among them, as the pattern that `--only` takes: `unbound.aaaa40.*`.
-fn named(tests: &[String], plan: &Plan) -> Vec<String> {
+pub(crate) fn named(tests: &[String], plan: &Plan) -> Vec<String> {
     let is_whole = |start: &str| {
         let mut alike = plan.tests.iter().filter(|test| test.name.starts_with(start));
         alike.clone().count() > 1 && alike.all(|test| tests.contains(&test.name))

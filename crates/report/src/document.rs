@@ -1,13 +1,14 @@
 //! A run, taken in once: what every format prints. The formats differ in how they print it.
 
+use crate::bibliography::bibliography;
 use crate::chapter::{self, Chapter};
 use crate::csv::{points_csv, results_csv, scaling_csv, values_csv, warnings_csv};
 use crate::digest::{Digest, check_formats};
 use crate::latex::PaperStyle;
-use crate::plot::sheet;
+use crate::plot::{Figure, paper, sheet};
 use crate::table::Table;
 use crate::tables::trial;
-use crate::{Input, ReportError, conformance, continuous, html, json, latex, markdown, origin, terminal, verdict};
+use crate::{Input, ReportError, conformance, continuous, html, json, latex, markdown, methods, origin, terminal, verdict};
 use std::cell::OnceCell;
 
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
@@ -27,7 +28,7 @@ pub struct Document<'a> {
 type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
 
 /// The files of a report beside its figures, in the order in which they are written.
-const FORMATS: [Format; 13] = [
+const FORMATS: [Format; 16] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| Ok(Some(results_csv(document.digest.input)))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
@@ -36,6 +37,9 @@ const FORMATS: [Format; 13] = [
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
     ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
     ("results.md", |document| Ok(Some(markdown::markdown(document)))),
+    ("methods.tex", |document| Ok(Some(methods::latex(&document.digest, document.style)))),
+    ("methods.md", |document| Ok(Some(methods::markdown(&document.digest)))),
+    ("run.bib", |document| Ok(Some(bibliography(&document.digest)))),
     ("results.json", |document| Ok(Some(json::json(&document.digest)))),
     ("junit.xml", |document| Ok(Some(continuous::junit(&document.digest)))),
     ("bencher.json", |document| Ok(continuous::bencher(&document.digest))),
@@ -86,6 +90,7 @@ impl<'a> Document<'a> {
             files.extend(format(self)?.map(|text| (name.to_owned(), text)));
         }
         files.extend(self.figures());
+        files.extend(self.paper_figures());
         Ok(files)
     }
 
@@ -117,7 +122,17 @@ impl<'a> Document<'a> {
 
     /// Returns the figures as files: name and SVG, each to be read on its own on a white ground.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
+        self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+    }
+
+    /// Returns the panels of the figures as files for papers: name, with the folder `figures`, and LaTeX.
+    pub fn paper_figures(&self) -> Vec<(String, String)> {
+        let input = self.digest.input;
+        paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(input)))
+    }
+
+    fn drawn(&self) -> impl Iterator<Item = &Figure> {
         let drawn = self.results().iter().chain(self.evidence()).flat_map(|chapter| &chapter.figures);
-        drawn.filter(|figure| !figure.panels.is_empty()).map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+        drawn.filter(|figure| !figure.panels.is_empty())
     }
 }

@@ -4,11 +4,12 @@ use crate::answer::{self, AnswerGroup};
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
+use crate::download::Downloads;
 use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
 use crate::trust::{self, TrustBox};
-use crate::{Input, ReportError, clauses, conformance, origin, status, verdict};
+use crate::{Input, ReportError, alike, clauses, conformance, origin, status, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 use sixbench_method::lists::each_once;
@@ -58,7 +59,11 @@ struct Page<'a> {
     host: &'a BTreeMap<String, String>,
     layout: Vec<String>,
     duts: &'a BTreeMap<String, DutFacts>,
-    warnings: &'a [String],
+    /// Warnings of which there are several of one kind, and those that stand alone.
+    warning_table: Table,
+    single_warnings: Vec<String>,
+    /// The links of each figure, by its name.
+    downloads_of: BTreeMap<&'static str, Downloads>,
     /// The command line of the run; empty where it is not known.
     command: &'a str,
     commands: &'a str,
@@ -76,7 +81,7 @@ struct ContentsEntry {
 /// # Errors
 /// When the template and its context do not fit: a bug.
 pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
-    Ok(environment()?.get_template("report.html")?.render(Serde(&page(document)))?)
+    Ok(environment()?.get_template("report.html")?.render(Serde(&page(document)?))?)
 }
 
 /// The first screen of the page on its own: a section of the results, without links to files.
@@ -111,11 +116,13 @@ fn environment() -> Result<Environment<'static>, ReportError> {
     Ok(environment)
 }
 
-fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
+fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     let digest = &document.digest;
     let input = digest.input;
     let (open_clauses, met_clauses) = conformance::parted(&document.conformance);
-    Page {
+    let (warning_table, single_warnings) = alike::told_once("Warnings of the run", &input.facts.warnings);
+    let figures = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.figures);
+    Ok(Page {
         name: &input.plan.name,
         generated: input.generated,
         sixbench: &input.facts.sixbench,
@@ -142,10 +149,14 @@ fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
         trust: digest.trust.as_ref().map(trust::TrustBox::of),
         layout: input.facts.layouts(),
         duts: &input.facts.duts,
-        warnings: &input.facts.warnings,
+        warning_table,
+        single_warnings,
+        downloads_of: figures
+            .map(|figure| Ok((figure.id, Downloads::of(figure, document.file(figure.data.0)?))))
+            .collect::<Result<_, ReportError>>()?,
         command: origin::command(input),
         commands: input.commands,
-    }
+    })
 }
 
 /// Returns the table of contents: the chapters of results by the first words of their titles, the evidence as one, and what stands around them.

@@ -2,8 +2,10 @@
 //! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
+mod alike;
 mod amount;
 mod answer;
+mod bibliography;
 mod bottleneck;
 mod bound;
 mod chapter;
@@ -13,7 +15,9 @@ mod conformance;
 mod continuous;
 mod csv;
 mod digest;
+pub mod dimension;
 mod document;
+mod download;
 pub mod event_words;
 pub mod expectations;
 pub mod glossary;
@@ -22,6 +26,7 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod methods;
 mod numbers;
 mod origin;
 mod plot;
@@ -34,11 +39,13 @@ mod tables;
 mod terminal;
 mod trust;
 mod verdict;
+mod wrapping;
 
 pub use document::Document;
 pub use html::STYLE;
 pub use json::FORMAT;
 pub use latex::PaperStyle;
+pub use plot::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
 
 use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;

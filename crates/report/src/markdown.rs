@@ -1,8 +1,10 @@
 //! `results.md`: the verdict and the tables of results, to be pasted into an issue or a paper's notes.
 
+pub(crate) mod text;
+
 use crate::document::Document;
-use crate::table::{Column, Table};
 use crate::{Input, origin, status, trust};
+use text::{escaped, table};
 
 pub(crate) fn markdown(document: &Document<'_>) -> String {
     let input = document.digest.input;
@@ -19,26 +21,4 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
 fn warnings(input: &Input) -> String {
     let lines: String = input.facts.warnings.iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
     if lines.is_empty() { lines } else { format!("\nWarnings of the run:\n\n{lines}") }
-}
-
-fn table(table: &Table) -> String {
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let head = line(table.columns.iter().map(|c| escaped(&c.full_name())).collect());
-    let rule = line(table.columns.iter().map(|c: &Column| if c.number { "--:" } else { ":--" }.to_owned()).collect());
-    let rows: String = table.rows.iter().map(|r| line(r.iter().map(|c| escaped(c)).collect())).collect();
-    let notes: String = table.notes.iter().map(|n| format!("\n{}\n", escaped(n))).collect();
-    format!("{head}{rule}{rows}{notes}")
-}
-
-/// Text that Markdown shall show as it is.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '*' | '_' | '`' | '[' | '<' | '\\' => plain.extend(['\\', c]),
-            '\n' | '\r' => plain.push(' '),
-            _ => plain.push(c),
-        }
-    }
-    plain
 }

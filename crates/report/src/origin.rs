@@ -32,7 +32,7 @@ impl Span {
     }
 
     /// `2026-11-21 09:00:00 to 09:14:12 UTC`; the second date only where it is another.
-    fn in_words(self) -> String {
+    pub(crate) fn in_words(self) -> String {
         let [from, to] = [self.from, self.to].map(|time| time.to_zoned(TimeZone::UTC));
         let day = if from.date() == to.date() { "" } else { "%Y-%m-%d " };
         format!("{} to {}", from.strftime("%Y-%m-%d %H:%M:%S"), to.strftime(&format!("{day}%H:%M:%S UTC")))

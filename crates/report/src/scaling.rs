@@ -42,10 +42,10 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
         points.iter().map(|(cores, point)| CoreRepetitions { cores: *cores, values: values(point) }).collect()
     };
     let (closed, all): (Vec<_>, Vec<_>) =
-        (points.iter().filter(|(_, point)| !point.limits().open_above()).collect(), points.iter().collect());
+        (points.iter().filter(|(_, point)| !point.limits().is_median_open).collect(), points.iter().collect());
     let scaled = steps(&measured(&all)).into_iter().filter_map(|step| {
         let (_, point) = points.iter().find(|(cores, _)| *cores == step.cores)?;
-        Some(ScaledStep { point, step, is_open: point.limits().open_above() })
+        Some(ScaledStep { point, step, is_open: point.limits().is_median_open })
     });
     Some(Scaling {
         name: of.name,

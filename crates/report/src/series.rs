@@ -124,7 +124,7 @@ fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Opti
     let measured = points.iter().filter(|(_, p)| p.is_searched());
     let step = |(at, p): &(f64, &PointDigest)| {
         let found = p.goals.get(goal)?;
-        Some(CurveStep { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.open_above() })
+        Some(CurveStep { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.is_median_open })
     };
     Some(Curve { subject, size, steps: measured.filter_map(step).collect() })
 }
@@ -134,7 +134,7 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
         let step = |(at, p): &(f64, &PointDigest)| {
             let sample = p.samples.iter().find(|s| is_same(s, base))?;
             let (value, load) = (sample.summary.median, Some(sample.load));
-            Some(CurveStep { at: *at, value, load, is_open: sample.at_least > 0 })
+            Some(CurveStep { at: *at, value, load, is_open: sample.is_median_open })
         };
         Curve { subject: subject(base), size, steps: points.iter().filter_map(step).collect() }
     };

@@ -32,6 +32,7 @@ pub(crate) fn why(planned: &PlannedPoint) -> String {
         PointStatus::Result => vec![repetitions(planned)],
         PointStatus::AtLeast(open) => vec![why_open(planned, open), repetitions(planned)],
         PointStatus::NoResult(reason) => vec![why_no_result(planned.test, reason)],
+        PointStatus::NotRun(NotRun::LeftToOthers) => vec!["left to other runs of the campaign".to_owned()],
         PointStatus::NotRun(NotRun::LeftOut { why }) => vec![format!("left out: {why}")],
         PointStatus::NotRun(NotRun::Stopped(stop)) => vec![before(stop)],
     };

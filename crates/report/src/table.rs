@@ -1,5 +1,6 @@
 //! A table before it has a notation: HTML, Markdown and LaTeX print the same ones.
 
+use crate::wrapping::wrapped;
 use serde::Serialize;
 
 /// Columns, rows of cells, and what must be said below.
@@ -45,6 +46,36 @@ impl Table {
             self.title
         );
         self
+    }
+
+    /// The rows for a terminal of `width` columns, without title and notes: in columns of equal width where these fit, else each as a sentence.
+    /// Empty without rows.
+    pub(crate) fn for_terminal(&self, width: usize) -> String {
+        let aligned = self.aligned();
+        match () {
+            () if self.rows.is_empty() => String::new(),
+            () if aligned.lines().all(|line| line.chars().count() <= width) => aligned,
+            () => self.rows.iter().map(|row| wrapped(&format!("  {}", self.sentence(row)), width)).collect(),
+        }
+    }
+
+    fn aligned(&self) -> String {
+        let lines = || [self.columns.iter().map(|c| c.name.clone()).collect()].into_iter().chain(self.rows.iter().cloned());
+        let width = |i: usize| lines().map(|cells: Vec<String>| cells[i].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let padded = |(i, cell): (usize, &String)| match self.columns[i].number {
+            true => format!("{cell:>0$}", widths[i]),
+            false => format!("{cell:<0$}", widths[i]),
+        };
+        let line =
+            |cells: Vec<String>| cells.iter().enumerate().map(padded).collect::<Vec<_>>().join("  ").trim_end().to_owned();
+        lines().map(|cells| format!("  {}\n", line(cells))).collect::<String>().replace('\u{a0}', " ")
+    }
+
+    /// `frames: measured 64 k /s, subscribers 113`.
+    fn sentence(&self, row: &[String]) -> String {
+        let named = self.columns.iter().zip(row).skip(1).map(|(column, cell)| format!("{} {cell}", column.name));
+        format!("{}: {}", row.first().map_or("", String::as_str), named.collect::<Vec<_>>().join(", "))
     }
 
     /// The table with one more sentence below.

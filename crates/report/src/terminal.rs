@@ -4,6 +4,7 @@ use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share, title, unit};
 use crate::tables::percentile_note;
+use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
@@ -141,7 +142,7 @@ struct Highest {
 
 fn highest(points: &[&PointDigest]) -> Highest {
     let rated = points.iter().filter_map(|point| point.rated());
-    let all = rated.map(|r| Highest { median: r.summary.median, is_open: r.limits.open_above() });
+    let all = rated.map(|r| Highest { median: r.summary.median, is_open: r.limits.is_median_open });
     all.max_by(|a, b| a.median.total_cmp(&b.median)).unwrap_or(Highest { median: 0.0, is_open: false })
 }
 
@@ -151,11 +152,11 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     let Some(Rated { summary, limits, .. }) = point.rated() else {
         return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", point.nothing())));
     };
-    let open = if limits.open_above() { "≥ " } else { "" };
+    let open = if limits.is_median_open { "≥ " } else { "" };
     let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped);
     let shown = format!("{:>13}", format!("{open}{median}"));
     let median = if is_doubtful(digest, point) { paint.warn(&shown) } else { shown };
-    let bound = Bound::of_ratio(limits.open_above(), highest.is_open);
+    let bound = Bound::of_ratio(limits.is_median_open, highest.is_open);
     let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest.median, bound, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
@@ -188,7 +189,7 @@ fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &P
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
         let value = point.rated().map_or(point.nothing().to_owned(), |r| {
-            let open = if r.limits.open_above() { "≥ " } else { "" };
+            let open = if r.limits.is_median_open { "≥ " } else { "" };
             format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
         });
         let value = wrapped(&format!("  {value}"), width);
@@ -217,23 +218,4 @@ fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
     if width < 10 { bar } else { bar + &share }
-}
-
-/// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.
-fn wrapped(text: &str, width: usize) -> String {
-    let indent = text.len() - text.trim_start().len();
-    let mut lines = vec![" ".repeat(indent)];
-    for word in text.replace('\u{a0}', " ").split_whitespace() {
-        let line = lines.last().map_or(0, |l| l.chars().count());
-        let empty = lines.last().is_none_or(|l| l.trim().is_empty());
-        if !empty && line + 1 + word.chars().count() > width {
-            lines.push(" ".repeat(indent));
-        }
-        if let Some(line) = lines.last_mut() {
-            let gap = if line.trim().is_empty() { "" } else { " " };
-            line.push_str(gap);
-            line.push_str(word);
-        }
-    }
-    lines.join("\n") + "\n"
 }

@@ -52,6 +52,11 @@ fn without_run(text: &str) -> String {
     parts.fold(first, |text, part| text + "sb-" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
+/// Returns whether a fact of a host says what the host can do, and is the same each time.
+pub(crate) fn is_steady(name: &str) -> bool {
+    !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
+}
+
 /// Returns what is different in a run from the one before, one text each: sixbench's version, the machine, and the versions and configuration of devices
 /// that both have.
 pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
@@ -87,7 +92,6 @@ fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
 /// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
 /// machines differ within a run, it has all values of the fact.
 fn of_machines(facts: &Value) -> BTreeMap<String, String> {
-    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
     let steady = |machine: &Value| {
         let facts = machine.as_object().into_iter().flatten().filter(|(name, _)| is_steady(name));
         facts.map(|(name, value)| (name.clone(), shown(value))).collect::<Vec<_>>()

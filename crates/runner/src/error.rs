@@ -1,6 +1,8 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
+use super::campaign::SelectionError;
+use super::merge::MergeError;
 use super::ports::OpenError;
 use super::store::StoreError;
 use sixbench_engine::MeasureError;
@@ -49,6 +51,12 @@ pub enum RunError {
     /// The device itself would send where test traffic must not go, unless the environment is declared isolated.
     #[error("{0}")]
     ForbiddenInRecipe(String),
+    /// The part of the plan that a run is to measure does not exist, or cannot be measured apart.
+    #[error(transparent)]
+    Selection(Box<SelectionError>),
+    /// Results that cannot be united.
+    #[error(transparent)]
+    Merge(Box<MergeError>),
     /// The records of an earlier part of the run are not those of this plan.
     #[error(transparent)]
     Mismatch(#[from] Box<ReplayMismatch>),

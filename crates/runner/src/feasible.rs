@@ -11,7 +11,7 @@ use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab};
+use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab, why_missing};
 use std::collections::BTreeSet;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
@@ -23,9 +23,7 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = lab::check_for(recipe).err().map(|error| error.to_string());
-        let why =
-            why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
+        let why = why_missing(recipe);
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
         why.is_none()
     });

@@ -2,11 +2,12 @@
 
 use super::error::RunError;
 use super::stop::rest;
-use super::store::{self, Stored};
+use super::store::{self, ReadTrials, Stored};
 use sixbench_io::thread::give_way;
+use sixbench_method::campaign;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
-use sixbench_method::plan::Plan;
+use sixbench_method::plan::{Plan, Selection};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay;
 use std::path::Path;
@@ -24,9 +25,9 @@ const INTERVAL: Duration = Duration::from_millis(500);
 pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
     // Whoever looks must not take the cores from whoever measures; where the kernel refuses this, looking is little work.
     let _ = give_way(&[]);
-    let Stored { plan, records, .. } = stored;
+    let Stored { plan, records, facts, .. } = stored;
     let mut told = records.len();
-    let (mut records, mut read) = (Vec::new(), 0);
+    let (mut records, mut read) = (Vec::new(), ReadTrials::default());
     let mut was_running = None;
     loop {
         // Asked before the records are read: a run writes its last one before it ends.
@@ -35,7 +36,7 @@ pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mu
         replay::events(&plan, &records, told).iter().for_each(&mut *listener);
         let is_new = was_running != Some(is_running);
         if is_new || told < records.len() {
-            state(directory, &plan, &records, (is_running, is_new)).iter().for_each(&mut *listener);
+            state(directory, (&plan, &facts.selection), &records, (is_running, is_new)).iter().for_each(&mut *listener);
         }
         (told, was_running) = (records.len(), Some(is_running));
         if rest(stop, INTERVAL).is_err() {
@@ -45,19 +46,24 @@ pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mu
 }
 
 /// Returns the events that tell how far the run is.
-fn state(directory: &Path, plan: &Plan, records: &[TrialRecord], (is_running, is_new): (bool, bool)) -> Vec<Event> {
+fn state(
+    directory: &Path,
+    (plan, selection): (&Plan, &Selection),
+    records: &[TrialRecord],
+    (is_running, is_new): (bool, bool),
+) -> Vec<Event> {
     let outcomes = replay::outcomes(plan, records);
-    let mut forecast = Forecast::new(plan);
+    let mut forecast = Forecast::new(plan, selection);
     outcomes.iter().for_each(|outcome| forecast.finish(outcome));
     let remaining_s = forecast.remaining_ns().div_ceil(1_000_000_000);
     let results = directory.display().to_string();
     match (is_running, is_new) {
         (true, true) => {
-            let measurements = sixbench_method::budget::estimate(plan).measurements;
+            let measurements = sixbench_method::budget::estimate(&selection.narrowed(plan)).measurements;
             vec![Event::RunStarted { plan: plan.name.clone(), results, measurements, estimate_s: remaining_s }]
         }
         (true, false) => vec![Event::Progress { elapsed_s: elapsed_s(records), remaining_s }],
-        (false, _) => vec![Event::RunEnded { results, interrupted: !replay::is_complete(plan, &outcomes) }],
+        (false, _) => vec![Event::RunEnded { results, interrupted: !campaign::is_complete(plan, selection, &outcomes) }],
     }
 }
 

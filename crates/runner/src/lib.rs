@@ -3,10 +3,13 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+pub mod archive;
 mod built;
+pub mod campaign;
 pub mod collection;
 mod cores;
 mod differences;
+mod dimensioning;
 mod dns;
 mod ends;
 mod error;
@@ -16,6 +19,7 @@ pub mod held;
 pub mod history;
 mod manager;
 mod memory;
+mod merge;
 mod neighbours;
 mod order;
 mod origin;
@@ -40,6 +44,8 @@ mod with;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod follow_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod moment_tests;
@@ -53,10 +59,12 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub use cores::spare_cores;
+pub use dimensioning::dimensioned;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;
+pub use merge::{MergeError, merge};
 pub use origin::label;
 pub use ports::OpenError;
 pub use quiet::wait_until_quiet;

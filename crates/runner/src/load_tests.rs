@@ -5,7 +5,7 @@ use super::store::{Store, load};
 use super::{RunRequest, Site, perform};
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
@@ -60,7 +60,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
     let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
-    let mut store = Store::create(&directory.0, &plan, "").expect("a results directory");
+    let mut store = Store::create(&directory.0, &plan, "", &Selection::default()).expect("a results directory");
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let request = RunRequest {
         plan: &plan,
@@ -69,6 +69,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
         look_at_load,
         queries: false,
         labels: &[],
+        selection: Selection::default(),
         left_out: &[],
         in_words: |error| crate::in_words(error),
         records: Vec::new(),

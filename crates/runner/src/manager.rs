@@ -59,7 +59,7 @@ struct Manager<'a> {
 pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let facts = origin::begin(&request);
     store.write_facts(&facts)?;
-    let mut forecast = Forecast::new(request.plan);
+    let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
     let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), start: Instant::now() };
     manager.begin();
@@ -69,7 +69,7 @@ pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn Fn
 
 impl Manager<'_> {
     fn begin(&mut self) {
-        let budget = budget::estimate(self.request.plan);
+        let budget = budget::estimate(&self.facts.selection.narrowed(self.request.plan));
         self.show(&Event::RunStarted {
             plan: self.request.plan.name.clone(),
             results: self.store.directory().display().to_string(),
@@ -148,8 +148,11 @@ impl Manager<'_> {
         wanted.next().map(|((_, point), _)| point.clone())
     }
 
-    /// Returns whether the repetitions before this one do not yet determine the point well enough.
+    /// Returns whether the repetition is the run's to make, and those before it do not yet determine the point well enough.
     fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
+        if !self.facts.selection.contains(point, repetition) {
+            return false;
+        }
         let mut made = replay::outcomes_of(self.request.plan, point, &self.request.records);
         made.retain(|outcome| outcome.repetition < repetition);
         replay::wants_more(test, &made)

@@ -27,6 +27,9 @@ pub(super) fn begin(request: &RunRequest) -> Facts {
     let host = of_host(&request.site);
     let mut facts = Facts { sixbench: VERSION.to_owned(), host, ..earlier };
     facts.labels.extend(request.labels.iter().cloned());
+    if !request.selection.is_all() {
+        facts.selection = request.selection.clone();
+    }
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
     facts.not_run.extend(request.left_out.iter().cloned());

@@ -4,12 +4,13 @@ use super::error::RunError;
 use super::store::{self, StoreError, Stored, load};
 use super::version::VERSION;
 use sixbench_method::budget;
+use sixbench_method::campaign;
 use sixbench_method::comparison::Comparison;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_report as report;
 use sixbench_report::comparison::ComparisonWords;
+use sixbench_report::{self as report, PaperStyle};
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
@@ -31,12 +32,33 @@ pub struct ReportInputs<'a> {
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
 pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
-    with_document(inputs, |document| write_files(directory, document))?
+    with_document(inputs, |document| write_files(directory, &document.with_style(kept_style(directory))))?
+}
+
+/// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
+/// those that do not say that they are figures of a run, stay.
+fn remove_old_figures(directory: &Path, files: &[(String, String)]) {
+    let figures =
+        std::fs::read_dir(directory.join(report::PAPER_FIGURES)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_written = |path: &Path| files.iter().any(|(name, _)| directory.join(name) == path);
+    let is_ours = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
+    for path in figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !is_written(path) && is_ours(path)) {
+        // One that cannot be removed is old, and does no other harm.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
+fn kept_style(directory: &Path) -> PaperStyle {
+    let written = std::fs::read_to_string(directory.join("results.tex")).ok();
+    written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
 }
 
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    for (name, text) in document.files()? {
-        store::write(directory, &name, &text)?;
+    let files = document.files()?;
+    remove_old_figures(directory, &files);
+    for (name, text) in &files {
+        store::write(directory, name, text)?;
     }
     Ok(directory.join("report.html"))
 }
@@ -49,11 +71,12 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
     with_document(inputs, |document| document.terminal(width, color))
 }
 
-/// Writes the derived files of a stored run again; returns the path of report.html, and the summary for a terminal of `width` columns.
+/// Writes the derived files of a stored run again, `results.tex` in this style; without one in that of the `results.tex` that is there. Returns the
+/// path of report.html, and the summary for a terminal of `width` columns.
 ///
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
-pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
+pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
@@ -66,9 +89,13 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
     {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
-    let interrupted = !replay::is_complete(&plan, &replayed.finished);
+    let interrupted = !campaign::is_complete(&plan, &facts.selection, &replayed.finished);
     let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    with_document(&inputs, |document| Ok((write_files(directory, document)?, document.terminal(width, color))))?
+    let style = style.unwrap_or_else(|| kept_style(directory));
+    with_document(&inputs, |document| {
+        let document = document.with_style(style);
+        Ok((write_files(directory, &document)?, document.terminal(width, color)))
+    })?
 }
 
 /// Writes a comparison to a file: as Markdown where its name ends with `.md`, else as a page.
@@ -89,7 +116,7 @@ pub(crate) fn generated() -> String {
 }
 
 /// Takes in a run as it is now, and hands it on.
-fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Document<'_>) -> T) -> Result<T, RunError> {
+fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
     let input = report::Input {
         plan: inputs.plan,
         records: inputs.records,
@@ -100,5 +127,5 @@ fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(&report::Docum
         interrupted: inputs.interrupted,
         rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
     };
-    Ok(print(&report::Document::new(&input)?))
+    Ok(print(report::Document::new(&input)?))
 }

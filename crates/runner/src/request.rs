@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::Plan;
+use sixbench_method::plan::{Plan, Selection};
 use sixbench_method::record::{Facts, SkippedTest, TrialRecord};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Links;
@@ -71,6 +71,8 @@ pub struct RunRequest<'a> {
     pub queries: bool,
     /// The labels that the user gives this run.
     pub labels: &'a [(String, String)],
+    /// What the run measures of its plan; a run that is resumed goes on with what it was given when it began.
+    pub selection: Selection,
     /// Tests of the plan file that were left out before the run began.
     pub left_out: &'a [SkippedTest],
     /// Puts an error into the words that the facts keep of it.

@@ -1,7 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
-use sixbench_method::plan::{Plan, Point};
+use sixbench_method::plan::{Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub const RECIPES: &str = "recipes";
 
 /// The subdirectory of a results directory with the records of DNS queries.
-const QUERIES: &str = "queries";
+pub(crate) const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,9 @@ pub enum StoreError {
     /// A new run would mix its results with those that are there.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
+    /// The user may have edited the file.
+    #[error("{} already exists; it is left as it is", .0.display())]
+    Exists(PathBuf),
     /// The directory cannot be made.
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
@@ -126,11 +129,11 @@ pub struct Stored {
 }
 
 impl Store {
-    /// Makes a new directory for the results of `plan`; `source` is the plan file's text.
+    /// Makes a new directory for the results of what is selected of `plan`; `source` is the plan file's text.
     ///
     /// # Errors
     /// A directory that holds results, or that cannot be made or written.
-    pub fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
+    pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
         if directory.join("trials.jsonl").exists() {
             return Err(StoreError::HoldsResults(directory.to_owned()));
         }
@@ -141,6 +144,10 @@ impl Store {
         })?;
         write(directory, "plan.toml", source)?;
         write(directory, "resolved.toml", &resolved)?;
+        // A run that is killed before its facts are known must not go on with all of the plan.
+        if !selection.is_all() {
+            write(directory, "facts.json", &serde_json::to_string_pretty(&selected(selection))?)?;
+        }
         Self::open(directory)
     }
 
@@ -153,9 +160,10 @@ impl Store {
         let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
-            let lines = stored.records.iter().map(line).collect::<Result<Vec<String>>>()?;
-            let whole: usize = lines.iter().map(String::len).sum();
-            store.trials.set_len(whole as u64).map_err(|error| cannot_write(&directory.join("trials.jsonl"), error))?;
+            let path = directory.join("trials.jsonl");
+            // Counted in the file: an earlier version may have written the same records in other octets.
+            let whole = end_of_lines(read(&path)?.as_bytes());
+            store.trials.set_len(whole as u64).map_err(|error| cannot_write(&path, error))?;
         }
         Ok((store, stored))
     }
@@ -207,6 +215,16 @@ impl Store {
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
+    /// Puts trials of other runs on disk, in this order.
+    ///
+    /// # Errors
+    /// The disk does not take them.
+    pub(crate) fn append_all(&mut self, records: &[&TrialRecord]) -> Result<()> {
+        let lines = records.iter().map(|record| line(record)).collect::<Result<String>>()?;
+        let written = self.trials.write_all(lines.as_bytes()).and_then(|()| self.trials.sync_data());
+        written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
+    }
+
     /// Returns the path for the record of every DNS query of a trial, and makes its directory.
     pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
         let directory = self.directory.join(QUERIES);
@@ -223,20 +241,44 @@ impl Store {
     }
 }
 
+fn selected(selection: &Selection) -> Facts {
+    Facts { selection: selection.clone(), ..Facts::default() }
+}
+
 fn line(record: &TrialRecord) -> Result<String> {
     Ok(serde_json::to_string(record)? + "\n")
 }
 
-/// Writes through a temporary file, so that a reader never sees half of it.
+/// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
+/// sees half of it.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     let path = directory.join(name);
-    let temporary = directory.join(format!(".{name}.new"));
-    let written = fs::write(&temporary, text).and_then(|()| owner::give(&temporary));
+    let directory = path.parent().unwrap_or(directory);
+    let temporary = directory.join(format!(".{}.new", path.file_name().unwrap_or_default().display()));
+    let made = make_directory(directory);
+    let written = made.and_then(|()| fs::write(&temporary, text)).and_then(|()| owner::give(&temporary));
     let written = written.and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| {
         // Half a file is of no use, and takes room on a disk that may be full.
         let _ = fs::remove_file(&temporary);
         cannot_write(&path, error)
+    })
+}
+
+/// Writes files that must not exist yet, and the directories above them. Nothing is written if one of them exists.
+///
+/// # Errors
+/// A file that exists, or that cannot be written.
+pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
+        return Err(StoreError::Exists(path.to_path_buf()));
+    }
+    files.iter().try_for_each(|(path, text)| {
+        let directory = path.parent().unwrap_or(Path::new(""));
+        make_directory(directory).map_err(|error| cannot_write(directory, error))?;
+        let created = OpenOptions::new().write(true).create_new(true).open(path);
+        let written = created.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| owner::give(path));
+        written.map_err(|error| cannot_write(path, error))
     })
 }
 
@@ -319,40 +361,62 @@ pub fn load(directory: &Path) -> Result<Stored> {
     let trials = directory.join("trials.jsonl");
     // A run that was killed before its first trial has none.
     let text = if trials.exists() { read(&trials)? } else { String::new() };
-    let (records, is_torn) = records(&text).map_err(|source| StoreError::NoRecords { path: trials, source })?;
+    let (records, is_torn) = records(&text, 0).map_err(|source| StoreError::NoRecords { path: trials, source })?;
     // Facts and commands come late in a run that was killed early.
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records, facts, commands, is_torn })
 }
 
-/// Returns the records that were written behind the first `read` octets of `trials.jsonl`, and counts them as read. A line whose end is not
+/// Returns the number of octets up to the end of the last whole line.
+fn end_of_lines(octets: &[u8]) -> usize {
+    octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1)
+}
+
+/// The part of `trials.jsonl` that was read: octets and lines.
+#[derive(Default)]
+pub(crate) struct ReadTrials {
+    octets: u64,
+    lines: usize,
+}
+
+/// Returns the records that were written behind the part of `trials.jsonl` that was read, and counts them as read. A line whose end is not
 /// written yet is left for later.
 ///
 /// # Errors
 /// The file cannot be read, or a whole line is no record.
-pub(crate) fn new_records(directory: &Path, read: &mut u64) -> Result<Vec<TrialRecord>> {
+pub(crate) fn new_records(directory: &Path, before: &mut ReadTrials) -> Result<Vec<TrialRecord>> {
     let path = directory.join("trials.jsonl");
     let mut octets = Vec::new();
     let opened = File::open(&path).and_then(|mut file| {
-        file.seek(SeekFrom::Start(*read))?;
+        file.seek(SeekFrom::Start(before.octets))?;
         file.read_to_end(&mut octets)
     });
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         opened => opened.map_err(|source| StoreError::NotRead { path: path.clone(), source })?,
     };
-    let whole = octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1);
+    let whole = end_of_lines(&octets);
     let text = String::from_utf8_lossy(&octets[..whole]);
-    let (records, _) = records(&text).map_err(|source| StoreError::NoRecords { path, source })?;
-    *read += whole as u64;
+    let (records, _) = records(&text, before.lines).map_err(|source| StoreError::NoRecords { path, source })?;
+    before.octets += whole as u64;
+    before.lines += records.len();
     Ok(records)
 }
 
 /// Returns whether a process is writing to this results directory.
 pub(crate) fn is_in_use(directory: &Path) -> bool {
-    let file = File::open(directory.join("trials.jsonl"));
-    file.is_ok_and(|trials| matches!(trials.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    lock_to_read(directory).is_none()
+}
+
+/// Returns what keeps other processes from writing to this results directory for as long as it lives; `None` where one is writing. A directory without
+/// trials, or on a file system without locks, has no lock.
+pub(crate) fn lock_to_read(directory: &Path) -> Option<Option<File>> {
+    let Ok(trials) = File::open(directory.join("trials.jsonl")) else { return Some(None) };
+    match trials.try_lock_shared() {
+        Err(fs::TryLockError::WouldBlock) => None,
+        _ => Some(Some(trials)),
+    }
 }
 
 /// Returns the token of a run's live page. It stays the same when the run is resumed or shown again, so that an open page finds it again; only
@@ -375,15 +439,15 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its
-/// end is missing.
-fn records(text: &str) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
+/// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
+/// only if its end is missing.
+fn records(text: &str, before: usize) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
     let mut records = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if !line.ends_with('\n') {
             return Ok((records, true));
         }
-        let number = index + 1;
+        let number = before + index + 1;
         let record: TrialRecord = serde_json::from_str(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
         if record.format > FORMAT {
             return Err(RecordError::Newer { line: number, format: record.format });
@@ -421,20 +485,20 @@ mod tests {
     fn a_line_torn_by_a_kill_costs_one_trial_and_no_more() {
         let whole = line(&record(1)).expect("json") + &line(&record(2)).expect("json");
         let torn = &whole[..whole.len() - 20];
-        assert_eq!(records(torn).expect("readable"), (vec![record(1)], true));
-        assert_eq!(records(&whole).expect("readable"), (vec![record(1), record(2)], false));
+        assert_eq!(records(torn, 0).expect("readable"), (vec![record(1)], true));
+        assert_eq!(records(&whole, 0).expect("readable"), (vec![record(1), record(2)], false));
     }
 
     #[test]
     fn a_broken_line_in_the_middle_is_an_error_that_names_it() {
         let text = format!("{}nonsense\n", line(&record(1)).expect("json"));
-        let error = records(&text).expect_err("an error");
+        let error = records(&text, 0).expect_err("an error");
         assert_eq!(error.to_string(), "line 2 is not a trial");
     }
 
     #[test]
     fn a_newer_format_is_refused() {
         let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
-        assert!(records(&line(&newer).expect("json")).is_err());
+        assert!(records(&line(&newer).expect("json"), 0).is_err());
     }
 }

@@ -6,6 +6,7 @@ mod machine;
 pub use crate::exec::is_root;
 pub use finding::{Finding, Severity};
 
+use crate::availability::{has_module, module_cure};
 use crate::exec::{Shell, has_program};
 use crate::facts::Machine;
 use crate::lab::{self, KernelLab, Manifest};
@@ -26,6 +27,7 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     findings.extend(machine::findings(&machine, allowed_cores));
     findings.push(leftovers());
     findings.push(kernel_lab());
+    findings.push(jool());
     findings
 }
 
@@ -108,6 +110,23 @@ fn kernel_lab() -> Finding {
             severity: Severity::Good,
             what: "there is no kernel lab: only devices with `host = \"lab\"`, such as Jool, need one".to_owned(),
             cure: Some("sixbench lab build".to_owned()),
+        },
+    }
+}
+
+/// The module of Jool in this machine's own kernel, for `jool-nat64@netns` and its like.
+fn jool() -> Finding {
+    match (has_module("jool"), has_program("jool")) {
+        (true, true) => Finding::good("this machine's own kernel has Jool: `jool-nat64@netns` runs here"),
+        (true, false) => Finding {
+            severity: Severity::Good,
+            what: "this machine's own kernel has Jool, but its program is not installed".to_owned(),
+            cure: Some("apt-get install jool-tools".to_owned()),
+        },
+        (false, _) => Finding {
+            severity: Severity::Good,
+            what: "this machine's own kernel has no Jool: only devices such as `jool-nat64@netns` need it".to_owned(),
+            cure: Some(module_cure("jool")),
         },
     }
 }

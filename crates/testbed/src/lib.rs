@@ -3,6 +3,7 @@
 //! when its owner goes out of scope: at the end, on an error, on a panic, on Ctrl-C.
 #![forbid(unsafe_code)]
 
+mod availability;
 pub mod doctor;
 mod dut;
 mod exec;
@@ -12,6 +13,7 @@ pub mod monitor;
 mod net;
 pub mod recipe;
 
+pub use availability::{availability, why_missing};
 pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
 pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{

@@ -4,9 +4,9 @@ mod common;
 
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::facts::Machine;
-use sixbench_testbed::namespace::{self, Namespace};
+use sixbench_testbed::namespace::{self, Namespace, name};
 use sixbench_testbed::recipe::RecipeCommand;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Shell, Topology, existing};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -245,4 +245,65 @@ fn build_by_hand(recipe: &str, run: &str) {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert!(is_gone(&name));
+}
+
+/// A machine with an interface `nic0`, cabled to another one, on which `commands` were run.
+fn machine(run: &str, commands: &[&str]) -> [Namespace; 2] {
+    let shell = Shell::new();
+    let [machine, device] = ["machine", "device"].map(|role| Namespace::new(&shell, &name(run, role)).expect("a namespace"));
+    let add = format!("ip link add nic0 netns {} type veth peer name nic0 netns {}", machine.name(), device.name());
+    shell.line(&add).expect("a link");
+    for end in [&machine, &device] {
+        end.shell().line("ip link set nic0 up").expect("up");
+    }
+    commands.iter().for_each(|command| drop(machine.shell().line(command).expect(command)));
+    [machine, device]
+}
+
+#[test]
+fn an_interface_without_work_of_its_own_is_taken() {
+    let [machine, _device] = machine("idle", &["ip link add nic1 type veth peer name nic2", "ip link set nic1 up"]);
+    for interface in ["nic0", "nic1", "nic2"] {
+        existing::check(&machine.shell(), interface).expect(interface);
+    }
+}
+
+#[test]
+fn an_interface_that_the_host_uses_in_any_way_is_refused_by_the_name_of_the_work() {
+    for (run, commands, told) in [
+        ("main", &["ip route add default dev nic0"][..], "carries the default route"),
+        ("six", &["ip -6 route add default dev nic0"], "carries the default route"),
+        (
+            "table",
+            &["ip route add default dev nic0 table 100", "ip rule add from 10.0.0.0/8 lookup 100"],
+            "(default dev nic0 table 100",
+        ),
+        (
+            "halves",
+            &["ip route add 0.0.0.0/1 dev nic0", "ip route add 128.0.0.0/1 dev nic0"],
+            "much of the Internet (0.0.0.0/1 dev nic0",
+        ),
+        ("upper", &["ip route add 128.0.0.0/1 dev nic0"], "much of the Internet (128.0.0.0/1 dev nic0"),
+        ("global", &["ip -6 route add 2000::/3 dev nic0"], "much of the Internet (2000::/3 dev nic0"),
+        (
+            "paths",
+            &[
+                "ip link add nic9 type veth peer name nic8",
+                "ip link set nic9 up",
+                "ip route add default nexthop dev nic9 nexthop dev nic0",
+            ],
+            "default route",
+        ),
+        ("own", &["ip route add 10.9.0.0/16 dev nic0 table 7"], "ip -4 route del 10.9.0.0/16 dev nic0 table 7"),
+        ("link", &["ip address add 169.254.7.1/16 dev nic0 scope link"], "has addresses of this host (169.254.7.1/16)"),
+        ("host", &["ip address add 10.0.0.1/32 dev nic0 scope host"], "has addresses of this host (10.0.0.1/32)"),
+        // A VLAN is named by `ip` in the same way; not every kernel has them.
+        ("macvlan", &["ip link add link nic0 name mac0 type macvlan mode bridge"], "has mac0 on top of it"),
+        ("vxlan", &["ip link add vx0 type vxlan id 5 remote 10.0.0.1 dstport 4789 dev nic0"], "has vx0 on top of it"),
+        ("bridge", &["ip link add br0 type bridge", "ip link set nic0 master br0"], "belongs to br0"),
+    ] {
+        let [machine, _device] = machine(run, commands);
+        let error = existing::check(&machine.shell(), "nic0").expect_err(run).to_string();
+        assert!(error.contains("interface nic0") && error.contains(told), "{run}: {error}");
+    }
 }

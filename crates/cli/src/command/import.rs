@@ -4,12 +4,9 @@ use crate::args;
 use crate::command::{parse_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use anyhow::Context;
 use sixbench_method::isolation::Isolation;
-use sixbench_runner::owner;
-use sixbench_runner::store::make_directory;
+use sixbench_runner::store::write_new;
 use sixbench_siitperf_import::import as translate;
-use std::path::Path;
 
 /// Writes the equivalent plan and recipe, and tells what has no counterpart.
 pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
@@ -24,11 +21,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let library = super::library(&[])?.with_texts(vec![(recipe.display().to_string(), imported.recipe.clone())]);
     let library = library.map_err(|error| Failed::new(Exit::Usage, error))?;
     let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
-    [&recipe, &plan].into_iter().try_for_each(|path| check_new(path))?;
-    let unusable = |error| Failed::usage(format!("cannot create {}: {error}; choose another --output", recipes.display()));
-    make_directory(&recipes).map_err(unusable)?;
-    write(&recipe, &imported.recipe)?;
-    write(&plan, &imported.plan)?;
+    write_new(&[(&recipe, &imported.recipe), (&plan, &imported.plan)])?;
     for note in &imported.notes {
         match note.line {
             0 => tell!("note: {}", note.text),
@@ -40,17 +33,4 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     }
     output::line(plan.display())?;
     Ok(Exit::Done)
-}
-
-/// Refuses a path that exists: the user may have edited an earlier import.
-fn check_new(path: &Path) -> Result<(), Failed> {
-    if path.exists() {
-        return Err(Failed::usage(format!("{} already exists; remove it, or choose another --output", path.display())));
-    }
-    Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failed> {
-    let written = std::fs::write(path, text).and_then(|()| owner::give(path));
-    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
 }

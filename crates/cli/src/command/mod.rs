@@ -1,7 +1,9 @@
 //! One file for each command, or for a few that belong together.
 
+pub(crate) mod archive;
 pub(crate) mod authority;
 pub(crate) mod compare;
+pub(crate) mod dimension;
 pub(crate) mod dns64;
 pub(crate) mod doctor;
 pub(crate) mod explain;

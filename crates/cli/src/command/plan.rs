@@ -29,6 +29,10 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         output::print(rehearsed(&loaded, &library)?)?;
         return Ok(Exit::Done);
     }
+    if arguments.json {
+        output::line(sixbench_runner::campaign::plan_json(&loaded.plan))?;
+        return Ok(Exit::Done);
+    }
     output::print(description::describe(&loaded.plan, arguments.all))?;
     Ok(Exit::Done)
 }

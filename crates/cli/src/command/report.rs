@@ -1,18 +1,25 @@
-//! `sixbench report`: everything derived, written again from the records.
+//! `sixbench report` and `sixbench merge`: everything derived, written again from the records.
 
 use super::stdout_color;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
+use sixbench_report::PaperStyle;
 use sixbench_runner::reporting;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes the reports of these results directories again.
-pub(crate) fn report(directories: &[PathBuf]) -> Result<Exit, Failed> {
+pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Result<Exit, Failed> {
     for directory in directories {
-        let (report, summary) = reporting::again(directory, columns(), stdout_color())
+        let (report, summary) = reporting::again(directory, style, columns(), stdout_color())
             .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
         output::line(format_args!("{}\nreport: {}", summary.trim_end(), report.display()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Unites the results of runs that measured parts of one plan, and writes the report of all.
+pub(crate) fn merge(directories: &[PathBuf], output: &Path) -> Result<Exit, Failed> {
+    sixbench_runner::merge(directories, output)?;
+    report(&[output.to_owned()], None)
 }

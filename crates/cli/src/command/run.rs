@@ -8,11 +8,12 @@ use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::units::{show_ns, show_seconds};
 use sixbench_plan::plans;
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
+use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
@@ -30,7 +31,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start(&loaded, plan.text, &library, &arguments.output, Isolation::Unknown)
+    start((&loaded, plan.text, Selection::default()), &library, &arguments.output, Isolation::Unknown)
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
@@ -45,8 +46,10 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
     }
+    // Before anything is left out, which depends on the machine.
+    let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start(&loaded, &source, &library, &arguments.output, isolation(arguments.force))
+    start((&loaded, &source, selection), &library, &arguments.output, isolation(arguments.force))
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
@@ -67,14 +70,13 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
 }
 
 fn start(
-    loaded: &Loaded,
-    source: &str,
+    (loaded, source, selection): (&Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
 ) -> Result<Exit, Failed> {
     sixbench_runner::check(loaded, library, isolation)?;
-    let results = measure(loaded, source, library, output, isolation)?;
+    let results = measure((loaded, source, selection), library, output, isolation)?;
     results.ended(output.json)
 }
 
@@ -99,16 +101,15 @@ impl RunResults {
     }
 }
 
-/// Runs a plan that is known to be feasible.
+/// Runs the selected part of a plan that is known to be feasible.
 pub(crate) fn measure(
-    loaded: &Loaded,
-    source: &str,
+    (loaded, source, selection): (&Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
 ) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
-    let mut store = Store::create(&directory, &loaded.plan, source)?;
+    let mut store = Store::create(&directory, &loaded.plan, source, &selection)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
@@ -119,6 +120,7 @@ pub(crate) fn measure(
         look_at_load: doctor::look_at_load,
         queries: output.queries,
         labels: &output.labels,
+        selection: selection.clone(),
         left_out: &loaded.left_out,
         in_words: advised,
         records: Vec::new(),
@@ -153,6 +155,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
         look_at_load,
         queries,
         labels,
+        selection: Selection::default(),
         left_out: &[],
         in_words: advised,
         records,

@@ -1,4 +1,5 @@
 //! Results directories of simulated devices: what a run would leave behind, in milliseconds and without root.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::common::Scratch;
 use sixbench_method::plan::{Plan, Point, Profile, Test};

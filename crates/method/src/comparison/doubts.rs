@@ -25,7 +25,7 @@ pub(super) struct Doubt {
 
 impl Doubt {
     pub(super) fn of(of_a: &Sample, of_b: &Sample, order: RunOrder) -> Self {
-        let (a, b) = (&of_a.values[..], &of_b.values[..]);
+        let (a, b) = (of_a.values.values(), of_b.values.values());
         let slope = if order == RunOrder::InTurns { None } else { common_drift(a, b) };
         let correlation = match order {
             // What happened to both is no difference: only what their ratio did counts.
@@ -43,9 +43,10 @@ impl Doubt {
 /// Returns how B lies to A in each repetition that has both: a ratio, or the difference where there are zeroes. Other repetitions have no turn:
 /// the tester was not fit in one of them.
 fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
-    let has_ratios = a.values.iter().chain(&b.values).all(|value| *value > 0.0);
-    let of_b: BTreeMap<u32, f64> = b.repetitions.iter().copied().zip(b.values.iter().copied()).collect();
-    let pairs = a.repetitions.iter().zip(&a.values).filter_map(|(repetition, a)| Some((a, of_b.get(repetition)?)));
+    let (of_a, of_b) = (a.values.values(), b.values.values());
+    let has_ratios = of_a.iter().chain(of_b).all(|value| *value > 0.0);
+    let of_b: BTreeMap<u32, f64> = b.repetitions.iter().copied().zip(of_b.iter().copied()).collect();
+    let pairs = a.repetitions.iter().zip(of_a).filter_map(|(repetition, a)| Some((a, of_b.get(repetition)?)));
     pairs.map(|(a, b)| if has_ratios { b / a } else { b - a }).collect()
 }
 

@@ -16,7 +16,7 @@ pub use subject::Subject;
 use crate::gate::Gate;
 use crate::measures::Outcome;
 use crate::plan::Test;
-use crate::stats::{Doubts, LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
+use crate::stats::{Censored, CensoredTest, Doubts, LEVEL, Shift, Summary, holm, is_significant, least_p};
 use crate::terms::FrameSize;
 use doubts::Doubt;
 use gaps::Measured;
@@ -82,12 +82,12 @@ pub struct ComparisonRow {
     pub a: Summary,
     /// The same of B.
     pub b: Summary,
-    /// True if the tester or the plan cut A off: its true value may be higher.
+    /// True if A's true median may be higher: the tester, the plan or other work cut repetitions off, and the median depends on them.
     pub is_a_at_least: bool,
     /// The same of B.
     pub is_b_at_least: bool,
-    /// The factor by which B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for
-    /// 95 %, or hold zeroes.
+    /// The factor by which B is larger, with the 95 % interval of this row alone, whose ends are 0 and infinite where repetitions that were cut
+    /// off leave them open; `None` where the samples are too small for 95 %, or hold zeroes.
     pub shift: Option<Shift>,
     /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
     pub p_value: f64,
@@ -118,7 +118,7 @@ pub enum ComparisonFinding {
         /// The number of repetitions, of A and of B each, that could show one.
         needed: usize,
     },
-    /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
+    /// No difference is shown, but one might be if the repetitions that the tester, the plan's maximum or other work cut off were known.
     CutOff,
     /// Repetitions follow those before them, or seem to, so closely that what they show is less than a difference.
     Dependent,
@@ -156,8 +156,8 @@ impl Comparison<'_> {
 /// `tolerance` is a share, 0.01 for 1 %. `None` where no test of A has its like in B.
 ///
 /// The chance that any row is called better or worse though A and B are alike is at most 5 % for all rows together. Samples with zeroes or
-/// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Where the tester or the plan
-/// cut a sample off above, the other side is never shown to be higher than it.
+/// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Repetitions that the tester, the
+/// plan or other work on the machine cut off count as what suits a claim least: as infinite where it says that the other side is higher.
 ///
 /// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
 /// or more show them; what they may explain is inconclusive.
@@ -229,26 +229,18 @@ struct Candidate<'s> {
     summaries: (Summary, Summary),
     doubt: Doubt,
     /// The test that takes the repetitions as independent.
-    plain: RankTest,
+    plain: CensoredTest,
     /// The test with what must be allowed for.
-    test: RankTest,
+    test: CensoredTest,
 }
 
 impl<'s> Candidate<'s> {
     fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: RunOrder) -> Option<Self> {
         let doubt = Doubt::of(a, b, order);
-        let test = |doubts| rank_test(&a.values, &b.values, tolerance, doubts);
+        let test = |doubts| Censored::rank_test(&a.values, &b.values, tolerance, doubts);
         let (plain, test) = (test(Doubts::NONE)?, test(doubt.allowed)?);
-        let summaries = (Summary::of(&a.values)?, Summary::of(&b.values)?);
+        let summaries = (Summary::of(a.values.values())?, Summary::of(b.values.values())?);
         Some(Self { point, a, b, summaries, doubt, plain, test })
-    }
-
-    /// Returns whether the test shows B to be higher rather than lower, and the p-value of that claim.
-    fn claim(&self, test: &RankTest) -> (bool, f64) {
-        // What is only known not to be lower may be higher than anything.
-        let higher = if self.a.is_open { 1.0 } else { test.higher };
-        let lower = if self.b.is_open { 1.0 } else { test.lower };
-        if higher <= lower { (true, higher) } else { (false, lower) }
     }
 
     fn row(&self, p_value: f64, finding: ComparisonFinding) -> ComparisonRow {
@@ -257,9 +249,9 @@ impl<'s> Candidate<'s> {
             values: [self.a.runs.clone(), self.b.runs.clone()],
             a: self.summaries.0,
             b: self.summaries.1,
-            is_a_at_least: self.a.is_open,
-            is_b_at_least: self.b.is_open,
-            shift: shift(&self.a.values, &self.b.values, self.doubt.allowed.inflation),
+            is_a_at_least: self.a.values.is_median_open(),
+            is_b_at_least: self.b.values.is_median_open(),
+            shift: Censored::shift(&self.a.values, &self.b.values, self.doubt.allowed.inflation),
             p_value,
             autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),
             is_autocorrelation_shown: self.doubt.autocorrelation.is_some_and(|found| found.is_shown),
@@ -269,19 +261,19 @@ impl<'s> Candidate<'s> {
     }
 
     fn shown(&self) -> ComparisonFinding {
-        let (is_higher, _) = self.claim(&self.test);
+        let (is_higher, _) = self.test.claim();
         if is_higher == self.a.subject.is_higher_better() { ComparisonFinding::Better } else { ComparisonFinding::Worse }
     }
 
     /// Returns whether an allowance makes this row show less. An allowance for other rows does so, too, through the number of
     /// rows that are left, but that casts no doubt on this row's repetitions.
     fn is_doubtful(&self) -> bool {
-        self.claim(&self.test) != self.claim(&self.plain)
+        self.test.claim() != self.plain.claim()
     }
 
     /// Returns the reason why these repetitions do not show what independent ones would.
     fn doubtful(&self) -> ComparisonFinding {
-        let (is_higher, _) = self.claim(&self.plain);
+        let (is_higher, _) = self.plain.claim();
         let explains = |drift: f64| (drift > 0.0) == is_higher;
         if self.doubt.drift.is_some_and(explains) { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent }
     }
@@ -295,11 +287,11 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
     // The level that the first row that is not shown was held against is that of all that are not.
     let left = adjusted.iter().filter(|p| !is_shown(p) && p.is_some()).count();
     let needed = needed(adjusted.iter().filter(|p| !is_shown(p)).count());
-    let can_show = |test: &RankTest| is_significant(test.least * left as f64);
+    let can_show = |test: &CensoredTest| is_significant(test.least() * left as f64);
     let finding = |candidate: &Candidate<'_>, plain: &Option<f64>, p: &Option<f64>| match p {
         Some(p) if is_significant(*p) => candidate.shown(),
         _ if is_shown(plain) && candidate.is_doubtful() => candidate.doubtful(),
-        _ if candidate.a.is_open || candidate.b.is_open => ComparisonFinding::CutOff,
+        _ if candidate.plain.is_cut_off() => ComparisonFinding::CutOff,
         Some(_) if can_show(&candidate.test) => ComparisonFinding::NoDifferenceShown,
         Some(_) if can_show(&candidate.plain) => ComparisonFinding::Dependent,
         _ => ComparisonFinding::TooFewRepetitions { needed },
@@ -309,9 +301,9 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
 }
 
 /// The p-values of one of the tests of each row, adjusted for their number; `None` of rows that are no tests.
-fn adjusted<'s>(candidates: &[Candidate<'s>], test: for<'c> fn(&'c Candidate<'s>) -> &'c RankTest) -> Vec<Option<f64>> {
-    let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least);
-    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| candidate.claim(test(candidate)).1).collect();
+fn adjusted<'s>(candidates: &[Candidate<'s>], test: for<'c> fn(&'c Candidate<'s>) -> &'c CensoredTest) -> Vec<Option<f64>> {
+    let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least());
+    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| test(candidate).claim().1).collect();
     let mut adjusted = holm(&p_values).into_iter();
     candidates.iter().map(|candidate| can_show(&candidate).then(|| adjusted.next()).flatten()).collect()
 }

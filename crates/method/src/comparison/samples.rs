@@ -4,7 +4,7 @@ use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::search::Limit;
-use crate::stats::median;
+use crate::stats::{Censored, median};
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
@@ -13,23 +13,21 @@ pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 pub(crate) struct Sample {
     pub(crate) subject: Subject,
-    pub(crate) values: Vec<f64>,
+    /// The values. Some may be only lower bounds: the tester, the plan or other work on the machine cut the search off there.
+    pub(crate) values: Censored,
     /// The number of the repetition, or of the run, that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
     /// The value of every repetition, run by run.
     pub(super) runs: Vec<Vec<f64>>,
-    /// True if some value is only a lower bound: the tester or the plan cut the search off there.
-    pub(crate) is_open: bool,
 }
 
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
-    let mut add = |repetition, key, subject, value, is_open: bool| {
-        let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), runs: Vec::new(), is_open: false };
+    let mut add = |repetition, key, subject, value, is_bound: bool| {
+        let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
         let sample = samples.entry(key).or_insert_with(empty);
-        sample.values.push(value);
+        sample.values.push(value, is_bound);
         sample.repetitions.push(repetition);
-        sample.is_open |= is_open;
     };
     for outcome in outcomes {
         // What a later stage is measured at is no result of its own.
@@ -41,13 +39,13 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                 (None, Limit::Tester | Limit::Disturbed) => continue,
                 (None, _) => 0.0,
             };
-            let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;
+            let is_bound = bracket.lower.is_some() && bracket.limit != Limit::Dut;
             add(
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),
                 Subject::rate(&test.measure, bracket.goal),
                 rate,
-                is_open,
+                is_bound,
             );
         }
         // The numbers held on the way to a capacity are the steps of a search, no sample.
@@ -60,9 +58,9 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
     if test.measure.ends_when_lossless() {
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
-        samples.retain(|_, sample| sample.values.len() == made);
+        samples.retain(|_, sample| sample.repetitions.len() == made);
     }
-    samples.values_mut().for_each(|sample| sample.runs = vec![sample.values.clone()]);
+    samples.values_mut().for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
     samples
 }
 
@@ -71,19 +69,18 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
     let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     for (outcomes, number) in runs.iter().zip(1..) {
         for (key, of_run) in samples(test, outcomes) {
-            let Some(median) = median(&of_run.values) else { continue };
+            let Some(median) = median(of_run.values.values()) else { continue };
             let subject = of_run.subject;
-            let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), runs: Vec::new(), is_open: false };
+            let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
             let sample = all.entry(key).or_insert_with(empty);
-            sample.values.push(median);
+            sample.values.push(median, of_run.values.is_median_open());
             sample.repetitions.push(number);
-            sample.runs.push(of_run.values);
-            sample.is_open |= of_run.is_open;
+            sample.runs.push(of_run.values.values().to_vec());
         }
     }
     // As of the repetitions of a scan, only the loads that all runs came to.
     if test.measure.ends_when_lossless() {
-        all.retain(|_, sample| sample.values.len() == runs.len());
+        all.retain(|_, sample| sample.repetitions.len() == runs.len());
     }
     all
 }

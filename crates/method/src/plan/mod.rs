@@ -5,6 +5,7 @@ mod dns;
 mod expectation;
 mod identity;
 mod profile;
+mod selection;
 mod series;
 mod stateful;
 mod traffic;
@@ -16,6 +17,7 @@ pub use crate::measures::{
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
+pub use selection::{MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};

@@ -1,5 +1,6 @@
 //! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
 
+mod censored;
 mod change;
 mod dependence;
 mod drift;
@@ -9,6 +10,7 @@ mod modes;
 mod shift;
 mod summary;
 
+pub use censored::{Censored, CensoredTest};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
 pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};

@@ -3,11 +3,13 @@
 use super::{is_own, open_bracket};
 use crate::disturbance::makes_lower_bound;
 use crate::lists::by_key;
-use crate::measures::Outcome;
+use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::record::TrialRecord;
-use crate::search::Limit;
+use crate::search::{Bracket, Limit};
+use crate::stats::Censored;
 use crate::trial::Fault;
+use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 /// The reasons why the true value may be higher than the number: the number of repetitions that were ended by something other
@@ -82,6 +84,8 @@ pub enum NoResult {
 /// The reason why no trial was made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotRun {
+    /// The run measures a part of its plan, and this is in another part.
+    LeftToOthers,
     /// The test is optional, and what it needs is missing.
     LeftOut {
         /// A description of what is missing.
@@ -121,6 +125,9 @@ impl Open {
         let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
         let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
         let values = results.iter().filter(is_open).count() as u32;
+        if !is_median_open(test, results) {
+            return None;
+        }
         let is_disturbed = makes_lower_bound(records);
         let (disturbed, values) = if is_disturbed { (values, 0) } else { (0, values) };
         let (invalid, maximum, disturbed) =
@@ -138,6 +145,21 @@ impl Open {
             (_, InvalidCause::Names) => "names-not-as-asked",
         }
     }
+}
+
+/// Returns whether the median of a searched rate, or of any quantity that is a result of its own, may be higher than it is known to be.
+fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
+    if test.measure.is_searched_rate() {
+        let rate = |b: &Bracket| (b.lower.map_or(0.0, |rate| rate.0 as f64), open_bracket(b));
+        let rates: Censored = results.iter().filter_map(|outcome| outcome.brackets.first()).map(rate).collect();
+        return rates.is_median_open();
+    }
+    let mut samples: BTreeMap<_, Censored> = BTreeMap::new();
+    for value in results.iter().flat_map(|outcome| &outcome.values).filter(|value| is_own(value.quantity)) {
+        let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
+        samples.entry((value.quantity, value.direction, load)).or_default().push(value.value, value.is_at_least);
+    }
+    samples.values().any(Censored::is_median_open)
 }
 
 impl InvalidCause {
@@ -217,6 +239,7 @@ fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
 impl NotRun {
     pub(super) fn name(&self) -> &'static str {
         match self {
+            Self::LeftToOthers => "left-to-others",
             Self::LeftOut { .. } => "left-out",
             Self::Stopped(stop) => stop.name(),
         }

@@ -4,7 +4,7 @@ use super::words::{Sides, effect, finding, lacking, reason, short_side, titles, 
 use crate::ReportError;
 use crate::amount;
 use crate::html::{STYLE, strict_environment};
-use crate::markdown::escaped as escaped_for_markdown;
+use crate::markdown::text::escaped as escaped_for_markdown;
 use crate::plot::sheet::escaped;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -148,8 +148,10 @@ fn dots(row: &ComparisonRow) -> String {
 /// Draws the interval of the ratio on a scale around no difference, with the margin within which it does not count.
 fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     let Some(shift) = row.shift else { return String::new() };
-    let farthest =
-        [shift.low, shift.high, 1.0 + 1.3 * margin].map(|ratio| (ratio - 1.0).abs()).into_iter().fold(0.01, f64::max);
+    let (is_low_open, is_high_open) = (shift.low <= 0.0, !shift.high.is_finite());
+    let ends = [(shift.low, is_low_open), (shift.high, is_high_open), (shift.ratio, false), (1.0 + 1.3 * margin, false)];
+    let known = ends.iter().filter(|(_, is_open)| !is_open).map(|(ratio, _)| (ratio - 1.0).abs());
+    let farthest = known.fold(0.01, f64::max);
     let x = |ratio: f64| WIDTH / 2.0 + (ratio - 1.0) / farthest * (WIDTH / 2.0 - ROOM);
     let (middle, y) = (x(1.0), EFFECT_HEIGHT / 2.0 - 4.0);
     let label = format!("ratio of B to A: {}", shown_effect(row));
@@ -158,8 +160,8 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     let _ = write!(svg, "<rect class=\"margin\" x=\"{from:.1}\" y=\"4\" width=\"{:.1}\" height=\"28\"/>", to - from);
     let _ = write!(svg, "<path class=\"none\" d=\"M{middle} 2V34\"/>");
     // An end that may lie anywhere reaches the frame.
-    let low = if row.is_a_at_least { ROOM / 2.0 } else { x(shift.low) };
-    let high = if row.is_b_at_least { WIDTH - ROOM / 2.0 } else { x(shift.high) };
+    let low = if is_low_open { ROOM / 2.0 } else { x(shift.low) };
+    let high = if is_high_open { WIDTH - ROOM / 2.0 } else { x(shift.high) };
     let class = word(row.finding);
     let _ = write!(
         svg,

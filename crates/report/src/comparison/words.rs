@@ -103,13 +103,13 @@ pub(super) fn short_side(row: &ComparisonRow, side: usize) -> String {
     format!("{} ({})", median(row, side), [row.a, row.b][side].n)
 }
 
-/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. The interval has no lower end if A
-/// may be higher than measured, and no upper end if B may be. `None` where there is no ratio.
+/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. An end is open where repetitions
+/// that were cut off may lie anywhere above. `None` where there is no ratio.
 pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
     let shift = row.shift?;
     let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
-    let end = |ratio, is_open: bool| if is_open { "open".to_owned() } else { percent(ratio) };
-    let (low, high) = (end(shift.low, row.is_a_at_least), end(shift.high, row.is_b_at_least));
+    let end = |ratio: f64| if ratio > 0.0 && ratio.is_finite() { percent(ratio) } else { "open".to_owned() };
+    let (low, high) = (end(shift.low), end(shift.high));
     Some(format!("{} [{low}, {high}] %", percent(shift.ratio)))
 }
 
@@ -157,11 +157,9 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
             format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
         }
-        ComparisonFinding::CutOff => {
-            let sides: Vec<&str> =
-                [(row.is_a_at_least, "A"), (row.is_b_at_least, "B")].iter().filter(|s| s.0).map(|s| s.1).collect();
-            format!("inconclusive: the tester, the plan's maximum or other work on the machine cut off {}", sides.join(" and "))
-        }
+        ComparisonFinding::CutOff => format!(
+            "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
+        ),
         ComparisonFinding::Dependent => dependent(row, values),
         ComparisonFinding::Drifting => format!(
             "inconclusive: the {values} drift, and the drift alone can make B differ from A by {:+.1} %; measure A and B in \

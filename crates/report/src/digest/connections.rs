@@ -166,7 +166,7 @@ impl<'a> Digest<'a> {
             .filter_map(|p| {
                 let rated = p.rated().filter(|r| r.summary.median > 0.0)?;
                 let is_same = p.test.stateful.is_some_and(|s| s.connections == connections);
-                Some((!is_same, rated.summary.median, rated.limits.open_above()))
+                Some((!is_same, rated.summary.median, rated.limits.is_median_open))
             })
             .collect();
         let best = found.into_iter().min_by(|a, b| (a.0, a.1).partial_cmp(&(b.0, b.1)).unwrap_or(std::cmp::Ordering::Equal));

@@ -1,7 +1,7 @@
 //! The repetitions of one point for one loss goal: what a search of the load came to.
 
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::Summary;
+use sixbench_method::stats::{Censored, Summary};
 use sixbench_method::terms::LossRatio;
 
 /// The repetitions of one point for one goal.
@@ -31,6 +31,9 @@ pub(crate) struct Limits {
     pub(crate) disturbed: u32,
     /// Repetitions that were limited by what happened before the trial.
     pub(crate) unprepared: u32,
+    /// True if the median may be higher in truth, because something other than the DUT ended searches. A few such repetitions above the median
+    /// do not make it so.
+    pub(crate) is_median_open: bool,
     /// The reason why trials were invalid, where the tester was not to blame.
     pub(crate) reason: Option<InvalidReason>,
 }
@@ -59,13 +62,15 @@ impl GoalDigest {
         let limits = Limits { reason, ..Limits::default() };
         let mut digest =
             Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
-        digest.values = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
+        let sample: Censored = brackets.filter_map(|bracket| digest.add(bracket)).collect();
+        digest.limits.is_median_open = sample.is_median_open();
+        digest.values = sample.values().to_vec();
         digest.summary = Summary::of(&digest.values);
         digest
     }
 
-    /// Takes a repetition into account; the value it adds to the sample.
-    fn add(&mut self, bracket: Bracket) -> Option<u64> {
+    /// Takes a repetition into account; the value it adds to the sample, and whether that is only a lower bound.
+    fn add(&mut self, bracket: Bracket) -> Option<(f64, bool)> {
         let lower = match (bracket.lower, bracket.limit) {
             (Some(rate), _) => rate.0,
             (None, Limit::Tester | Limit::Disturbed) => {
@@ -87,19 +92,14 @@ impl GoalDigest {
             Limit::Maximum => self.limits.maximum += 1,
             Limit::Disturbed => self.limits.disturbed += 1,
         }
-        Some(lower)
+        Some((lower as f64, bracket.lower.is_some() && bracket.limit != Limit::Dut))
     }
 }
 
 impl Limits {
-    /// Returns whether the DUT may be better than the number, because something else ended a search.
-    pub(crate) fn open_above(self) -> bool {
-        self.tester + self.maximum + self.disturbed + self.unprepared > 0
-    }
-
     /// The sign before a number that may be higher in truth.
     pub(crate) fn sign(self) -> &'static str {
-        if self.open_above() { "≥\u{a0}" } else { "" }
+        if self.is_median_open { "≥\u{a0}" } else { "" }
     }
 
     pub(crate) fn words(self) -> String {

@@ -41,7 +41,7 @@ impl PointDigest<'_> {
     /// Returns whether the truth may be higher than the result.
     pub(crate) fn is_result_open(&self) -> bool {
         let sample = || self.worst(self.test.measure.info().headline?);
-        self.rated().map_or_else(|| sample().is_some_and(|sample| sample.at_least > 0), |rated| rated.limits.open_above())
+        self.rated().map_or_else(|| sample().is_some_and(|sample| sample.is_median_open), |rated| rated.limits.is_median_open)
     }
 
     /// A value of the measure's number, with its unit where it is no rate of frames.

@@ -33,7 +33,8 @@ impl PointDigest<'_> {
         let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
         // As the status of the point has it: what a disturbed machine ended is not the plan's maximum.
         let (maximum, disturbed) = if makes_lower_bound(&self.records) { (0, open) } else { (open, 0) };
-        let limits = Limits { maximum, disturbed, dut: n - open.min(n), ..Limits::default() };
+        let limits =
+            Limits { maximum, disturbed, dut: n - open.min(n), is_median_open: sample.is_median_open, ..Limits::default() };
         Some(Rated { summary: sample.summary, limits, span: (sample.summary.min, sample.summary.max) })
     }
 }

@@ -1,7 +1,7 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::Summary;
+use sixbench_method::stats::{Censored, Summary};
 use sixbench_method::terms::{Direction, FrameRate};
 
 /// A sample and what it sums up to, in the quantity's unit.
@@ -16,22 +16,39 @@ pub(crate) struct PointSample {
     pub(crate) deviation: Option<f64>,
     /// Values that are only known not to be lower.
     pub(crate) at_least: usize,
+    /// True if the median is only known not to be lower.
+    pub(crate) is_median_open: bool,
 }
 
 impl PointSample {
     pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[(f64, bool)]) -> Option<Self> {
         let at_least = values.iter().filter(|(_, at_least)| *at_least).count();
-        let values: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
+        let sample: Censored = values.iter().copied().collect();
+        let values = sample.values();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
-        Some(Self { quantity, direction, load, summary: Summary::of(&values)?, mean, deviation, at_least })
+        Some(Self {
+            quantity,
+            direction,
+            load,
+            summary: Summary::of(values)?,
+            mean,
+            deviation,
+            at_least,
+            is_median_open: sample.is_median_open(),
+        })
     }
 
-    /// The sign before a number that may be higher in truth.
+    /// The sign before a number that may be higher in truth if any of the values may be, such as the mean.
     pub(crate) fn sign(&self) -> &'static str {
         if self.at_least > 0 { "≥\u{a0}" } else { "" }
+    }
+
+    /// The sign before the median.
+    pub(crate) fn median_sign(&self) -> &'static str {
+        if self.is_median_open { "≥\u{a0}" } else { "" }
     }
 }
 

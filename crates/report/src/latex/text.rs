@@ -45,7 +45,7 @@ const SIGNS: [(char, &str); 34] = [
 ];
 
 /// Returns the text for LaTeX. Long words may be broken after their signs.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let words: Vec<String> = words(text).map(|word| joined(&pieces(word))).collect();
     words.join(" ")
 }
@@ -92,7 +92,7 @@ fn printed(c: char) -> String {
 }
 
 /// Returns at most how wide the text is on one line, in widths of the letter M of Computer Modern at 8 points.
-pub(super) fn natural_width(text: &str) -> f64 {
+pub(crate) fn natural_width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 

@@ -1,6 +1,7 @@
 //! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
 
 use super::figure::{Figure, VALUES};
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{short, whole};
@@ -24,7 +25,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn panel(digest: &Digest, point: &PointDigest) -> String {
+fn panel(digest: &Digest, point: &PointDigest) -> Panel {
     let mut plots = vec![style::line(held(point), style::color(2), 1.5)];
     plots.extend(marks(digest, point));
     let numbers = || point.records.iter().filter_map(|r| place(r)).map(|(x, _)| x);

@@ -1,6 +1,7 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
 use super::figure::{Figure, VALUES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::numbers::{self, grouped};
@@ -40,7 +41,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 /// `None` where nothing was watched.
-fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<String> {
+fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<Panel> {
     let of_size = || all.iter().filter(|series| series.size == size && series.samples(quantity).next().is_some());
     let place = |series: &ClientSeries| names.iter().position(|name| *name == series.name).unwrap_or(0);
     let mut plots: Vec<Plot> = of_size().flat_map(|series| plots(place(series), series, quantity, unit)).collect();

@@ -1,6 +1,7 @@
 //! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
 
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{load, short, three_digits, whole};
@@ -29,7 +30,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord, watch: &Watch) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord, watch: &Watch) -> Panel {
     let opened = record.result.spec.opens().map_or(0, |phase_one| phase_one.connections);
     let interval = watch.interval_ns as f64 / 1e9;
     let line: Vec<(f64, f64)> =

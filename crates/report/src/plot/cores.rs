@@ -1,6 +1,7 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
 
 use super::figure::{DataFile, Figure};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::numbers::{frames, grouped, load, rate_unit};
@@ -34,7 +35,7 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
     }
 }
 
-fn panel(scaling: &Scaling) -> String {
+fn panel(scaling: &Scaling) -> Panel {
     let most = scaling.steps.last().map_or(1.0, |step| f64::from(step.step.cores.get()));
     let ideal = scaling.per_core() * most;
     let mut plots = vec![style::dashed(vec![(0.0, 0.0), (most, ideal)], style::MUTED, 1.5)];
@@ -83,13 +84,13 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
     }
 }
 
-fn idle_panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
+fn idle_panels(digest: &Digest, point: &PointDigest) -> Vec<Panel> {
     let trials = point.found_trials(point.first_goal());
     let devices = point.idle_devices(&trials, digest.dut_title(point.test));
     devices.iter().map(|device| idle_panel(point, &trials, device)).collect()
 }
 
-fn idle_panel(point: &PointDigest, trials: &[&TrialRecord], device: &DeviceIdle) -> String {
+fn idle_panel(point: &PointDigest, trials: &[&TrialRecord], device: &DeviceIdle) -> Panel {
     let seconds = device.interval_ns as f64 / 1e9;
     let line = |percent: &[f64]| percent.iter().zip(1..).map(|(idle, end)| (f64::from(end) * seconds, *idle)).collect();
     let cores = device.cores.iter().enumerate();

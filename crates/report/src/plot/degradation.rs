@@ -1,6 +1,7 @@
 //! Degradation over the number of flows, RFC 8219 section 10.
 
 use super::figure::{Figure, SEARCHES};
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::bound::Bound;
 use crate::digest::Digest;
@@ -29,7 +30,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 /// One panel for each quantity of a series.
-fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<String> {
+fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<Panel> {
     let curves: Vec<Curve> = curves(digest, steps).into_iter().filter(has_line).collect();
     let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
     quantities(&curves)
@@ -53,7 +54,7 @@ fn line(curve: &Curve) -> Vec<(f64, f64)> {
     shown(curve).map(|(step, degradation)| (step.at, degradation)).collect()
 }
 
-fn panel(title: &str, curves: &[&Curve], sizes: &[FrameSize]) -> String {
+fn panel(title: &str, curves: &[&Curve], sizes: &[FrameSize]) -> Panel {
     let plots: Vec<Plot> = curves.iter().flat_map(|curve| plots(curve, sizes)).collect();
     let points = || curves.iter().flat_map(|curve| line(curve));
     let (lowest, highest) = points().fold((0.0f64, 1.0f64), |(low, high), (_, y)| (low.min(y), high.max(y)));

@@ -2,11 +2,13 @@
 
 use super::directions::{self, noun};
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style;
-use crate::digest::{Digest, PointDigest};
-use crate::numbers::load;
+use crate::digest::{Digest, PointDigest, kinds};
+use crate::numbers::{frames, load, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
+use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{Bucket, DirectionResult};
 
 /// The smallest share that is drawn: one frame in a million.
@@ -14,12 +16,15 @@ const FLOOR: f64 = 1e-6;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
     let trials: Vec<_> = digest.points.iter().filter_map(|p| Some((p, p.delay_trial(p.first_goal())?))).collect();
+    let delays = || trials.iter().flat_map(|(_, r)| measured(r)).flat_map(|d| &d.delays).map(|b| b.up_to_ns as f64 / 1e6);
+    let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
+    let sizes = kinds(trials.iter().map(|(point, _)| *point)).into_iter();
     Figure {
         id: "delay",
         title: "Distribution of delays",
         caption: caption(digest),
-        keys: directions::keys(trials.iter().map(|(_, r)| *r)),
-        panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
+        keys: directions::keys(digest, &trials),
+        panels: sizes.flat_map(|size| panels(digest, size, &trials, ends)).collect(),
         ..Figure::default()
     }
 }
@@ -51,20 +56,34 @@ fn replies(digest: &Digest) -> &'static str {
     }
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord) -> String {
-    let measured = || record.result.directions.iter().filter(|d| !d.delays.is_empty());
-    let plots: Vec<Plot> = measured().map(series).collect();
-    let delays = || measured().flat_map(|d| &d.delays).map(|bucket| bucket.up_to_ns as f64 / 1e6);
-    let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
-    let layout =
-        style::panel(&plots, &style::point_title(point), "delay (ms)", &format!("share of {} with more", noun(record)));
-    let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers());
-    let note = format!("{} at {}", point.test.measure.name(), load(&record.result.spec));
-    style::draw(plots, style::with_note(layout, &note))
+/// Returns the panels of a frame size, in which all tests lie over each other on the axes that every panel has.
+fn panels(digest: &Digest, size: Option<FrameSize>, trials: &[(&PointDigest, &TrialRecord)], ends: (f64, f64)) -> Vec<Panel> {
+    let trials: Vec<_> = trials.iter().copied().filter(|(point, _)| point.size() == size).collect();
+    style::shared_out(&trials, style::LOOKS)
+        .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(size)), trials, ends))
+        .collect()
 }
 
-fn series(direction: &DirectionResult) -> Plot {
-    directions::line(direction.direction, tail(&direction.delays))
+fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)], ends: (f64, f64)) -> Panel {
+    let plots: Vec<Plot> = trials.iter().flat_map(|(point, record)| series(digest.place(point.test), point, record)).collect();
+    let noun = trials.first().map_or("frames", |(_, record)| noun(record));
+    let layout = style::panel(&plots, title, "delay (ms)", &format!("share of {noun} with more"));
+    style::draw(plots, style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers()))
+}
+
+fn measured(record: &TrialRecord) -> impl Iterator<Item = &DirectionResult> {
+    record.result.directions.iter().filter(|direction| !direction.delays.is_empty())
+}
+
+/// Returns the lines of a trial. Where a line falls to the floor, a dot tells its load when it is pointed at.
+fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
+    let of = |direction: &DirectionResult| {
+        let tail = tail(&direction.delays);
+        let label = format!("{}, {} at {}", title(point.test), point.test.measure.name(), load(&record.result.spec));
+        let dots = tail.last().map(|&last| style::dots(vec![last], style::color(i), style::marker(i), vec![label]));
+        std::iter::once(directions::line(i, direction.direction, tail)).chain(dots).collect::<Vec<_>>()
+    };
+    measured(record).flat_map(of).collect()
 }
 
 /// The complementary distribution as a staircase: delay in milliseconds, share of frames with a larger one. Past the largest delay

@@ -1,31 +1,31 @@
-//! The directions in the figures that tell them apart: their colours, their names, and what is sent in them.
+//! The directions in the figures that lay tests over each other: their strokes, their names, and what is sent in them.
 
 use super::style::{self, LegendEntry};
+use crate::digest::{Digest, PointDigest};
+use crate::numbers::title;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialKind;
 
-/// A direction, the place of its colour, and its name.
-const DIRECTIONS: [(Direction, usize, &str); 2] = [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
-
-/// The legend of the directions; queries have one alone.
-pub(super) fn keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<LegendEntry> {
-    let mut of_queries = trials.map(|r| r.result.spec.kind == TrialKind::Queries);
-    let (some, all) = (of_queries.clone().any(|is| is), of_queries.all(|is| is));
-    let name = |i: usize, name: &str| match (some, i) {
-        (true, 0) => format!("{name}, or queries"),
-        _ => name.to_owned(),
-    };
-    match some && all {
-        true => vec![LegendEntry::new("▬", style::color(0), "queries")],
-        false => DIRECTIONS.map(|(_, i, word)| LegendEntry::new("▬", style::color(i), name(i, word))).to_vec(),
-    }
+/// Returns the legend of an overlay: the tests by the dots at the ends of their lines, and the directions by their strokes where there are two.
+pub(super) fn keys(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> Vec<LegendEntry> {
+    let tests = digest.input.plan.tests.iter().enumerate();
+    let drawn = tests.filter(|(_, test)| trials.iter().any(|(point, _)| point.test.name == test.name));
+    let entries = drawn.map(|(i, test)| style::key(i, title(test)));
+    let has_both = trials.iter().any(|(_, record)| record.result.directions.len() > 1);
+    let has_queries = trials.iter().any(|(_, record)| record.result.spec.kind == TrialKind::Queries);
+    let forward = if has_queries { "forward, or queries" } else { "forward" };
+    let strokes = [("──", forward), ("┄┄", "reverse")].map(|(glyph, word)| LegendEntry::new(glyph, style::INK, word));
+    entries.chain(strokes.into_iter().filter(|_| has_both)).collect()
 }
 
-pub(super) fn line(direction: Direction, points: Vec<(f64, f64)>) -> Plot {
-    let color = DIRECTIONS.iter().find(|(of, ..)| *of == direction).map_or(0, |(_, color, _)| *color);
-    style::line(points, style::color(color), 1.5)
+/// Draws a direction of a test: forward solid, reverse dashed.
+pub(super) fn line(test: usize, direction: Direction, points: Vec<(f64, f64)>) -> Plot {
+    match direction {
+        Direction::Forward => style::line(points, style::color(test), 1.5),
+        Direction::Reverse => style::dashed(points, style::color(test), 1.5),
+    }
 }
 
 /// Returns the noun for the units that a trial sends.

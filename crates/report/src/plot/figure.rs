@@ -1,6 +1,8 @@
 //! What every figure is made of.
 
+use super::panel::Panel;
 use super::style::LegendEntry;
+use crate::table::Table;
 use serde::Serialize;
 
 /// The name of a file of the results directory.
@@ -28,9 +30,11 @@ pub(crate) struct Figure {
     /// Guidance on how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
-    pub(crate) panels: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
     /// The file of the results directory that has the numbers it shows.
     pub(crate) data: DataFile,
+    /// Findings of one kind about many points.
+    pub(crate) findings: Option<Table>,
     /// Notes that must be printed below it.
     pub(crate) notes: Vec<String>,
 }
@@ -38,6 +42,6 @@ pub(crate) struct Figure {
 impl Figure {
     /// Nothing to show. What is said below a figure may hold where there is nothing to draw: why not a single trial passed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.panels.is_empty() && self.notes.is_empty()
+        self.panels.is_empty() && self.notes.is_empty() && self.findings.is_none()
     }
 }

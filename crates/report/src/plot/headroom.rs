@@ -1,12 +1,13 @@
 //! What the tester had in reserve: the doubts about the instrument, answered for every trial.
 
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::Digest;
 use crate::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult};
+use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, Verdict};
 
 /// Below this, lateness is drawn here: the logarithm of zero has no place.
 const FLOOR_MS: f64 = 0.001;
@@ -21,8 +22,13 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "headroom",
         title: "The tester's headroom",
         caption: format!(
-            "Every trial of the run, in order. A trial above the stall bound is invalid if the {} that it delayed can explain \
+            "{}. A trial above the stall bound is invalid if the {} that it delayed can explain \
              what is missing; one in which sending took too long is always invalid.",
+            match digest.input.records.len() <= MOST_MARKS {
+                true => "Every trial of the run, in order",
+                false =>
+                    "The trials of the run, in order: of each verdict the highest and the lowest of each two-hundredth of the run",
+            },
             if digest.has_queries_and_others() == (true, false) { "queries" } else { "frames" }
         ),
         keys: style::verdict_keys(digest),
@@ -31,7 +37,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn lateness(digest: &Digest) -> String {
+fn lateness(digest: &Digest) -> Panel {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
     let title = match digest.has_queries_and_others() {
         (true, false) => "Sender: worst lateness of a query",
@@ -40,12 +46,12 @@ fn lateness(digest: &Digest) -> String {
     against_the_bound(digest, title, "worst lateness (ms)", worst)
 }
 
-fn gaps(digest: &Digest) -> String {
+fn gaps(digest: &Digest) -> Panel {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.receiving.worst_gap_ns).max().unwrap_or(0);
     against_the_bound(digest, "Receiver: longest time between two reads", "longest gap (ms)", worst)
 }
 
-fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> String {
+fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> Panel {
     let bound = digest.input.plan.trial.stall_ns as f64 / 1e6;
     let height = move |r: &TrialRecord| (ns(&r.result) as f64 / 1e6).max(FLOOR_MS);
     let highest = digest.input.records.iter().map(height).fold(bound, f64::max);
@@ -58,7 +64,7 @@ fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult)
     style::draw(plots, layout.with_y_tick_format(style::plain_numbers()))
 }
 
-fn offered(digest: &Digest) -> String {
+fn offered(digest: &Digest) -> Panel {
     let lowest = digest.input.records.iter().map(offered_percent).fold(99.0, f64::min);
     let plots = marks(digest, offered_percent, |r| format!("offered {:.4} % of the intended load", offered_percent(r)));
     let layout = style::panel(&plots, "Offered load compared with intended load", "trial of the run", "offered / intended (%)");
@@ -84,9 +90,33 @@ fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
     style::x_from_zero(layout, Axis::counting(digest.input.records.len() as f64, 5.0))
 }
 
+/// The most trials of which each has its mark.
+const MOST_MARKS: usize = 1_500;
+/// Stretches of a longer run.
+const STRETCHES: usize = 200;
+
 fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {
     let trials = digest.input.records.iter().enumerate().filter(|(_, r)| !r.result.directions.is_empty());
-    style::trials(digest, trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), r)), |r, _| label(r, &words(r)))
+    let marks: Vec<Mark> = trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), r)).collect();
+    style::trials(digest, extremes(digest, marks).into_iter(), |r, _| label(r, &words(r)))
+}
+
+/// The place of a trial, and the trial.
+type Mark<'r> = ((f64, f64), &'r TrialRecord);
+
+/// Of a long run, only the highest and the lowest of each verdict in each stretch: between them, marks hide each other.
+fn extremes<'r>(digest: &Digest, marks: Vec<Mark<'r>>) -> Vec<Mark<'r>> {
+    if marks.len() <= MOST_MARKS {
+        return marks;
+    }
+    let of = |stretch: &[Mark<'r>], verdict| {
+        let alike = || stretch.iter().filter(|(_, record)| digest.verdict(record) == verdict).copied();
+        let by_height = |a: &Mark, b: &Mark| a.0.1.total_cmp(&b.0.1);
+        alike().min_by(by_height).into_iter().chain(alike().max_by(by_height)).collect::<Vec<_>>()
+    };
+    let verdicts = [Verdict::Passed, Verdict::Lost, Verdict::Invalid];
+    let stretches = marks.chunks(marks.len().div_ceil(STRETCHES));
+    stretches.flat_map(|stretch| verdicts.into_iter().flat_map(|verdict| of(stretch, verdict)).collect::<Vec<_>>()).collect()
 }
 
 fn label(record: &TrialRecord, words: &str) -> String {

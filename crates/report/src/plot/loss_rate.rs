@@ -1,6 +1,7 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
 use super::figure::{Figure, VALUES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, percentage, title};
@@ -32,7 +33,7 @@ fn scanned<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDige
     digest.points.iter().filter(|p| !p.losses().is_empty())
 }
 
-fn whole(digest: &Digest, size: FrameSize) -> String {
+fn whole(digest: &Digest, size: FrameSize) -> Panel {
     let full = digest.full_rate(size).0 as f64;
     let plots = all_series(digest, size, 100.0 / full);
     let x = match digest.input.plan.link_rate {
@@ -43,7 +44,7 @@ fn whole(digest: &Digest, size: FrameSize) -> String {
     style::draw(plots, style::from_zero(layout, WHOLE, WHOLE))
 }
 
-fn zoomed(digest: &Digest, size: FrameSize) -> String {
+fn zoomed(digest: &Digest, size: FrameSize) -> Panel {
     let plots = all_series(digest, size, 1.0);
     let losses = || scanned(digest).filter(|p| p.point.frame_size == size).flat_map(|p| p.losses());
     let rate = losses().map(|(rate, _)| rate.0 as f64).fold(1.0, f64::max);

@@ -1,6 +1,7 @@
 //! Throughput over the share of translated traffic with the two models.
 
 use super::figure::{Figure, SEARCHES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};
@@ -39,7 +40,7 @@ struct MixSeries<'d, 'a> {
     points: Vec<(f64, &'d PointDigest<'a>)>,
 }
 
-fn panels(digest: &Digest) -> Vec<String> {
+fn panels(digest: &Digest) -> Vec<Panel> {
     let all = series(digest, SeriesBy::Background);
     let drawn = all.iter().filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
     let stages = drawn.flat_map(|steps| steps.sizes().into_iter().map(|size| mix_series(digest, steps, size)));
@@ -50,7 +51,7 @@ fn mix_series<'d, 'a>(digest: &'d Digest<'a>, steps: &TestSeries<'a>, size: Fram
     MixSeries { title: format!("{}, {}", steps.name, frames(Some(size))), points: steps.with_rate(digest, size) }
 }
 
-fn mixed_panel(mix_series: &MixSeries) -> String {
+fn mixed_panel(mix_series: &MixSeries) -> Panel {
     let [dots, separate, one] = COLORS;
     let mut plots = Vec::new();
     let mut highest = top(mix_series);

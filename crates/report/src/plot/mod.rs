@@ -16,6 +16,9 @@ mod headroom;
 mod loss;
 pub(crate) mod loss_rate;
 pub(crate) mod mix;
+mod panel;
+pub(crate) mod paper;
+mod pgf;
 mod processor;
 pub(crate) mod queries;
 mod repetitions;
@@ -25,6 +28,7 @@ pub(crate) mod sheet;
 mod style;
 mod svg;
 pub(crate) mod throughput;
+mod ticks;
 mod timeout;
 
 pub(crate) use figure::Figure;

@@ -1,6 +1,7 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
 use super::figure::{DataFile, Figure};
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
@@ -26,16 +27,17 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "processor",
         title: "The DUT's processor",
         caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
-                  the DUT; loss with idle cores has another cause, which the notes name."
+                  the DUT; loss with idle cores has another cause, which the table names."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(p)).collect(),
         data: DataFile::default(),
-        notes: bottlenecks(digest).into_iter().chain(digest.points.iter().filter_map(polling)).collect(),
+        findings: bottlenecks(digest),
+        notes: digest.points.iter().filter_map(polling).collect(),
     }
 }
 
-fn panels(point: &PointDigest) -> Vec<String> {
+fn panels(point: &PointDigest) -> Vec<Panel> {
     let Some(record) = point.busiest_trial(point.first_goal()) else { return Vec::new() };
     let of_watch = |watch: &Watch| {
         let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
@@ -63,7 +65,7 @@ fn polling(point: &PointDigest) -> Option<String> {
     })
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> Panel {
     let interval = interval_ns as f64 / 1e9;
     let times = (0..core.samples.len()).map(|i| i as f64 * interval);
     let area = StackedAreaPlot::new().with_x(times).with_fill_opacity(0.85).with_strokes(false);

@@ -1,6 +1,7 @@
 //! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
 
 use super::figure::{Figure, SEARCHES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::numbers::{cut, grouped, seconds};
@@ -62,7 +63,7 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
         let fixed = percentages(groups.iter().flat_map(|(_, group)| others(group, *axes)));
         fixed.into_iter().filter_map(|percent| compared(digest, groups, *axes, percent, *conditions)).collect::<Vec<_>>()
     });
-    let panels: Vec<String> = panels.collect();
+    let panels: Vec<Panel> = panels.collect();
     let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(_, groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
@@ -85,7 +86,7 @@ fn alike<'f, 'a>(groups: &'f [ServerGroup<'a>]) -> Vec<Alike<'f, 'a>> {
     by_key(drawn).into_iter().filter(|(_, alike)| alike.len() > 1).collect()
 }
 
-fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percent: u8, of: QueryConditions) -> Option<String> {
+fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percent: u8, of: QueryConditions) -> Option<Panel> {
     let count = alike.len() as f64;
     let line = |(i, (look, group)): (usize, &(usize, &ServerGroup))| {
         // Side by side, that no bar hides another.
@@ -144,7 +145,7 @@ fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f6
     along.into_iter().filter_map(point).collect()
 }
 
-fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<String> {
+fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<Panel> {
     let tops = lines.iter().flat_map(|line| &line.points).map(|p| p.at.1 + p.bar.1);
     let highest = tops.fold(0.0, f64::max);
     let single = (lines.len() == 1).then(|| lines[0].name.clone());

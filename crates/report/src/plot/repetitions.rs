@@ -1,6 +1,7 @@
 //! Every repetition a dot: the spread behind a median, and whether it drifts.
 
 use super::figure::{DataFile, Figure};
+use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, three_digits, title};
@@ -26,6 +27,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         ),
         keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
         panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
+        findings: None,
         notes: crate::steadiness::findings(digest),
         data: DataFile("points.csv"),
     }
@@ -40,7 +42,7 @@ const OF_ALL: &str = "rates in frames/s per direction, connections and queries (
 /// Rows of a panel: more of them would run into each other.
 const ROWS: usize = 9;
 
-fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {
+fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
     let points = digest.points.iter().filter(|p| p.size() == kind);
     let points: Vec<&PointDigest> = points.filter(|p| median(p).is_some()).collect();
     style::shared_out(&points, ROWS).map(|(part, points)| strip(digest, points, &format!("{}{part}", frames(kind)))).collect()
@@ -64,7 +66,7 @@ fn name(digest: &Digest, point: &PointDigest) -> String {
     }
 }
 
-fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str) -> String {
+fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str) -> Panel {
     let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
     let x = Axis::up_to(widest, 2.0);
     let rows = points.len();

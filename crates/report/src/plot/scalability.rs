@@ -1,6 +1,7 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
 use super::figure::{Figure, SEARCHES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::numbers::{grouped, rate_unit};
@@ -39,7 +40,7 @@ fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
     all.filter(|steps| steps.sizes().into_iter().any(|size| line(digest, steps, size).len() > 1)).map(|s| s.name).collect()
 }
 
-fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<String> {
+fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<Panel> {
     let all: Vec<TestSeries> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
     let of = |alike: Vec<(&Measure, &TestSeries)>| {
         let (measure, alike) = (alike[0].0, alike.into_iter().map(|(_, steps)| steps).collect::<Vec<_>>());
@@ -58,7 +59,7 @@ fn panel(
     all: &[&TestSeries],
     size: FrameSize,
     names: &[&str],
-) -> String {
+) -> Panel {
     let lines: Vec<(usize, Vec<(f64, Rated)>)> =
         all.iter().map(|steps| (names.iter().position(|n| *n == steps.name).unwrap_or(0), line(digest, steps, size))).collect();
     let plots: Vec<Plot> = lines.iter().flat_map(|(i, line)| plots(*i, line, by, measure)).collect();

@@ -1,6 +1,7 @@
 //! The search trace: how each result was come by, trial by trial.
 
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{rate_unit, short};
@@ -22,7 +23,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn panel(digest: &Digest, point: &PointDigest) -> String {
+fn panel(digest: &Digest, point: &PointDigest) -> Panel {
     let mut plots = paths(point);
     plots.extend(style::trials(digest, point.records.iter().map(|&r| (place(r), r)), style::trial_label));
     let rates = || point.records.iter().map(|r| r.result.spec.rate.0 as f64);

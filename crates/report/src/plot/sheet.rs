@@ -29,7 +29,7 @@ pub(crate) fn compose(figure: &Figure) -> String {
     svg += &legend.iter().zip(0..).map(|(keys, i)| line(keys, 44.0 + LINE * f64::from(i))).collect::<String>();
     for (i, panel) in figure.panels.iter().enumerate() {
         let (x, y) = (MARGIN + (i % columns) as f64 * WIDTH, head + (i / columns) as f64 * HEIGHT);
-        svg += &panel.replacen("<svg ", &format!("<svg x=\"{x}\" y=\"{y}\" "), 1);
+        svg += &panel.svg.replacen("<svg ", &format!("<svg x=\"{x}\" y=\"{y}\" "), 1);
     }
     svg + "</svg>\n"
 }

@@ -1,5 +1,7 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
+use super::panel::Panel;
+use super::pgf::Picture;
 use super::svg;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title};
@@ -343,10 +345,11 @@ fn theme() -> Theme {
     }
 }
 
-pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
+pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> Panel {
+    let picture = Picture::of(&plots, &layout);
     let label = [&layout.title, &layout.subtitle].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(": ");
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    svg::finished(&svg, &label)
+    Panel { svg: svg::finished(&svg, &label), picture }
 }
 
 /// kuva typesets what stands between dollars; titles contain no formulas.

@@ -1,6 +1,7 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
 use super::figure::{Figure, SEARCHES};
+use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, common_goal, sizes};
 use crate::numbers::{common_quantity, grouped, title};
@@ -39,14 +40,14 @@ fn measured<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDig
     digest.compared_points().filter(|p| p.headline().is_some())
 }
 
-fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> String {
+fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
     let plots = all_series(digest, scale);
     let layout = framed(digest, &plots, name, y, highest(digest, scale));
     style::draw(plots, layout)
 }
 
 /// The theoretical and the measured line, as the clause wants them.
-fn against_the_medium(digest: &Digest) -> String {
+fn against_the_medium(digest: &Digest) -> Panel {
     let (name, y, scale) = FRAMES;
     let sizes = sizes(digest.compared_points());
     let rate = |size| digest.theoretical(size).map_or(0.0, |rate| rate.0 as f64);

@@ -1,6 +1,7 @@
 //! Loss against the frame timeout: one trial says what every timeout would have made of it.
 
 use super::figure::Figure;
+use super::panel::Panel;
 use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{frames, load, seconds, short_ms, title};
@@ -35,14 +36,14 @@ fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDige
     digest.points.iter().filter_map(|p| p.delay_trial(p.first_goal()).map(|r| (p, r)))
 }
 
-fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {
+fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
     let trials: Vec<_> = trials(digest).filter(|(p, _)| p.size() == kind).collect();
     style::shared_out(&trials, style::LOOKS)
         .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(kind)), trials))
         .collect()
 }
 
-fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) -> String {
+fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) -> Panel {
     let delays =
         || trials.iter().flat_map(|(_, r)| &r.result.directions).flat_map(|d| &d.delays).map(|b| b.up_to_ns as f64 / 1e6);
     let timeouts = timeouts(digest, trials);

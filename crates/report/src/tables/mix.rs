@@ -10,7 +10,7 @@ use sixbench_method::terms::FrameSize;
 
 /// The sign before what a model makes of the ends: it rises with both, so it may be higher in truth where one of them may be.
 fn sign_of_model(steps: &[(f64, &PointDigest)]) -> &'static str {
-    let is_open = steps.iter().any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().open_above());
+    let is_open = steps.iter().any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().is_median_open);
     if is_open { "≥\u{a0}" } else { "" }
 }
 

@@ -51,7 +51,7 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
     };
     let Summary { median, p1, p99, .. } = sample.summary;
     let [median, p1, p99] = [median, p1, p99].map(|v| numbers::value(sample.quantity, v));
-    [format!("{}{median}", sample.sign()), p1, p99]
+    [format!("{}{median}", sample.median_sign()), p1, p99]
 }
 
 /// Median with its sign, two other statistics, and the size of the sample.

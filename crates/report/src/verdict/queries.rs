@@ -119,8 +119,8 @@ fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
 fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares) -> Option<String> {
     let [first, last] = [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);
-    let at_least = if last.limits.open_above() { "at least " } else { "" };
-    let is_known = first.summary.median > 0.0 && !first.limits.open_above();
+    let at_least = if last.limits.is_median_open { "at least " } else { "" };
+    let is_known = first.summary.median > 0.0 && !first.limits.is_median_open;
     let ratio = last.summary.median / first.summary.median;
     let rate = short(last.summary.median);
     is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits(ratio)))

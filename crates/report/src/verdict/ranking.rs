@@ -50,7 +50,7 @@ pub(super) fn listed(ranking: &[Ranked]) -> String {
 impl Ranked {
     /// `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
-        match self.limits.open_above() && self.median > 0.0 {
+        match self.limits.is_median_open && self.median > 0.0 {
             true => format!("at least {}", short(self.median)),
             false => short(self.median),
         }
@@ -58,7 +58,7 @@ impl Ranked {
 
     /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
     pub(super) fn why_open(&self, kind: RankingWords) -> String {
-        match self.limits.open_above() {
+        match self.limits.is_median_open {
             true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
             false => String::new(),
         }
@@ -101,7 +101,7 @@ impl Ranked {
             // A share of what a disturbed machine showed would be a bound of nothing.
             return format!("{name} {verb} {}{why}.", self.amount());
         }
-        let bound = match (self.limits.open_above(), leader.limits.open_above()) {
+        let bound = match (self.limits.is_median_open, leader.limits.is_median_open) {
             (true, true) => {
                 return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
             }
@@ -117,7 +117,7 @@ impl Ranked {
     /// result may be higher in truth.
     pub(super) fn tie(&self, above: &Self) -> String {
         let apart = self.span.1 < above.span.0;
-        match apart || self.limits.open_above() {
+        match apart || self.limits.is_median_open {
             true => String::new(),
             false => format!(" (no difference from {} shown)", above.name),
         }

@@ -65,7 +65,7 @@ fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
 }
 
 fn time(sample: &PointSample) -> String {
-    format!("{}{}", sample.sign(), short_ms(sample.summary.median))
+    format!("{}{}", sample.median_sign(), short_ms(sample.summary.median))
 }
 
 /// `on average 20.7 ms, 41.2 ms at the longest (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.

@@ -36,8 +36,22 @@ pub(crate) fn latex(input: &Input) -> String {
 
 /// Returns `results.tex` for a paper of this style.
 pub(crate) fn latex_for(input: &Input, style: PaperStyle) -> String {
+    file_for(input, style, "results.tex")
+}
+
+/// Returns `methods.tex` for a paper of this style.
+pub(crate) fn methods_for(input: &Input, style: PaperStyle) -> String {
+    file_for(input, style, "methods.tex")
+}
+
+fn file_for(input: &Input, style: PaperStyle, name: &str) -> String {
     let document = Document::new(input).expect("a report").with_style(style);
-    document.file("results.tex").expect("a report").expect("tables")
+    document.file(name).expect("a report").expect("tables")
+}
+
+/// Returns `methods.md` and `run.bib`.
+pub(crate) fn methods(input: &Input) -> [String; 2] {
+    ["methods.md", "run.bib"].map(|name| file(input, name).expect("methods"))
 }
 
 /// Fails where a row of a table of LaTeX has more or fewer cells than the table has columns; returns the number of tables.
@@ -59,6 +73,11 @@ pub(crate) fn markdown(input: &Input) -> String {
 
 pub(crate) fn json(input: &Input) -> String {
     file(input, "results.json").expect("a document")
+}
+
+/// Returns the names of the figures for papers and their LaTeX.
+pub(crate) fn paper_figures(input: &Input, style: PaperStyle) -> Vec<(String, String)> {
+    Document::new(input).expect("a report").with_style(style).paper_figures()
 }
 
 /// Returns the names of the figures and their SVG.

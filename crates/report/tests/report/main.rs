@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod bounds;
+mod dimension;
 mod dns;
 mod formats;
 mod measures;

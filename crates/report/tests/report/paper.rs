@@ -1,6 +1,6 @@
-//! `results.tex` under pdflatex: by itself and as part of a paper. Where TeX is not installed, the tests say so and compile nothing.
+//! What a paper takes over, and its files of LaTeX under pdflatex: by themselves and as parts of a paper. Where TeX is not installed, the tests say so and compile nothing.
 
-use crate::formats::latex_for;
+use crate::formats::{figures, latex_for, methods, methods_for, paper_figures};
 use crate::sample::Sample;
 use sixbench_report::PaperStyle;
 use std::path::{Path, PathBuf};
@@ -34,15 +34,33 @@ impl TexFolder {
         Self(path)
     }
 
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("a file");
+    }
+
     /// Compiles a text and returns the log of TeX without the breaks that it puts into its lines.
     fn compile(&self, text: &str) -> String {
+        self.write("paper.tex", text);
+        let log = self.run("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "paper.tex"]);
+        assert!(self.0.join("paper.pdf").exists(), "{log}");
+        log
+    }
+
+    /// Compiles a text that cites `run.bib` until its references are settled; returns the last log.
+    fn compile_with_references(&self, text: &str) -> String {
+        self.compile(text);
+        let log = self.run("bibtex", &["paper"]);
+        assert!(!log.contains("Warning--") && !log.contains("error message"), "{log}");
+        self.compile(text);
+        self.compile(text)
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
         let path: &Path = &self.0;
-        std::fs::write(path.join("paper.tex"), text).expect("a file");
-        let mut tex = Command::new("pdflatex");
-        tex.args(["-interaction=nonstopmode", "-halt-on-error", "paper.tex"]).current_dir(path).env("max_print_line", "1000");
-        let output = tex.output().expect("pdflatex");
+        let output = Command::new(program).args(arguments).current_dir(path).env("max_print_line", "1000").output();
+        let output = output.expect("a program of TeX");
         let log = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success() && path.join("paper.pdf").exists(), "{log}");
+        assert!(output.status.success(), "{program}: {log}");
         log
     }
 }
@@ -87,7 +105,7 @@ fn a_paper_takes_the_tables_in_and_refers_to_them_twice_compiled() {
     let folder = TexFolder::new("input");
     let sample = Sample::of_every_measure();
     for (style, class) in [(PaperStyle::OneColumn, ""), (PaperStyle::TwoColumn, "[twocolumn]")] {
-        std::fs::write(folder.0.join("results.tex"), latex_for(&sample.input(), style)).expect("a file");
+        folder.write("results.tex", &latex_for(&sample.input(), style));
         let paper = format!(
             "\\documentclass{class}{{article}}\n\\usepackage{{array,booktabs}}\n\\begin{{document}}\n\\listoftables\n\
              See table~\\ref{{tab:sixbench-throughput}}.\n\\input{{results}}\nThe end.\n\\end{{document}}\n"
@@ -111,4 +129,130 @@ fn titles_that_pdflatex_has_no_letters_for_are_compiled() {
     let text = latex_for(&sample.input(), PaperStyle::OneColumn);
     assert!(text.contains("\\sixbenchchar{6027}"), "{text}");
     assert_fits("titles", &TexFolder::new("titles").compile(&text));
+}
+
+#[test]
+fn the_methods_stay_as_they_were_reviewed() {
+    for (name, sample) in [("measures", Sample::of_every_measure()), ("stateful", Sample::of_stateful_gateways())] {
+        let [markdown, bibliography] = methods(&sample.input());
+        insta::assert_snapshot!(format!("methods-{name}"), markdown);
+        insta::assert_snapshot!(format!("bibliography-{name}"), bibliography);
+    }
+}
+
+/// Adds the keys of settings that have a value, as reports write them.
+fn add_keys(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<String>) {
+    let serde_json::Value::Object(object) = value else { return };
+    for (key, value) in object {
+        keys.insert(key.trim_end_matches("-ns").replace('-', " "));
+        add_keys(value, keys);
+    }
+}
+
+#[test]
+fn no_parameter_of_a_plan_is_missing_from_its_methods() {
+    for (name, sample) in samples() {
+        let [markdown, _] = methods(&sample.input());
+        let mut keys = std::collections::BTreeSet::new();
+        let settings = serde_json::to_value(&sample.plan).expect("JSON");
+        add_keys(&settings, &mut keys);
+        for test in settings["test"].as_array().expect("tests") {
+            for (key, value) in test.as_object().expect("a test") {
+                // What says which test it is has a table of its own.
+                if !["name", "title", "dut", "frame-sizes", "optional", "series", "expect"].contains(&key.as_str()) {
+                    add_keys(&serde_json::json!({ key: value }), &mut keys);
+                }
+            }
+        }
+        // These are in words: `9 of 10 frames`, `1024–65535, pseudorandom`.
+        for in_words in ["name", "test", "first", "last", "order", "of"] {
+            keys.remove(in_words);
+        }
+        let names: Vec<&str> = markdown.split("### Parameters").nth(1).expect("a table").lines().collect();
+        let is_told = |key: &String| names.iter().any(|line| line.contains(key.trim_end_matches(" s")));
+        let missing: Vec<_> = keys.iter().filter(|key| !is_told(key)).collect();
+        assert!(keys.len() > 20 && missing.is_empty(), "{name}: {missing:?}");
+    }
+}
+
+#[test]
+fn the_methods_compile_with_their_references_and_fit_into_a_column() {
+    if !has_pdflatex() {
+        return;
+    }
+    for (name, sample) in samples() {
+        for style in [PaperStyle::OneColumn, PaperStyle::TwoColumn] {
+            let folder = TexFolder::new(&format!("methods-{style:?}-{name}"));
+            let [_, bibliography] = methods(&sample.input());
+            folder.write("run.bib", &bibliography);
+            let log = folder.compile_with_references(&methods_for(&sample.input(), style));
+            assert_fits(name, &log);
+            assert!(!log.contains("undefined"), "{name}: {log}");
+        }
+    }
+}
+
+#[test]
+fn every_panel_has_a_file_of_its_own_for_a_paper() {
+    for (name, sample) in samples() {
+        let files = paper_figures(&sample.input(), PaperStyle::OneColumn);
+        let panels: usize = figures(&sample.input()).iter().map(|(_, svg)| svg.matches("role=\"img\"").count()).sum();
+        let names: std::collections::BTreeSet<&String> = files.iter().map(|(name, _)| name).collect();
+        assert_eq!((files.len(), names.len()), (panels, panels), "{name}");
+        for (file, text) in &files {
+            assert!(file.starts_with("figures/") && file.is_ascii() && !file.contains(' '), "{file}");
+            assert!(text.contains("\\addplot["), "{file} draws nothing: {text}");
+            assert!(!text.contains("NaN") && !text.contains("inf,"), "{file}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_figure_of_a_search_stays_as_it_was_reviewed() {
+    let files = paper_figures(&Sample::of_every_measure().input(), PaperStyle::OneColumn);
+    let (name, text) = files.iter().find(|(name, _)| name.contains("loss-rate")).expect("a figure");
+    insta::assert_snapshot!("figure", format!("{name}\n{text}"));
+}
+
+#[test]
+fn a_paper_takes_every_figure_in_and_none_is_wider_than_its_column() {
+    if !has_pdflatex() {
+        return;
+    }
+    for (index, (name, sample)) in samples().into_iter().enumerate() {
+        // TeX takes its time: both styles of the first sample, and of each figure one panel.
+        let styles = [(PaperStyle::TwoColumn, "[twocolumn]"), (PaperStyle::OneColumn, "")];
+        for (style, class) in styles.into_iter().take(if index == 0 { 2 } else { 1 }) {
+            let folder = TexFolder::new(&format!("figures-{style:?}-{name}"));
+            std::fs::create_dir(folder.0.join("figures")).expect("a folder");
+            let mut files = paper_figures(&sample.input(), style);
+            let figure = |text: &str| text.lines().next().and_then(|line| line.split(':').next()).map(str::to_owned);
+            let mut seen = std::collections::BTreeSet::new();
+            files.retain(|(_, text)| seen.insert(figure(text)));
+            assert!(files.len() > 3, "{name}");
+            files.iter().for_each(|(name, text)| folder.write(name, text));
+            let inputs = files
+                .iter()
+                .map(|(name, _)| format!("\\noindent\\input{{{}}}\\par\\clearpage\n", name.trim_end_matches(".tex")));
+            let paper = format!(
+                "\\documentclass{class}{{article}}\n\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.16}}\n\\begin{{document}}\n\
+                 \\def\\sixbenchfigurewidth{{\\columnwidth}}\n{}\\end{{document}}\n",
+                inputs.collect::<String>()
+            );
+            let log = folder.compile(&paper);
+            assert_fits(name, &log);
+            assert!(!log.contains("NOTE: coordinate") && !log.contains("Warning"), "{name}: {log}");
+        }
+    }
+}
+
+#[test]
+fn a_figure_compiles_by_itself() {
+    if !has_pdflatex() {
+        return;
+    }
+    let folder = TexFolder::new("figure");
+    let files = paper_figures(&Sample::complete().input(), PaperStyle::TwoColumn);
+    let (_, text) = files.iter().find(|(name, _)| name.contains("repetitions")).expect("a figure");
+    folder.compile(text);
 }

@@ -73,7 +73,7 @@ fn a_chain_that_is_no_step_of_a_series_shows_each_device_below_the_processor() {
         "jool-clat, core 0 at 238 k frames/s",
         "jool-plat, core 1 at",
         "<td class=\"s\">jool-plat</td><td class=\"n\">64</td><td class=\"n\">65</td>",
-        "the bottleneck is jool-plat",
+        "The bottleneck is jool-plat",
     ] {
         assert!(page.contains(words), "{words}");
     }

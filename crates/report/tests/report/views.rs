@@ -2,10 +2,10 @@
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
-use sixbench_method::plan::Expectation;
+use sixbench_method::plan::{Expectation, Test};
 use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
-use sixbench_report::ReportError;
+use sixbench_report::{Document, ReportError};
 
 #[test]
 fn the_views_of_a_run() {
@@ -51,6 +51,23 @@ fn the_page_is_whole_and_needs_nothing_from_elsewhere() {
         let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "<{tag}> is not closed as often as opened");
     }
+}
+
+#[test]
+fn a_page_of_five_hundred_points_is_below_five_megabytes() {
+    let sample = Sample::of_many(250);
+    sample.keep("many");
+    let page = html(&sample.input()).expect("a page");
+    assert!(page.len() < 5_000_000, "{} octets", page.len());
+    assert!(page.contains("more panels are in <a href=\"search.svg\">"));
+}
+
+#[test]
+fn small_downloads_are_within_the_page() {
+    let page = page();
+    assert!(page.matches("<a href=\"data:image/svg+xml;charset=utf-8,%3Csvg").count() >= 2);
+    assert!(page.contains("<a href=\"data:text/csv;charset=utf-8,plan,test,"));
+    assert!(page.contains("<a href=\"trials.jsonl\" download=\"trials.jsonl\">"));
 }
 
 #[test]
@@ -218,4 +235,42 @@ fn numbers_over_commits_have_their_unit_and_their_extremes() {
     let bigger = json("benchmark-bigger.json");
     assert_eq!(bigger[0]["unit"], "frames/s per direction", "{bigger}");
     assert!(continuous(&Sample::empty(), "bencher.json").is_none());
+}
+
+#[test]
+fn the_first_screen_stands_alone_in_another_page_and_says_what_the_page_says() {
+    let sample = Sample::complete();
+    let answer = answer(&sample);
+    let page = page();
+    for part in ["<!DOCTYPE", "<html", "<head", "<body", "<script", "<style", "<link", "<nav", "href=\"#", "src="] {
+        assert!(!answer.contains(part), "{part} belongs to a whole page, or leads out of this part: {answer}");
+    }
+    for tag in ["table", "div", "section", "aside", "p", "tr", "svg"] {
+        let opened = answer.matches(&format!("<{tag}>")).count() + answer.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, answer.matches(&format!("</{tag}>")).count(), "<{tag}> is not closed as often as opened");
+    }
+    let table = &answer[answer.find("<table").expect("a table")..answer.find("</table>").expect("its end")];
+    assert!(page.contains(table), "the table of the answer is that of the report");
+    for test in &sample.plan.tests {
+        assert!(table.contains(&escaped(&test.title)), "{} is not in {table}", test.title);
+    }
+}
+
+#[test]
+fn the_first_screen_of_a_run_without_results_says_so_and_obeys_no_markup() {
+    let mut sample = Sample::empty();
+    sample.plan.tests[0].title = "<script>alert(1)</script>".to_owned();
+    let answer = answer(&sample);
+    let points = sample.plan.tests.iter().flat_map(Test::points).count();
+    assert_eq!(answer.matches("not run").count(), points, "{answer}");
+    assert!(answer.contains("&lt;script&gt;") && !answer.contains("<script"), "{answer}");
+}
+
+/// Returns the first screen as it stands in the live page.
+fn answer(sample: &Sample) -> String {
+    Document::new(&sample.input()).and_then(|document| document.answer_html()).expect("a first screen")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('/', "&#x2f;")
 }

@@ -1,5 +1,6 @@
 //! Interfaces that exist already: real NICs, cabled to a device. Looked at here; [`crate::net::interfaces`] takes them.
 
+use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
 use std::path::Path;
 
@@ -14,39 +15,57 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
              use another, or take it out (ip link set {interface} nomaster)"
         )));
     }
-    for family in ["-4", "-6"] {
-        let routes = shell.look(&["ip", family, "route", "show", "default", "dev", interface])?;
-        if !routes.trim().is_empty() {
-            return Err(TestbedError::Other(format!(
-                "interface {interface} carries the default route: test traffic on it would reach this host's own network; use another"
-            )));
-        }
+    if let Some(upper) = occupied::devices_on(shell, interface)?.first() {
+        return Err(TestbedError::Other(format!(
+            "interface {interface} has {upper} on top of it and is therefore in use; remove it (ip link del {upper}), or use another"
+        )));
     }
-    let addresses = shell.look(&["ip", "-brief", "address", "show", "dev", interface, "scope", "global"])?;
-    if addresses.split_whitespace().nth(2).is_some() {
+    let routes = occupied::routes(shell, interface)?;
+    check_wide_routes(&routes, interface)?;
+    let described = shell.look(&["ip", "-o", "address", "show", "dev", interface])?;
+    let addresses = own_addresses(&described);
+    if !addresses.is_empty() {
         return Err(TestbedError::Other(format!(
             "interface {interface} has addresses of this host ({}) and is therefore in use; remove them (ip address flush dev \
              {interface}), or use another; the tester sets the recipe's addresses itself",
-            addresses.split_whitespace().skip(2).collect::<Vec<_>>().join(", ")
+            addresses.join(", ")
         )));
     }
-    check_routes(shell, interface)
+    check_routes(&routes, interface)
 }
 
-/// Refuses an interface with routes that were set by hand: they would be lost while it is measured. The kernel restores only its own.
-fn check_routes(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
-    for family in ["-4", "-6"] {
-        let routes = shell.look(&["ip", family, "route", "show", "dev", interface])?;
-        if let Some(route) = routes.lines().find(|route| !route.contains("proto kernel") && !route.contains("proto ra")) {
-            return Err(TestbedError::Other(format!(
-                "interface {interface} carries the route {} and is therefore in use; remove the route (ip {family} route del \
-                 {} dev {interface}), or use another",
-                route.trim(),
-                route.split_whitespace().next().unwrap_or_default()
-            )));
+/// Returns all addresses but the IPv6 ones of the link, which the kernel gives every interface that is up.
+fn own_addresses(described: &str) -> Vec<&str> {
+    let address = |line: &&'_ str| line.split_whitespace().any(|word| word == "inet" || word == "inet6");
+    let lines = described.lines().filter(address);
+    let own = lines.filter_map(|line| line.split_whitespace().skip_while(|word| !word.starts_with("inet")).nth(1));
+    own.filter(|address| !address.starts_with("fe80:")).collect()
+}
+
+fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
+    let Some(wide) = routes.iter().find(|route| route.is_wide()) else { return Ok(()) };
+    Err(TestbedError::Other(format!(
+        "interface {interface} carries {}: test traffic on it would reach this host's own network; use another",
+        if wide.line.starts_with("default") && !wide.line.contains(" table ") {
+            "the default route".to_owned()
+        } else {
+            format!("a route to much of the Internet ({})", wide.line)
         }
-    }
-    Ok(())
+    )))
+}
+
+/// Refuses an interface with routes that were set by hand, in any table: they would be lost while it is measured. The kernel restores only its own.
+fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
+    let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else { return Ok(()) };
+    let table = route.line.split(" table ").nth(1).and_then(|rest| rest.split(' ').next());
+    let of_table = table.map(|table| format!(" table {table}")).unwrap_or_default();
+    Err(TestbedError::Other(format!(
+        "interface {interface} carries the route {} and is therefore in use; remove the route (ip {} route del {} dev \
+         {interface}{of_table}), or use another",
+        route.line,
+        route.family,
+        route.destination(),
+    )))
 }
 
 /// Checks that datagrams of `octets` fit through an interface, the header around encapsulated ones included.
@@ -80,6 +99,17 @@ mod tests {
     fn an_interface_that_does_not_exist_is_refused() {
         let error = check(&Shell::new(), "sb-none").unwrap_err().to_string();
         assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
+    }
+
+    #[test]
+    fn addresses_of_any_scope_are_own_ones_but_those_that_the_kernel_makes() {
+        let described = "\
+3: e0    inet 169.254.7.1/16 scope link e0\\       valid_lft forever preferred_lft forever
+3: e0    inet 10.0.0.1 peer 10.0.0.2/32 scope host e0\\       valid_lft forever preferred_lft forever
+3: e0    inet6 fec0::1/64 scope site \\       valid_lft forever preferred_lft forever
+3: e0    inet6 fe80::3c2d:b7ff:fe1a:1/64 scope link \\       valid_lft forever preferred_lft forever
+";
+        assert_eq!(own_addresses(described), ["169.254.7.1/16", "10.0.0.1", "fec0::1/64"]);
     }
 
     #[test]

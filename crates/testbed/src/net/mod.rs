@@ -5,6 +5,7 @@ mod hosts;
 pub mod interfaces;
 pub mod namespace;
 mod nic;
+pub(crate) mod occupied;
 mod sweep;
 mod sysctls;
 pub mod topology;

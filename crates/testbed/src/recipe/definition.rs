@@ -46,6 +46,9 @@ pub struct Recipe {
     /// Kernel modules that a device in the lab is booted with.
     #[serde(default)]
     pub modules: Vec<String>,
+    /// Kernel modules that this machine's own kernel must have; of a device that was moved here from the lab, those it is booted with there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
     pub needs: Vec<Need>,
@@ -206,6 +209,13 @@ impl Recipe {
     /// The programs this recipe needs and this machine lacks.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| !crate::exec::has_program(&need.program)).collect()
+    }
+
+    /// The kernel modules that this machine must have for the device, or for the devices in a row.
+    pub fn kernel_modules(&self) -> Vec<String> {
+        let mut modules: Vec<String> = self.devices().iter().flat_map(|device| device.kernel_modules.clone()).collect();
+        modules.dedup();
+        modules
     }
 
     /// Returns whether the recipe is for Linux, the system of this machine, so that a namespace can be its host.

@@ -22,13 +22,14 @@ impl Recipe {
         if !self.parts.is_empty() {
             let parts = self.parts.iter().map(|part| part.on(host)).collect::<Option<Vec<Self>>>()?;
             // What a row says beside its parts is that of its first one.
-            return Some(Self { host, modules: parts[0].modules.clone(), parts, ..self.named(host) });
+            let (modules, kernel_modules) = (parts[0].modules.clone(), parts[0].kernel_modules.clone());
+            return Some(Self { host, modules, kernel_modules, parts, ..self.named(host) });
         }
         let has_interfaces = matches!(self.host, DeviceHost::Netns | DeviceHost::Lab);
         let can_be_there = has_interfaces || self.other_hosts.contains(&host);
         let is_movable = self.host != host && can_be_there && self.is_for_namespaces();
         // In a machine of the lab the modules are loaded by it; elsewhere they are the kernel's business.
-        let other = Self { host, modules: vec![], ..self.named(host) }.of_its_host();
+        let other = Self { host, modules: vec![], kernel_modules: self.modules.clone(), ..self.named(host) }.of_its_host();
         (is_movable && problems(&other).is_empty()).then_some(other)
     }
 

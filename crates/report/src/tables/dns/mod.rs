@@ -45,7 +45,7 @@ fn found(digest: &Digest) -> Table {
         )
         .with_note(percentile_note(summaries()))
         .with_note_if(
-            digest.dns_points().any(|(point, _)| point.limits().open_above()),
+            digest.dns_points().any(|(point, _)| point.limits().is_median_open),
             "≥: the server may be better, because the tester, the names or the plan ended the search.",
         )
         .with_note_if(

@@ -21,7 +21,7 @@ pub(super) fn found(digest: &Digest) -> Table {
              is at least gamma of that of the last number held. M: entries of the Responder's state table. Table size: as set \
              by the plan, otherwise –.",
         )
-        .with_note_if(rated.iter().any(|r| r.limits.open_above()), OPEN);
+        .with_note_if(rated.iter().any(|r| r.limits.is_median_open), OPEN);
     with_validation(table, points.iter().map(|(p, _)| *p))
 }
 

@@ -35,6 +35,6 @@ fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointD
 
 /// The table with what must be said of its percentiles and signs.
 fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r Rated> + Clone) -> Table {
-    let is_open = rated.clone().any(|r| r.limits.open_above());
+    let is_open = rated.clone().any(|r| r.limits.is_median_open);
     table.with_note(percentile_note(rated.map(|r| &r.summary))).with_note_if(is_open, OPEN)
 }

@@ -43,7 +43,23 @@ impl Sample {
 
     /// A completed run.
     pub(crate) fn complete() -> Self {
+        Self::empty().ended(Some(Ending::Complete)).measured()
+    }
+
+    /// A completed run of so many tests, each at two sizes, with delays on record.
+    pub(crate) fn of_many(tests: usize) -> Self {
         let mut sample = Self::empty().ended(Some(Ending::Complete));
+        let of = |i: usize| test(&format!("test-{i}"), &format!("Device {i}"), ["linux-router", "tayga"][i % 2]);
+        sample.plan.tests = (0..tests).map(of).collect();
+        let mut sample = sample.measured();
+        let delays = |i: u64| Bucket::from((20_000 + i * i * 37, 40_000 / (i + 1)));
+        let directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
+        directions.for_each(|direction| direction.delays = (0..150).map(delays).collect());
+        sample
+    }
+
+    fn measured(self) -> Self {
+        let mut sample = self;
         let points: Vec<Point> = sample.plan.tests.iter().flat_map(Test::points).collect();
         for (i, point) in points.iter().enumerate() {
             (1..=3).for_each(|repetition| sample.measure(i, point, repetition));
@@ -57,7 +73,7 @@ impl Sample {
             return;
         };
         let directory = format!("{directory}/{folder}");
-        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::create_dir_all(format!("{directory}/figures")).expect("a directory");
         let input = self.input();
         let document = Document::new(&input).expect("a report");
         std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
@@ -81,7 +97,7 @@ impl Sample {
 
     /// A binary search on a DUT of a known capacity. The third test is faster than the tester.
     fn measure(&mut self, i: usize, point: &Point, repetition: u32) {
-        let capacity = [412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100][i];
+        let capacity = [412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100][i % 8];
         let capacity = capacity * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * repetition as u64) % 5) / 1000;
         let tester = 460_000;
         let (mut lower, mut upper, mut trial, mut invalid) = (1_000, 600_000, 0, 0);
@@ -286,6 +302,8 @@ fn facts() -> Facts {
         warnings: vec!["the machine is virtual: its host may take processor time away".to_owned()],
         runs: vec![part(Some(Ending::Complete))],
         labels: [("rack".to_owned(), "b4".to_owned())].into(),
+        selection: Selection::default(),
+        measured_on: Default::default(),
         not_run: vec![],
         disturbers: vec![],
     }

@@ -1,10 +1,12 @@
 //! Whether an interface of another machine may be the device's: never the one we came in by, nor one that has work of its own.
 
 use crate::exec::{Shell, TestbedError};
+use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
 use std::net::IpAddr;
 
-/// Refuses an interface that does not exist, belongs to another, has addresses, or carries the default route or the ssh connection.
+/// Refuses an interface that does not exist, belongs to another, has addresses or a device on top of it, or carries a
+/// default route of any table or the ssh connection.
 pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &str) -> Result<(), TestbedError> {
     let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
     let absent = |_: &TestbedError| {
@@ -23,6 +25,10 @@ pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &st
         return refused(format!(
             "belongs to {master}: test traffic on it would reach other networks; take it out, or use another"
         ));
+    }
+    let on_top = if system == System::Linux { occupied::devices_on(shell, interface)? } else { Vec::new() };
+    if let Some(upper) = on_top.first() {
+        return refused(format!("has {upper} on top of it, which test traffic would reach; remove it, or use another"));
     }
     let addresses = addresses(&described);
     if !addresses.is_empty() {
@@ -43,25 +49,12 @@ fn describe(system: System, interface: &str) -> Vec<String> {
 }
 
 fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<bool, TestbedError> {
-    for family in ["4", "6"] {
-        let carries = match system {
-            System::Linux => {
-                let of_interface =
-                    ["ip", &format!("-{family}"), "route", "show", "default", "dev", interface].map(str::to_owned);
-                !shell.look(&of_interface)?.trim().is_empty()
-            }
-            _ => {
-                let inet = if family == "4" { "-inet" } else { "-inet6" };
-                // Without a default route the command fails.
-                let route = shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
-                after(&route, "interface:") == Some(interface)
-            }
-        };
-        if carries {
-            return Ok(true);
-        }
+    if system == System::Linux {
+        return Ok(occupied::routes(shell, interface)?.iter().any(RouteOver::is_wide));
     }
-    Ok(false)
+    // Without a default route the command fails.
+    let route_of = |inet| shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
+    Ok(["-inet", "-inet6"].into_iter().any(|inet| after(&route_of(inet), "interface:") == Some(interface)))
 }
 
 /// Returns our address as seen from there, or `None` where sshd was not reached over a network.

@@ -1,6 +1,7 @@
 //! The page over TCP, with a client that knows nothing of HTTP but its lines.
 
-use sixbench_live::{LiveError, LivePage, LiveRun};
+use crate::connections::ConnectionLimits;
+use crate::{LiveError, LivePage, LiveRun};
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
@@ -9,7 +10,7 @@ use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec, Verdict};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TOKEN: &str = "00112233445566778899aabbccddeeff";
 
@@ -44,7 +45,11 @@ fn run() -> LiveRun {
 }
 
 fn open() -> (LivePage, SocketAddr) {
-    let page = LivePage::open("127.0.0.1:0".parse().expect("an address"), run()).expect("a free port");
+    open_with(run(), ConnectionLimits::default())
+}
+
+fn open_with(run: LiveRun, limits: ConnectionLimits) -> (LivePage, SocketAddr) {
+    let page = LivePage::open_with("127.0.0.1:0".parse().expect("an address"), run, limits).expect("a free port");
     let address = page.url().trim_start_matches("http://").split('/').next().expect("an address").parse();
     (page, address.expect("an address"))
 }
@@ -165,4 +170,125 @@ fn metrics_are_openmetrics_text() {
         assert!(answer.lines().any(|found| found == line), "{line} is missing: {answer}");
     }
     assert!(answer.ends_with("# EOF\n") || answer.contains("# EOF\n"), "{answer}");
+}
+
+/// Limits that a test can wait for.
+const SHORT: ConnectionLimits =
+    ConnectionLimits { most: 2, head: Duration::from_millis(300), unread: Duration::from_millis(1000) };
+
+/// Returns the time until the server has closed a connection, and what it sent before.
+fn closed_after(mut stream: TcpStream) -> (Duration, String) {
+    let begun = Instant::now();
+    let mut text = Vec::new();
+    // A reset closes it as well.
+    let _ = stream.read_to_end(&mut text);
+    (begun.elapsed(), String::from_utf8_lossy(&text).into_owned())
+}
+
+fn connected(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    stream
+}
+
+#[test]
+fn one_that_asks_nothing_or_never_comes_to_an_end_is_closed() {
+    let (_page, address) = open_with(run(), SHORT);
+    let (time, _) = closed_after(connected(address));
+    assert!(time >= SHORT.head && time < Duration::from_secs(20), "it asked nothing: {time:?}");
+    let mut endless = connected(address);
+    let begun = Instant::now();
+    // A letter at a time keeps no connection open: the head has to be whole in time.
+    while write!(endless, "G").is_ok() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    let (time, told) = closed_after(ask(address, &format!("GET /{TOKEN}/metrics HTTP/1.1")));
+    assert!(told.contains("# EOF") && time >= SHORT.head, "it asked once and no more: {time:?}");
+}
+
+#[test]
+fn a_head_without_end_is_refused_before_it_takes_much_memory() {
+    let (_page, address) = open();
+    let mut stream = connected(address);
+    let line = format!("X-Long: {}\r\n", "x".repeat(1000));
+    let _ = write!(stream, "GET /{TOKEN}/ HTTP/1.1\r\nHost: {address}\r\n");
+    let written = (0..10_000).take_while(|_| stream.write_all(line.as_bytes()).is_ok()).count();
+    assert!(written < 10_000, "ten million octets of head were taken");
+}
+
+#[test]
+fn more_connections_than_there_may_be_wait_for_their_turn() {
+    let (_page, address) = open_with(run(), SHORT);
+    let idle: Vec<TcpStream> = (0..2 * SHORT.most).map(|_| connected(address)).collect();
+    let begun = Instant::now();
+    assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
+    // Two rounds of idle ones had to be closed first.
+    assert!(begun.elapsed() >= SHORT.head, "{:?}", begun.elapsed());
+    drop(idle);
+}
+
+#[test]
+fn browsers_beyond_the_seats_are_told_so_and_the_page_stays_there_for_others() {
+    let (_page, address) = open();
+    let mut watching: Vec<BufReader<TcpStream>> = (0..32).map(|_| events(address)).collect();
+    watching.iter_mut().for_each(|reader| wait_for(reader, "event: state"));
+    let refused = answer(address, &format!("/{TOKEN}/events"));
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("close some"), "{refused}");
+    assert!(answer(address, &format!("/{TOKEN}/")).contains("EventSource"));
+    watching.pop();
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut again = events(address);
+    let mut status = String::new();
+    again.read_line(&mut status).expect("an answer");
+    while !status.contains("200") && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+        again = events(address);
+        status.clear();
+        again.read_line(&mut status).expect("an answer");
+    }
+    wait_for(&mut again, "event: state");
+}
+
+#[test]
+fn one_that_reads_nothing_is_given_up_and_its_place_is_free_again() {
+    let (page, address) = open_with(run(), ConnectionLimits { most: 1, ..SHORT });
+    let mut silent = ask(address, &format!("GET /{TOKEN}/events HTTP/1.1"));
+    let waiting = std::thread::spawn(move || answer(address, &format!("/{TOKEN}/metrics")));
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut number = 0;
+    while !waiting.is_finished() && Instant::now() < end {
+        number += 1;
+        page.feed().note(&trial(number, u64::from(number) + 10, Verdict::Passed));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(waiting.is_finished(), "the place was never free");
+    assert!(waiting.join().expect("an answer").contains("# EOF"));
+    // All that was sent before is still there to be read, and then the connection has ended.
+    let _ = silent.read_to_end(&mut Vec::new());
+}
+
+/// Returns the memory of this process, octets.
+fn memory() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    4096 * statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number")
+}
+
+#[test]
+fn a_long_file_does_not_stand_in_memory_for_each_that_fetches_it() {
+    let directory = std::env::temp_dir().join(format!("sixbench-live-file-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let long = "x".repeat(64 << 20);
+    std::fs::write(directory.join("results.json"), &long).expect("a file");
+    std::fs::create_dir(directory.join("directory.json")).expect("a directory");
+    let (_page, address) = open_with(LiveRun { directory: directory.clone(), ..run() }, ConnectionLimits::default());
+    let before = memory();
+    let silent: Vec<TcpStream> = (0..16).map(|_| ask(address, &format!("GET /{TOKEN}/results.json HTTP/1.1"))).collect();
+    assert!(answer(address, &format!("/{TOKEN}/directory.json")).starts_with("HTTP/1.1 404"));
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 256 << 20, "16 that fetch 64 MB and read nothing take {grown} octets");
+    let text = answer(address, &format!("/{TOKEN}/results.json"));
+    assert!(text.contains("application/json") && text.matches('x').count() >= long.len(), "{} octets", text.len());
+    drop(silent);
+    std::fs::remove_dir_all(directory).expect("removed");
 }

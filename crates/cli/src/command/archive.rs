@@ -1,0 +1,13 @@
+//! `sixbench archive`: a results directory as one file.
+
+use crate::exit::{Exit, Failed};
+use crate::output;
+use sixbench_runner::archive;
+use std::path::Path;
+
+/// Packs a results directory, and prints the archive with its checksum as `sha256sum` does.
+pub(crate) fn archive(results: &Path, file: Option<&Path>) -> Result<Exit, Failed> {
+    let (path, sum) = archive::write(results, file).map_err(|error| Failed::new(Exit::Usage, error))?;
+    output::line(format_args!("{sum}  {}", path.display()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,41 @@
+//! `sixbench dimension`: from results to subscribers.
+
+use super::{read_plan, refused};
+use crate::exit::{Exit, Failed};
+use crate::output;
+use crate::view::columns;
+use sixbench_method::dimension::SubscriberTraffic;
+use sixbench_plan::traffic_profile;
+use sixbench_report::dimension::{coverage, coverage_json};
+use sixbench_runner::dimensioned;
+use std::path::Path;
+
+/// Says how many subscribers the devices of a results directory carry, or what a plan would tell of it.
+pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, Failed> {
+    let traffic = read_traffic(traffic)?;
+    let (text, values) = if of.is_dir() {
+        dimensioned(of, &traffic, columns())?
+    } else {
+        let plan = read_plan(of, &[])?.loaded.plan;
+        (coverage(&traffic, &plan, columns()), coverage_json(&traffic, &plan))
+    };
+    if json {
+        output::line(values)?
+    } else {
+        output::print(text)?
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads the traffic profile of a file, or one that comes with sixbench.
+fn read_traffic(path: &Path) -> Result<SubscriberTraffic, Failed> {
+    let name = path.display().to_string();
+    let source = match (std::fs::read_to_string(path), traffic_profile::find(path)) {
+        (Ok(source), _) => source,
+        (Err(_), Some(ready)) => ready.text.to_owned(),
+        (Err(error), None) => {
+            return Err(Failed::usage(format!("cannot read the traffic profile {name}: {error} (sixbench list traffic)")));
+        }
+    };
+    traffic_profile::read(&source).map_err(|mistakes| refused(&name, &source, &mistakes))
+}

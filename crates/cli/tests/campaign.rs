@@ -1,0 +1,120 @@
+//! A plan that several runs measure, each a part of it, one of them killed and resumed; and their results united. These tests need root; without it
+//! they fail, they do not skip.
+
+mod common;
+
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, signal, start, text, wait_until};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Two devices, one at two sizes, three repetitions that begin cold: nine parts.
+const PLAN: &str = r#"
+name = "campaign"
+[trial]
+duration = "50ms"
+residual = "20ms"
+rest = "0s"
+patience = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "2k"
+width = "50%"
+start = "cold"
+[[test]]
+name = "v4"
+dut = "linux-ipv4"
+frame-sizes = [84, 128]
+repetitions = 3
+[[test]]
+name = "v6"
+dut = "linux-ipv6"
+frame-sizes = [84]
+repetitions = 3
+"#;
+
+fn keys(results: &str) -> BTreeSet<String> {
+    let key = |record: &Value| {
+        let point = &record["point"];
+        format!("{}/{}/{}", point["test"].as_str().unwrap_or_default(), point["frame-size"], record["repetition"])
+    };
+    records(results).iter().map(key).collect()
+}
+
+fn run(arguments: &[&str]) {
+    assert_ran(&output(&[&["run"], arguments].concat()));
+}
+
+/// Fails unless the command is a mistake of usage that says this, and leaves no directory of this name.
+fn refused(arguments: &[&str], words: &str, directory: &str) {
+    let said = output(arguments);
+    let error = text(&said.stderr);
+    assert_eq!(said.status.code(), Some(2), "{error}");
+    assert!(error.contains(words), "{error}");
+    assert!(!fs::exists(directory).expect("a look"), "{directory}");
+}
+
+#[test]
+fn shards_one_of_which_was_killed_and_resumed_are_united_to_what_one_run_measures() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("campaign");
+    let plan = scratch.write("plan.toml", PLAN);
+    let [whole, first, second, united] = ["whole", "first", "second", "united"].map(|name| scratch.path(name));
+    run(&[&plan, "-o", &whole]);
+    run(&[&plan, "--shard", "1/2", "-o", &first]);
+    let mut child = start(&["run", &plan, "--shard", "2/2", "-o", &second]);
+    wait_until(&mut child, "record", || !records(&second).is_empty());
+    signal(&child, "KILL");
+    child.wait().expect("killed");
+    run(&["--resume", &second]);
+    assert!(keys(&first).is_disjoint(&keys(&second)) && keys(&first).len() + keys(&second).len() == 9);
+
+    let said = output(&["merge", &first, &second, "-o", &united]);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    assert_eq!(keys(&united), keys(&whole));
+    let [of_whole, of_united] = [&whole, &united].map(|results| {
+        let json: Value = serde_json::from_slice(&fs::read(format!("{results}/results.json")).expect("results")).expect("JSON");
+        json["points"].as_array().expect("points").iter().map(|point| point["repetitions_made"].clone()).collect::<Vec<_>>()
+    });
+    assert_eq!(of_united, of_whole);
+    let facts = facts(&united);
+    let hosts = facts["measured_on"].as_object().expect("hosts");
+    assert_eq!(hosts.values().next().and_then(Value::as_array).map(Vec::len), Some(9), "{hosts:?}");
+    assert_eq!(facts["runs"].as_array().map(Vec::len), Some(3), "the second shard was run in two parts");
+    assert_eq!(facts.get("selection"), None, "together they are the whole plan");
+
+    let again = scratch.path("again");
+    refused(&["merge", &first, &second, &first, "-o", &again], "leave one of them out", &again);
+    refused(&["merge", &whole, &second, "-o", &again], "leave one of them out", &again);
+    let other = scratch.write("other.toml", &PLAN.replace("width = \"50%\"", "width = \"40%\""));
+    let different = scratch.path("different");
+    run(&[&other, "--shard", "2/2", "-o", &different]);
+    refused(&["merge", &first, &different, "-o", &again], "[trial] or [search] differ", &again);
+    let lock = fs::File::options().append(true).open(format!("{second}/trials.jsonl")).expect("trials");
+    lock.lock().expect("as a run has it");
+    refused(&["merge", &first, &second, "-o", &again], "a run still writes", &again);
+}
+
+#[test]
+fn a_run_measures_what_a_file_names_and_reports_the_rest_as_left_to_others() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("measurements");
+    let plan = scratch.write("plan.toml", PLAN);
+    let parts: Value = serde_json::from_slice(&output(&["plan", &plan, "--json"]).stdout).expect("JSON");
+    let parts = parts["parts"].as_array().expect("parts");
+    assert_eq!(parts.len(), 9);
+    assert!(parts.iter().all(|part| part["trials"].as_u64() > Some(0) && part["devices"][0].is_string()), "{parts:?}");
+    let named = parts[3]["measurements"][0].as_str().expect("a key").to_owned();
+    let file = scratch.write("part.txt", &format!("# one of nine\n{named}\n"));
+    let results = scratch.path("results");
+    run(&[&plan, "--measurements", &file, "-o", &results]);
+    assert_eq!(keys(&results), [named].into());
+    let points = fs::read_to_string(format!("{results}/points.csv")).expect("points");
+    assert_eq!(points.matches(",left-to-others,").count(), 2, "{points}");
+    let wrong = scratch.write("wrong.txt", "v4/84/1\nv4/85\n");
+    let none = scratch.path("none");
+    refused(&["run", &plan, "--measurements", &wrong, "-o", &none], "wrong.txt: line 2: `v4/85`", &none);
+    refused(&["run", &plan, "--shard", "1/10", "-o", &none], "at most 9 shards, not 10", &none);
+    refused(&["run", &plan, "--shard", "3/2", "-o", &none], "such as 2/4", &none);
+}

@@ -1,0 +1,56 @@
+//! The files of the report, sent piece by piece: a long one never stands in memory as a whole, however many browsers fetch it.
+
+use axum::body::{Body, Bytes};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The files that may be fetched, by how their names end.
+const KINDS: [(&str, &str); 6] = [
+    (".html", "text/html; charset=utf-8"),
+    (".csv", "text/csv; charset=utf-8"),
+    (".json", "application/json"),
+    (".tex", "text/plain; charset=utf-8"),
+    (".md", "text/plain; charset=utf-8"),
+    (".svg", "image/svg+xml"),
+];
+
+/// The octets that are read at once.
+const PIECE: usize = 1 << 15;
+
+/// Answers with a file of the report; it holds no script, and none would be run.
+pub(crate) fn answer(directory: &Path, name: &str) -> Response {
+    let kind = KINDS.iter().find(|(end, _)| name.ends_with(end) && !name.starts_with('.') && !name.contains(['/', '\0']));
+    let opened = kind.and_then(|(_, kind)| Some((*kind, open(&directory.join(name))?)));
+    let Some((kind, file)) = opened else {
+        return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
+            .into_response();
+    };
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:";
+    let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
+    (headers, Body::from_stream(pieces(file))).into_response()
+}
+
+/// Opens a file that can be read without waiting for anybody.
+fn open(path: &Path) -> Option<File> {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file()).then(|| File::open(path).ok())?
+}
+
+/// Returns what is in a file. Its text stays that of one moment: a report that is written again is another file of the same name.
+fn pieces(file: File) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::unfold(Some(file), |file| async move {
+        let mut file = file?;
+        let mut piece = vec![0; PIECE];
+        match file.read(&mut piece) {
+            Ok(0) => None,
+            Ok(read) => {
+                piece.truncate(read);
+                Some((Ok(Bytes::from(piece)), Some(file)))
+            }
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+}

@@ -1,0 +1,69 @@
+//! The devices of a plan, each with the tests that tell what it carries.
+
+use crate::measures::Measure;
+use crate::plan::{Plan, Test};
+use crate::terms::{Directions, FrameSize, Share};
+use std::collections::BTreeSet;
+
+/// A device with so many cores, and the tests of a plan that tell what it carries.
+#[derive(Clone, Debug)]
+pub struct TestedDevice<'a> {
+    /// The name of its recipe.
+    pub dut: &'a str,
+    /// The cores it may use, where tests say so.
+    pub cores: Option<u32>,
+    /// Throughput in both directions at once, of nothing but foreground traffic.
+    pub throughput: Vec<&'a Test>,
+    /// Connection establishment rates.
+    pub establishment: Vec<&'a Test>,
+    /// Capacities of the connection tracking table.
+    pub capacity: Vec<&'a Test>,
+}
+
+impl<'a> TestedDevice<'a> {
+    /// Returns the devices that any test of `plan` tells something of, in the order of the plan.
+    pub fn all(plan: &'a Plan) -> Vec<Self> {
+        let mut devices: Vec<Self> = Vec::new();
+        for test in plan.tests.iter().filter(|test| is_telling(test)) {
+            let (dut, cores) = (test.dut.as_str(), test.cores);
+            let known = devices.iter().position(|device| device.dut == dut && device.cores == cores);
+            let index = known.unwrap_or_else(|| {
+                devices.push(Self { dut, cores, throughput: Vec::new(), establishment: Vec::new(), capacity: Vec::new() });
+                devices.len() - 1
+            });
+            devices[index].add(test);
+        }
+        devices
+    }
+
+    fn add(&mut self, test: &'a Test) {
+        match () {
+            () if test.measure.is_throughput() => self.throughput.push(test),
+            () if test.measure.table_capacity().is_some() => self.capacity.push(test),
+            () => self.establishment.push(test),
+        }
+    }
+
+    /// Returns whether any of its tests has connections. A device without is taken for a stateless one.
+    pub fn is_stateful(&self) -> bool {
+        let has_connections = |test: &&Test| test.stateful.is_some();
+        !self.establishment.is_empty() || !self.capacity.is_empty() || self.throughput.iter().any(has_connections)
+    }
+
+    /// Returns the frame sizes at which its throughput is measured.
+    pub fn sizes(&self) -> BTreeSet<FrameSize> {
+        self.throughput.iter().flat_map(|test| test.frame_sizes.iter().copied()).collect()
+    }
+}
+
+/// Returns whether a test tells a limit: throughput of foreground traffic in both directions, or of connections.
+fn is_telling(test: &Test) -> bool {
+    let is_plain = test.foreground == Share::ALL && test.directions == Directions::Both;
+    let is_of_frames = test.measure.is_throughput() && is_plain;
+    is_of_frames || is_establishment(&test.measure) || test.measure.table_capacity().is_some()
+}
+
+/// Returns whether the measure is the establishment rate of RFC 9693.
+fn is_establishment(measure: &Measure) -> bool {
+    measure.is_searched_rate() && measure.is_of_connections()
+}

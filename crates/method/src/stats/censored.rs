@@ -1,0 +1,144 @@
+//! Samples in which some values are only known not to be lower (right-censored): the tester, the plan's maximum or other work on the machine
+//! ended a search there.
+
+use super::{Doubts, RankTest, Shift, is_significant, median, rank_test, shift};
+
+/// A sample with values that may be higher in truth, in any order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Censored {
+    lowest: Vec<f64>,
+    highest: Vec<f64>,
+}
+
+/// What two samples with lower bounds allow to be claimed of B and A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CensoredTest {
+    /// The test where B is as low as it can be, and A as high: what it shows to be higher is so, however high the bounds are in truth.
+    floor: RankTest,
+    /// The test where B is as high as it can be, and A as low.
+    ceiling: RankTest,
+}
+
+impl Censored {
+    /// Adds a value; `is_bound` if it may be higher in truth.
+    pub fn push(&mut self, value: f64, is_bound: bool) {
+        self.lowest.push(value);
+        self.highest.push(if is_bound { f64::INFINITY } else { value });
+    }
+
+    /// The values, and the bounds in their places.
+    pub fn values(&self) -> &[f64] {
+        &self.lowest
+    }
+
+    /// Returns whether the median may be higher than that of [`Self::values`]. A few bounds above the median do not move it.
+    pub fn is_median_open(&self) -> bool {
+        median(&self.lowest) != median(&self.highest)
+    }
+
+    /// The ratio of the medians of two samples, with the 95 % interval that holds it however high the bounds are in truth: its low end is 0
+    /// and its high end infinite where the bounds leave it open. `None` as for [`shift`].
+    pub fn shift(a: &Self, b: &Self, inflation: f64) -> Option<Shift> {
+        let between = shift(&a.lowest, &b.lowest, inflation)?;
+        let floor = shift(&a.highest, &b.lowest, inflation)?;
+        let ceiling = shift(&a.lowest, &b.highest, inflation)?;
+        Some(Shift { low: floor.low, high: ceiling.high, ..between })
+    }
+
+    /// Compares two samples by [`rank_test`], which says what is `None`.
+    pub fn rank_test(a: &Self, b: &Self, tolerance: f64, doubts: Doubts) -> Option<CensoredTest> {
+        let test = |a: &[f64], b: &[f64]| rank_test(a, b, tolerance, doubts);
+        Some(CensoredTest { floor: test(&a.highest, &b.lowest)?, ceiling: test(&a.lowest, &b.highest)? })
+    }
+}
+
+impl FromIterator<(f64, bool)> for Censored {
+    fn from_iter<I: IntoIterator<Item = (f64, bool)>>(values: I) -> Self {
+        values.into_iter().fold(Self::default(), |mut sample, (value, is_bound)| {
+            sample.push(value, is_bound);
+            sample
+        })
+    }
+}
+
+impl CensoredTest {
+    /// The claim that the samples support better, whatever the bounds are in truth: whether B is higher (or lower), and its p-value.
+    pub fn claim(&self) -> (bool, f64) {
+        let (higher, lower) = (self.floor.higher, self.ceiling.lower);
+        if higher <= lower { (true, higher) } else { (false, lower) }
+    }
+
+    /// Returns whether a difference would be shown that is not, if the bounds were as high in truth as suits it.
+    pub fn is_cut_off(&self) -> bool {
+        let (_, shown) = self.claim();
+        let at_best = self.ceiling.higher.min(self.floor.lower);
+        at_best < shown && is_significant(at_best)
+    }
+
+    /// The smallest p-value that samples of these sizes can have.
+    pub fn least(&self) -> f64 {
+        self.floor.least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::SplitMix64;
+
+    fn sample(values: &[f64], bounds: &[usize]) -> Censored {
+        values.iter().enumerate().map(|(index, value)| (*value, bounds.contains(&index))).collect()
+    }
+
+    #[test]
+    fn a_bound_opens_the_median_only_where_its_place_matters() {
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+        assert!(!sample(&values, &[]).is_median_open());
+        assert!(!sample(&values, &[3, 4]).is_median_open(), "above the median they change nothing");
+        assert!(sample(&values, &[2]).is_median_open() && sample(&values, &[0]).is_median_open());
+        assert!(sample(&values[..4], &[2]).is_median_open(), "half of an even sample's median");
+        assert!(!sample(&[3.0, 3.0, 3.0, 3.0, 5.0], &[0]).is_median_open(), "three more stand there");
+    }
+
+    #[test]
+    fn without_bounds_the_tests_and_the_interval_are_the_plain_ones() {
+        let (a, b) = ([100.0, 101.0, 99.0, 100.5], [110.0, 112.0, 111.0, 109.0]);
+        let (x, y) = (sample(&a, &[]), sample(&b, &[]));
+        assert_eq!(Censored::shift(&x, &y, 1.0), shift(&a, &b, 1.0));
+        let plain = rank_test(&a, &b, 0.0, Doubts::NONE).unwrap();
+        let test = Censored::rank_test(&x, &y, 0.0, Doubts::NONE).unwrap();
+        assert_eq!((test.claim(), test.is_cut_off()), ((true, plain.higher), false));
+    }
+
+    #[test]
+    fn the_interval_is_open_only_where_the_bounds_reach_its_end() {
+        let (a, b) = ([100.0, 101.0, 99.0, 100.5, 98.0, 102.0, 103.0], [110.0, 112.0, 111.0, 109.0, 108.0, 113.0, 114.0]);
+        let one = Censored::shift(&sample(&a, &[]), &sample(&b, &[6]), 1.0).unwrap();
+        assert!(one.high.is_finite() && one.low > 1.0, "{one:?}");
+        let most = Censored::shift(&sample(&a, &[]), &sample(&b, &[1, 2, 5, 6]), 1.0).unwrap();
+        assert!(most.high.is_infinite() && most.low > 1.0, "{most:?}");
+        let of_a = Censored::shift(&sample(&a, &[0, 1, 5, 6]), &sample(&b, &[]), 1.0).unwrap();
+        assert!(of_a.low == 0.0 && of_a.high.is_finite(), "{of_a:?}");
+    }
+
+    /// A third of the repetitions are cut off below their true value, at random places: what is claimed of devices that are alike stays
+    /// within the level, and what is claimed of others has the right sign.
+    #[test]
+    fn censoring_makes_no_false_claim() {
+        let mut random = SplitMix64::new(7);
+        let mut draw = |mean: f64| -> Censored {
+            let one = |random: &mut SplitMix64| {
+                let (value, is_bound) = (mean * (1.0 + 0.02 * random.gaussian()), random.uniform() < 0.3);
+                (if is_bound { value * (0.9 + 0.1 * random.uniform()) } else { value }, is_bound)
+            };
+            (0..10).map(|_| one(&mut random)).collect()
+        };
+        let mut claims = |factor: f64| {
+            let mut claim = |_| Censored::rank_test(&draw(100.0), &draw(100.0 * factor), 0.0, Doubts::NONE).unwrap().claim();
+            (0..2_000).map(&mut claim).filter(|(_, p)| is_significant(*p)).map(|(is_higher, _)| is_higher).collect::<Vec<_>>()
+        };
+        assert!(claims(1.0).len() <= 100, "at most 5 %");
+        let higher = claims(1.2);
+        assert!(higher.iter().all(|is_higher| *is_higher) && higher.len() > 400, "{} of 2000", higher.len());
+    }
+}

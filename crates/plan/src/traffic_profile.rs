@@ -1,0 +1,240 @@
+//! Traffic profiles: what one subscriber does in the busy hour, for dimensioning. Every figure is a table with its `value` and its `source`.
+
+use super::diagnostic::Diagnostic;
+use super::reader::{Mistakes, Section, table_of};
+use super::words::{any, identifier};
+use sixbench_method::dimension::{Assumed, Imix, SubscriberTraffic};
+use sixbench_method::measures::Keys;
+use sixbench_method::units;
+use std::path::Path;
+
+/// The names and texts of the profiles that come with sixbench, as the build script lists them, by name.
+const PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
+
+/// The profile that is used where none is named.
+pub const USUAL: &str = "residential";
+
+/// A traffic profile that comes with sixbench.
+#[derive(Clone, Copy)]
+pub struct ReadyTraffic {
+    /// Its name, which is that of its file without the extension.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+impl ReadyTraffic {
+    /// Returns its path in the repository, by which lists name it.
+    pub fn path(&self) -> String {
+        format!("profiles/{}.toml", self.name)
+    }
+
+    /// Returns its first line without the comment's sign: what it is for.
+    pub fn summary(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+    }
+}
+
+/// Returns the profiles that come with sixbench, by name.
+pub fn ready() -> impl Iterator<Item = ReadyTraffic> {
+    PROFILES.iter().map(|&(name, text)| ReadyTraffic { name, text })
+}
+
+/// Returns the profile that a path outside of the repository means: `residential`, `residential.toml`, `profiles/residential.toml`.
+pub fn find(path: &Path) -> Option<ReadyTraffic> {
+    let path = path.strip_prefix("profiles").unwrap_or(path).to_str()?;
+    let name = path.strip_suffix(".toml").unwrap_or(path);
+    ready().find(|profile| profile.name == name)
+}
+
+/// Reads a traffic profile.
+///
+/// # Errors
+/// All mistakes of the file, each with its place: a figure without a source is one.
+pub fn read(source: &str) -> Result<SubscriberTraffic, Vec<Diagnostic>> {
+    let table = table_of(source)?;
+    let mistakes = Mistakes::default();
+    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the traffic profile", &mistakes);
+    let traffic = read_file(file);
+    let found = mistakes.into_inner();
+    match traffic {
+        Some(traffic) if found.is_empty() => Ok(traffic),
+        _ => Err(found),
+    }
+}
+
+fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
+    let name = file.required_text("name", identifier);
+    let title = file.required_text("title", any);
+    let downstream = figure(&file, "downstream", units::bits_per_second);
+    let upstream = figure(&file, "upstream", units::bits_per_second);
+    let downstream_imix = figure(&file, "downstream-imix", Imix::read);
+    let upstream_imix = figure(&file, "upstream-imix", Imix::read);
+    let connections = connections(&file);
+    let native_ipv6 = figure(&file, "native-ipv6", share);
+    let growth = figure(&file, "growth", |text| match text.trim().strip_prefix('-') {
+        Some(fall) => share(fall).map(|fall| -fall),
+        None => units::ratio(text),
+    });
+    let years = figure(&file, "years", |text| number(text, 0.0..=50.0, "years from 0 to 50"));
+    let reserve = figure(&file, "reserve", share);
+    let shared_processor = figure_of(&file, "shared-processor", |section| section.truth("value"));
+    file.finish();
+    let (new_connections, connection_lifetime, held_connections) = connections?;
+    Some(SubscriberTraffic {
+        name: name?,
+        title: title?,
+        downstream: downstream?,
+        upstream: upstream?,
+        downstream_imix: downstream_imix?,
+        upstream_imix: upstream_imix?,
+        new_connections,
+        connection_lifetime,
+        held_connections,
+        native_ipv6: native_ipv6?,
+        growth: growth?,
+        years: years?,
+        reserve: reserve?,
+        shared_processor: shared_processor?,
+    })
+}
+
+/// Reads two of the three figures of connections; the third is their product or quotient: as many are held as are opened in the time for which
+/// one is kept (J. D. C. Little, Operations Research 9(3), 1961).
+fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assumed<f64>)> {
+    let keys = ["new-connections", "connection-lifetime", "held-connections"];
+    let given = keys.iter().filter(|key| file.is_given(key)).count();
+    if given != 2 {
+        let title = format!("{given} of `new-connections`, `connection-lifetime` and `held-connections` are given");
+        file.add(Diagnostic::new(file.span.clone(), title).help("give two of them; the third follows by Little's law"));
+    }
+    let new = optional(file, keys[0], |text| number(text, 1e-6..=1e6, "connections per second such as 0.5"));
+    let lifetime = optional(file, keys[1], |text| Ok(above_zero(text, units::duration_ns(text)? as f64)? / 1e9));
+    let held = optional(file, keys[2], |text| number(text, 1e-3..=1e6, "connections such as 120"));
+    let derived = |value, how: &str| Assumed { value, source: format!("derived: {how} (Little's law)") };
+    match (new, lifetime, held) {
+        (Some(new), Some(lifetime), None) => {
+            let held = derived(new.value * lifetime.value, "new-connections times connection-lifetime");
+            Some((new, lifetime, held))
+        }
+        (Some(new), None, Some(held)) => {
+            let lifetime = derived(held.value / new.value, "held-connections over new-connections");
+            Some((new, lifetime, held))
+        }
+        (None, Some(lifetime), Some(held)) => {
+            let new = derived(held.value / lifetime.value, "held-connections over connection-lifetime");
+            Some((new, lifetime, held))
+        }
+        _ => None,
+    }
+}
+
+/// Reads a figure with its source; a missing one is a mistake.
+fn figure<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
+    figure_of(file, key, |section| section.required("value", &read))
+}
+
+/// Does the same as [`figure`], and leaves a missing one alone.
+fn optional<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
+    if file.mentions(key) { figure(file, key, read) } else { None }
+}
+
+fn figure_of<'a, T>(file: &Section<'a>, key: &'static str, value: impl Fn(&Section<'a>) -> Option<T>) -> Option<Assumed<T>> {
+    if !file.mentions(key) {
+        let missing = Diagnostic::new(file.span.clone(), format!("the traffic profile needs a table [{key}]"));
+        file.add(missing.help("with a `value`, and a `source` that says where it is from"));
+        return None;
+    }
+    let section = file.section(key, "this figure")?;
+    let source = section.required_text("source", |text| {
+        let is_empty = text.trim().is_empty();
+        if is_empty {
+            Err("a figure without a source is refused; an assumption says so".to_owned())
+        } else {
+            Ok(text.to_owned())
+        }
+    });
+    let value = value(&section);
+    section.finish();
+    Some(Assumed { value: value?, source: source? })
+}
+
+/// Reads a share below 100 %.
+fn share(text: &str) -> Result<f64, String> {
+    let share = units::ratio(text)?;
+    if share >= 1.0 { Err(format!("the share must be below 100%, not `{text}`")) } else { Ok(share) }
+}
+
+fn number(text: &str, range: std::ops::RangeInclusive<f64>, what: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("expected {what}, not `{text}`"))
+}
+
+fn above_zero(text: &str, value: f64) -> Result<f64, String> {
+    if value > 0.0 { Ok(value) } else { Err(format!("expected a time above zero, not `{text}`")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render;
+
+    fn usual() -> &'static str {
+        find(Path::new(USUAL)).expect("the usual profile").text
+    }
+
+    fn refused(text: &str) -> String {
+        render("mine.toml", text, &read(text).expect_err("mistakes"), false)
+    }
+
+    #[test]
+    fn the_profiles_that_come_with_sixbench_are_read_and_have_the_names_of_their_files() {
+        for ReadyTraffic { name, text } in ready() {
+            let traffic = read(text).unwrap_or_else(|mistakes| panic!("{}", render(name, text, &mistakes, false)));
+            assert_eq!(traffic.name, name);
+            assert!(traffic.assumptions().iter().all(|one| one.source.len() > 10), "{name}: a source in words");
+        }
+    }
+
+    #[test]
+    fn held_connections_follow_by_littles_law_from_the_other_two() {
+        let traffic = read(usual()).expect("a profile");
+        assert_eq!((traffic.new_connections.value, traffic.connection_lifetime.value), (0.4, 300.0));
+        assert_eq!(traffic.held_connections.value, 120.0);
+        let other = usual().replace("[connection-lifetime]\nvalue = \"5m\"", "[held-connections]\nvalue = 60");
+        assert_eq!(read(&other).expect("a profile").connection_lifetime.value, 150.0);
+        let other = usual().replace("[new-connections]\nvalue = 0.4", "[held-connections]\nvalue = 60");
+        assert_eq!(read(&other).expect("a profile").new_connections.value, 0.2);
+        let all = format!("{}\n[held-connections]\nvalue = 60\nsource = \"ours\"\n", usual());
+        assert!(refused(&all).contains("3 of `new-connections`"), "{}", refused(&all));
+    }
+
+    #[test]
+    fn a_figure_without_a_source_is_refused_at_its_place() {
+        let line = "source = \"assumption: the time until the device is replaced\"";
+        let said = refused(&usual().replace(line, ""));
+        assert!(said.contains("needs a `source`") && said.contains("| [years]"), "{said}");
+        assert!(refused(&usual().replace(line, "source = \" \"")).contains("without a source is refused"));
+        let gone = usual().replace("[years]\nvalue = 3", "[yeers]\nvalue = 3");
+        assert!(refused(&gone).contains("needs a table [years]") && refused(&gone).contains("unknown key `yeers`"));
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_refused() {
+        for (good, bad) in [
+            ("value = \"50%\"", "value = \"100%\""),
+            ("value = \"30%\"", "value = \"130%\""),
+            ("value = 3", "value = -1"),
+            ("value = 0.4", "value = 0"),
+            ("value = \"5m\"", "value = \"0s\""),
+            ("value = \"1.8M\"", "value = \"0\""),
+            ("value = true", "value = \"yes\""),
+            ("value = \"84:7, 594:4, 1518:1\"", "value = \"64:7\""),
+        ] {
+            let text = usual().replacen(good, bad, 1);
+            assert!(text != usual() && read(&text).is_err(), "{bad}");
+        }
+        let falling = usual().replace("value = \"9.4%\"", "value = \"-5%\"");
+        assert_eq!(read(&falling).expect("a profile").growth.value, -0.05);
+    }
+}

@@ -1,0 +1,63 @@
+//! Sentences of one kind, which differ in the name of a device or in a number: told once, with what differs.
+
+use crate::table::Table;
+use sixbench_method::lists::by_key;
+
+/// Sentences of one kind: their words in common, and the words of each that differ.
+struct SentenceKind<'s> {
+    first: Vec<&'s str>,
+    others: Vec<Vec<&'s str>>,
+}
+
+/// Returns a table of the sentences of which there are several of a kind, a row for each kind, and those that stand alone.
+pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String>) {
+    let mut kinds: Vec<SentenceKind> = Vec::new();
+    for sentence in sentences {
+        let words: Vec<&str> = sentence.split(' ').collect();
+        match kinds.iter_mut().find(|kind| is_alike(&kind.first, &words)) {
+            Some(kind) => kind.others.push(words),
+            None => kinds.push(SentenceKind { first: words, others: Vec::new() }),
+        }
+    }
+    let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
+    let table = Table::new(title, ["What was told", "Of (…)", "#Times"]).with_rows(repeated.iter().map(row));
+    (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
+}
+
+/// True if most words stand in the same places.
+fn is_alike(a: &[&str], b: &[&str]) -> bool {
+    let same = a.iter().zip(b).filter(|(a, b)| a == b).count();
+    a.len() == b.len() && same >= 4 && 5 * same >= 3 * a.len()
+}
+
+fn row(kind: &SentenceKind) -> Vec<String> {
+    let is_common = |i: usize| kind.others.iter().all(|other| other[i] == kind.first[i]);
+    let mut common: Vec<&str> = (0..kind.first.len()).map(|i| if is_common(i) { kind.first[i] } else { "…" }).collect();
+    common.dedup_by(|a, b| a == b && *a == "…");
+    let differing =
+        |words: &Vec<&str>| (0..words.len()).filter(|&i| !is_common(i)).map(|i| words[i]).collect::<Vec<_>>().join(" ");
+    let all = std::iter::once(&kind.first).chain(&kind.others);
+    let times = kind.others.len() + 1;
+    let each: Vec<String> = by_key(all.map(|words| (differing(words), ()))).into_iter().map(|(words, _)| words).collect();
+    vec![common.join(" "), each.join(", "), times.to_string()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_that_differ_in_a_name_are_a_row_and_others_stay() {
+        let of = |dut: &str| format!("other work used the processors of {dut} during trials");
+        let sentences = [of("tayga"), "the machine is virtual".to_owned(), of("jool"), of("tayga")];
+        let (table, alone) = told_once("", &sentences);
+        assert_eq!(table.rows, [["other work used the processors of … during trials", "tayga, jool", "3"]]);
+        assert_eq!(alone, ["the machine is virtual"]);
+    }
+
+    #[test]
+    fn short_sentences_are_not_taken_for_each_other() {
+        let (table, alone) = told_once("", &["no lab here".to_owned(), "no lab there".to_owned()]);
+        assert!(table.rows.is_empty() && alone.len() == 2);
+    }
+}

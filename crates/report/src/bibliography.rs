@@ -1,0 +1,73 @@
+//! `run.bib`: sixbench and the data of the run, for BibTeX and BibLaTeX.
+
+use crate::digest::Digest;
+use crate::latex::text::escaped;
+use crate::origin::{self, Span};
+use crate::{Input, status};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The key of the entry of sixbench.
+pub(crate) const TESTER_KEY: &str = "sixbench";
+
+/// Returns the key of the entry of the run: its plan and its first moment, `sixbench-quickstart-20261121T090000Z`.
+pub(crate) fn run_key(input: &Input) -> String {
+    let start = Span::of(input.records.iter()).map(|span| utc(span.from, "-%Y%m%dT%H%M%SZ")).unwrap_or_default();
+    let name: String = input.plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("sixbench-{name}{start}")
+}
+
+/// Both entries. They are of the type `misc`, since BibTeX's own styles know neither `software` nor `dataset`.
+pub(crate) fn bibliography(digest: &Digest<'_>) -> String {
+    format!("{}\n{}", tester(digest.input), run(digest))
+}
+
+fn tester(input: &Input) -> String {
+    let version = format!("Version {}", input.facts.sixbench);
+    // The year of its commit, which the version ends with.
+    let words = input.facts.sixbench.trim_end_matches(')').rsplit(' ').next().and_then(|date| date.split('-').next());
+    let year = words.filter(|year| year.len() == 4 && year.bytes().all(|c| c.is_ascii_digit())).unwrap_or_default();
+    entry(
+        TESTER_KEY,
+        &[
+            ("author", "{The sixbench authors}".to_owned()),
+            ("title", "{sixbench}: a tester of {IPv6} transition technologies".to_owned()),
+            ("year", year.to_owned()),
+            ("howpublished", "\\url{https://github.com/sixbench/sixbench}".to_owned()),
+            ("note", escaped(if input.facts.sixbench.is_empty() { "" } else { &version })),
+        ],
+    )
+}
+
+fn run(digest: &Digest<'_>) -> String {
+    let input = digest.input;
+    let span = Span::of(input.records.iter());
+    let date = |form: &str| span.map(|span| utc(span.to, form)).unwrap_or_default();
+    let trust = digest.trust.as_ref().map(|trust| format!("; trust: {}", trust.level.word())).unwrap_or_default();
+    let note = format!("{}; {}{trust}", origin::sentence(input), status::counted(digest));
+    let comment =
+        "% Put the names of those who measured into `author`, and the DOI of the archive (sixbench archive DIR) into `doi`.\n";
+    let fields = [
+        ("author", "{The authors of the measurement}".to_owned()),
+        ("title", format!("{{{}}}: results of sixbench", escaped(&input.plan.name))),
+        ("year", date("%Y")),
+        ("month", date("%b").to_lowercase()),
+        ("howpublished", "Data set".to_owned()),
+        ("note", escaped(&note)),
+    ];
+    format!("{comment}{}", entry(&run_key(input), &fields))
+}
+
+fn entry(key: &str, fields: &[(&str, String)]) -> String {
+    let line = |(name, value): &(&str, String)| match *name {
+        // The months have names of their own in BibTeX.
+        "month" => format!("  month = {value},\n"),
+        name => format!("  {name} = {{{value}}},\n"),
+    };
+    let fields: String = fields.iter().filter(|(_, value)| !value.is_empty()).map(line).collect();
+    format!("@misc{{{key},\n{fields}}}\n")
+}
+
+fn utc(time: Timestamp, form: &str) -> String {
+    time.to_zoned(TimeZone::UTC).strftime(form).to_string()
+}

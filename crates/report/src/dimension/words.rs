@@ -1,0 +1,69 @@
+//! Limits and numbers of subscribers in words.
+
+use crate::numbers::{grouped, short, three_digits};
+use sixbench_method::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
+
+/// Returns what a limit is of.
+pub(super) fn noun(limit: SubscriberLimit) -> &'static str {
+    match limit {
+        SubscriberLimit::Downstream => "frames downstream",
+        SubscriberLimit::Upstream => "frames upstream",
+        SubscriberLimit::NewConnections => "new connections",
+        SubscriberLimit::HeldConnections => "connections held at once",
+    }
+}
+
+/// Returns the word for a limit in formats for machines.
+pub(super) fn word(limit: SubscriberLimit) -> &'static str {
+    match limit {
+        SubscriberLimit::Downstream => "frames-downstream",
+        SubscriberLimit::Upstream => "frames-upstream",
+        SubscriberLimit::NewConnections => "new-connections",
+        SubscriberLimit::HeldConnections => "held-connections",
+    }
+}
+
+/// Returns the measure whose tests tell a limit.
+pub(super) fn measure_of(limit: SubscriberLimit) -> &'static str {
+    match limit {
+        SubscriberLimit::Downstream | SubscriberLimit::Upstream => "throughput",
+        SubscriberLimit::NewConnections => "establishment-rate",
+        SubscriberLimit::HeldConnections => "table-capacity",
+    }
+}
+
+/// Returns a capacity, or what a subscriber takes of it: frames or connections per second, or connections.
+pub(super) fn rate(limit: SubscriberLimit, value: f64) -> String {
+    let number = if value < 100.0 { three_digits(value) } else { short(value) };
+    match limit {
+        SubscriberLimit::HeldConnections => number,
+        SubscriberLimit::Downstream | SubscriberLimit::Upstream | SubscriberLimit::NewConnections => format!("{number} /s"),
+    }
+}
+
+/// Returns a number of subscribers in three significant digits, rounded down: nobody is promised more than was found.
+pub(super) fn people(number: f64) -> String {
+    let unit = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
+    // A millionth more, so that 123 that are 122.99999999999999 in binary fractions stay.
+    grouped(((number * (1.0 + 1e-6)) / unit).floor() * unit)
+}
+
+/// Returns the interval of a number of subscribers, and where it is from.
+pub(super) fn range(of: &Estimate) -> String {
+    let low = people(of.low);
+    if of.is_at_least { format!("from {low}") } else { format!("{low} to {}", people(of.high)) }
+}
+
+/// Returns how many public IPv4 addresses the subscribers need; `None` of a device without connections.
+pub(super) fn addresses(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> Option<String> {
+    let carried = device.carried().filter(|carried| carried.value >= 1.0 && device.device.is_stateful())?;
+    let (held, needed) = (traffic.load().held_connections * carried.value, Dimensioning::addresses(traffic, carried.value));
+    Some(format!(
+        "So many subscribers hold {} connections at once. If each takes a port of its own, of {} that an address has, they need {} public IPv4 \
+         {}.",
+        short(held),
+        grouped(PORTS_OF_AN_ADDRESS),
+        grouped(needed),
+        if needed == 1.0 { "address" } else { "addresses" }
+    ))
+}

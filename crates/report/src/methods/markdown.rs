@@ -1,0 +1,28 @@
+//! `methods.md`: the same for a paper in Markdown, with citations as Pandoc takes them.
+
+use super::{Methods, Part};
+use crate::digest::Digest;
+use crate::markdown::text::{escaped, table};
+
+pub(crate) fn markdown(digest: &Digest<'_>) -> String {
+    let Methods { paragraphs, tables } = Methods::of(digest);
+    let part = |part: &Part| match part {
+        Part::Text(text) => escaped(text),
+        Part::Cite(key) => format!(" [@{key}]"),
+        Part::Refer(name) => {
+            let title = tables.iter().find(|(of, _)| of == name).map_or(*name, |(_, table)| &table.title);
+            format!("the table \"{}\"", escaped(title))
+        }
+    };
+    let paragraphs = paragraphs.iter().map(|paragraph| {
+        let text: String = paragraph.parts.iter().map(part).collect();
+        format!("\n**{}.** {text}\n", paragraph.title)
+    });
+    let tables = tables.iter().map(|(_, one)| format!("\n### {}\n\n{}", escaped(&one.title), table(one)));
+    format!(
+        "## Methods: {}\n{}{}",
+        escaped(&digest.input.plan.name),
+        paragraphs.collect::<String>(),
+        tables.collect::<String>()
+    )
+}

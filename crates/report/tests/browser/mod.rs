@@ -1,0 +1,195 @@
+//! A browser for tests: Chromium without a window, driven by its DevTools protocol. The tests of several crates have it as a module. Chromium and
+//! axe-core must be installed (`scripts/install-dependencies tests`, `scripts/install-axe-core`); without them tests fail, they do not skip.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tungstenite::{Message, WebSocket};
+
+/// axe-core, as `scripts/install-axe-core` leaves it.
+const AXE: &str = "/var/cache/sixbench/axe-core-4.14.1/axe.min.js";
+
+/// Findings of axe-core of these impacts, each with its rule, its explanation and the first elements.
+const FINDINGS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations
+    .filter(rule => ['serious', 'critical'].includes(rule.impact))
+    .map(rule => rule.impact + ' ' + rule.id + ': ' + rule.help + ', ' + rule.nodes.length + ' times: '
+        + rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200) + ' ' + (node.any[0] || node.all[0] || node.none[0] || {}).message).join(' | ')))";
+
+/// The way in which a page is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) name: &'static str,
+    /// Pixels of style sheets.
+    pub(crate) width: u32,
+    pub(crate) is_dark: bool,
+    pub(crate) is_paper: bool,
+    /// As somebody sees it who sees no colours, and as a printer without colours prints it.
+    pub(crate) is_colourless: bool,
+}
+
+impl Look {
+    const WIDE: Self = Self { name: "wide", width: 1280, is_dark: false, is_paper: false, is_colourless: false };
+
+    /// Every look that a page is tried in. Paper is A4 without its margins.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::WIDE,
+        Self { name: "phone", width: 390, ..Self::WIDE },
+        Self { name: "dark", is_dark: true, ..Self::WIDE },
+        Self { name: "paper", width: 688, is_paper: true, ..Self::WIDE },
+        Self { name: "colourless", is_colourless: true, ..Self::WIDE },
+    ];
+}
+
+/// A browser that has one page open.
+pub(crate) struct Chromium {
+    child: Child,
+    profile: PathBuf,
+    page: WebSocket<TcpStream>,
+    /// The number of the last call.
+    calls: u64,
+}
+
+impl Chromium {
+    /// Opens a page; the browser keeps its profile in a new directory at `profile` while it lives.
+    pub(crate) fn open(profile: impl Into<PathBuf>, url: &str) -> Self {
+        let profile = profile.into();
+        // One that was left behind would name a browser that is gone.
+        let _ = fs::remove_dir_all(&profile);
+        let mut command = Command::new("chromium");
+        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0"]);
+        command.arg(format!("--user-data-dir={}", profile.display())).arg(url);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("chromium");
+        let address = devtools(&profile);
+        let socket = page_socket(address);
+        let stream = TcpStream::connect(address).expect("chromium");
+        let page = tungstenite::client(&socket, stream).expect("a page").0;
+        Self { child, profile, page, calls: 0 }
+    }
+
+    /// Calls a method of the protocol and returns its result.
+    fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.calls += 1;
+        let call = json!({ "id": self.calls, "method": method, "params": parameters });
+        self.page.send(Message::text(call.to_string())).expect("chromium");
+        loop {
+            let Message::Text(text) = self.page.read().expect("chromium") else { continue };
+            let mut answer: Value = serde_json::from_str(&text).expect("JSON");
+            if answer["id"] == self.calls {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].take();
+            }
+        }
+    }
+
+    /// Returns the value of an expression in the page; that of a promise when it is kept.
+    pub(crate) fn evaluate(&mut self, script: &str) -> Value {
+        let parameters = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
+        let mut answer = self.call("Runtime.evaluate", parameters);
+        assert!(answer["exceptionDetails"].is_null(), "{}: {}", script.get(..80).unwrap_or(script), answer["exceptionDetails"]);
+        answer["result"]["value"].take()
+    }
+
+    pub(crate) fn wait_for_title(&mut self, start: &str) {
+        let end = Instant::now() + Duration::from_secs(120);
+        loop {
+            let title = self.evaluate("document.title");
+            if title.as_str().is_some_and(|title| title.starts_with(start)) {
+                return;
+            }
+            assert!(Instant::now() < end, "no {start}: {title}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Shows the page as somebody with this screen or paper has it.
+    pub(crate) fn look(&mut self, look: Look) {
+        let (media, scheme) = (if look.is_paper { "print" } else { "screen" }, if look.is_dark { "dark" } else { "light" });
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": features }));
+        let deficiency = if look.is_colourless { "achromatopsia" } else { "none" };
+        self.call("Emulation.setEmulatedVisionDeficiency", json!({ "type": deficiency }));
+        let screen = json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", screen);
+    }
+
+    /// Returns what axe-core finds serious or critical, with everything unfolded that folds.
+    pub(crate) fn serious_findings(&mut self) -> Vec<String> {
+        let axe = fs::read_to_string(AXE).unwrap_or_else(|e| panic!("{AXE}: {e}; run scripts/install-axe-core"));
+        if self.evaluate("typeof axe") == "undefined" {
+            self.evaluate(&format!("{axe}; 0"));
+        }
+        self.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)");
+        self.list(FINDINGS)
+    }
+
+    /// Returns the texts that an expression in the page lists.
+    pub(crate) fn list(&mut self, script: &str) -> Vec<String> {
+        serde_json::from_value(self.evaluate(script)).expect("a list of texts")
+    }
+
+    /// Writes a picture of the page, from its first line to its last, as far as pictures go.
+    pub(crate) fn picture(&mut self, file: &Path) {
+        const HIGHEST: f64 = 16_000.0;
+        let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
+        let height = size["height"].as_f64().expect("a height").min(HIGHEST);
+        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1 });
+        let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let picture = self.call("Page.captureScreenshot", parameters);
+        let octets = BASE64.decode(picture["data"].as_str().expect("a picture").as_bytes()).expect("base64");
+        fs::write(file, octets).expect("a file");
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // Its other processes end with it.
+        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.profile);
+    }
+}
+
+/// Waits for the browser and returns its address.
+fn devtools(profile: &Path) -> SocketAddr {
+    let file = profile.join("DevToolsActivePort");
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let port = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.parse().ok());
+        if let Some(port) = port {
+            return SocketAddr::from(([127, 0, 0, 1], port));
+        }
+        assert!(Instant::now() < end, "chromium does not start");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits for the page and returns the address at which it is driven.
+fn page_socket(address: SocketAddr) -> String {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let listed: Value = serde_json::from_str(&pages(address)).unwrap_or_default();
+        let page = listed.as_array().into_iter().flatten().find(|target| target["type"] == "page");
+        if let Some(socket) = page.and_then(|page| page["webSocketDebuggerUrl"].as_str()) {
+            return socket.to_owned();
+        }
+        assert!(Instant::now() < end, "chromium opens no page: {listed}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Returns what the browser says of its pages.
+fn pages(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).expect("chromium");
+    stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    write!(stream, "GET /json/list HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("asked");
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+}

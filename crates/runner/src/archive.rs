@@ -1,0 +1,59 @@
+//! A results directory as one file for a repository of data such as Zenodo: a tar archive, compressed by Zstandard. The same directory gives the same
+//! octets: names are sorted, all files have the same owner and mode and the time at which the run ended, and the compression has no options.
+
+mod error;
+mod files;
+mod held_io;
+mod pack;
+mod texts;
+
+pub use error::ArchiveError;
+
+use crate::owner;
+use crate::store;
+use files::{README, SUMS, members, sum_of, summed};
+use pack::Folder;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Writes the archive of a results directory to `output`, without it to `NAME.tar.zst` beside the directory. Returns its path and its SHA-256.
+///
+/// Files whose names begin with a dot are left out: the token of the live page is one.
+///
+/// # Errors
+/// No results directory, one of a run that goes on, an archive that exists, or a file that cannot be read or written.
+pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
+    let stored = store::load(directory)?;
+    let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
+    // No run begins to write to the directory as long as this lock is held.
+    let Some(_lock) = store::lock_to_read(&directory) else { return Err(ArchiveError::Running(directory)) };
+    let name = directory.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
+    let output = output.map_or_else(|| directory.with_file_name(format!("{name}.tar.zst")), Path::to_owned);
+    refuse_place(&directory, &output)?;
+    let members = members(&directory)?;
+    let readme = texts::readme(&stored);
+    let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
+    let texts = [(README, readme), (SUMS, sums)];
+    write_new(&Folder { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
+    let (_, sum) = summed(&output)?;
+    Ok((output, sum))
+}
+
+fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
+    if output.exists() {
+        return Err(ArchiveError::Exists(output.to_owned()));
+    }
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = fs::canonicalize(parent).map_err(ArchiveError::writing(output))?;
+    if parent.starts_with(directory) { Err(ArchiveError::Inside(output.to_owned())) } else { Ok(()) }
+}
+
+/// Writes the archive under another name until it is whole.
+fn write_new(folder: &Folder<'_>, output: &Path) -> Result<(), ArchiveError> {
+    let failed = ArchiveError::writing(output);
+    let mut partial = output.as_os_str().to_owned();
+    partial.push(".part");
+    let written = File::create(&partial).map_err(&failed).and_then(|file| pack::write(folder, file, output));
+    let named = || owner::give(partial.as_ref()).and_then(|()| fs::rename(&partial, output)).map_err(&failed);
+    written.and_then(|()| named()).inspect_err(|_| drop(fs::remove_file(&partial)))
+}

@@ -1,0 +1,59 @@
+//! The files of an archive, packed by tar and compressed by Zstandard.
+
+use super::error::ArchiveError;
+use super::files::PackedFile;
+use super::held_io::Holding;
+use ruzstd::encoding::{CompressionLevel, compress};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use tar::{Builder, EntryType, Header};
+
+/// The contents of an archive.
+pub(super) struct Folder<'a> {
+    /// The folder that all files are in.
+    pub(super) name: &'a str,
+    /// Texts that are made for the archive, by name.
+    pub(super) texts: [(&'static str, String); 2],
+    pub(super) members: &'a [PackedFile],
+    /// The time that all files bear, seconds since 1970.
+    pub(super) time_s: u64,
+}
+
+/// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
+pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
+    let failed = ArchiveError::writing(path);
+    let (unpacked, packed) = io::pipe().map_err(&failed)?;
+    let (mut source, mut drain) = (Holding::new(BufReader::new(unpacked)), Holding::new(BufWriter::new(file)));
+    std::thread::scope(|scope| {
+        let packing = scope.spawn(|| pack(folder, BufWriter::new(packed), path));
+        compress(&mut source, &mut drain, CompressionLevel::Fastest);
+        let written = source.into_inner().and_then(|_| drain.into_inner()).and_then(|mut file| file.flush());
+        let packed = packing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        packed.and(written.map_err(&failed))
+    })
+}
+
+/// Packs texts and files. Owner, group and mode are the same for all, so that they say nothing of the machine.
+fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
+    let mut archive = Builder::new(output);
+    let mut add = |name: &str, octets: u64, content: &mut dyn Read| {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Regular);
+        header.set_size(octets);
+        header.set_mode(0o644);
+        header.set_mtime(folder.time_s);
+        header.set_uid(0);
+        header.set_gid(0);
+        archive.append_data(&mut header, format!("{}/{name}", folder.name), content)
+    };
+    for (name, text) in &folder.texts {
+        add(name, text.len() as u64, &mut text.as_bytes()).map_err(ArchiveError::writing(path))?;
+    }
+    for PackedFile { name, path, octets, .. } in folder.members {
+        let file = File::open(path).map_err(ArchiveError::reading(path))?;
+        // What is written to a file meanwhile would break the archive, and is not what was summed.
+        add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
+    }
+    archive.into_inner().and_then(|mut output| output.flush()).map_err(ArchiveError::writing(path))
+}

@@ -1,0 +1,23 @@
+//! How many subscribers the devices of a stored run carry.
+
+use crate::error::RunError;
+use crate::store::{StoreError, load};
+use serde_json::Value;
+use sixbench_method::dimension::{SubscriberTraffic, dimension};
+use sixbench_method::replay::replay;
+use sixbench_report::dimension as words;
+use std::path::Path;
+
+/// Returns how many subscribers each device of a results directory carries: in words for a terminal of `width` columns, and as JSON.
+///
+/// # Errors
+/// No results directory, or none of its records is what its plan asks for.
+pub fn dimensioned(directory: &Path, traffic: &SubscriberTraffic, width: usize) -> Result<(String, Value), RunError> {
+    let stored = load(directory)?;
+    let replayed = replay(&stored.plan, &stored.records);
+    if let Some(mismatch) = replayed.mismatches.first().filter(|_| replayed.finished.is_empty()) {
+        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
+    }
+    let devices = dimension(traffic, &stored.plan, &stored.records, &replayed.finished, &stored.facts);
+    Ok((words::describe(traffic, &stored.plan, &devices, width), words::json(traffic, &devices)))
+}

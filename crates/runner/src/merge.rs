@@ -1,0 +1,256 @@
+//! Results of runs that measured parts of one plan, united in one directory.
+
+use super::campaign::SelectionError;
+use super::differences::is_steady;
+use super::error::RunError;
+use super::store::{self, RECIPES, Store, StoreError, Stored};
+use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
+use sixbench_method::record::{DutFacts, Facts, TrialRecord};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// The reason why results cannot be united.
+#[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum MergeError {
+    /// A run still writes to a directory.
+    #[error("a run still writes to {}; wait until it has ended", .0.display())]
+    StillWritten(PathBuf),
+    /// The directories are of different plans.
+    #[error("{} and {} are of different plans: {what}", a.display(), b.display())]
+    DifferentPlans { a: PathBuf, b: PathBuf, what: String },
+    /// A recipe was changed between the runs.
+    #[error("{} and {} have different recipes/{recipe}: they measured different devices", a.display(), b.display())]
+    DifferentRecipes { a: PathBuf, b: PathBuf, recipe: String },
+    /// Two runs have made the same repetition.
+    #[error("both {} and {} have {key}: leave one of them out", a.display(), b.display())]
+    Twice { a: PathBuf, b: PathBuf, key: MeasurementKey },
+    /// A file cannot be copied.
+    #[error("cannot copy {} to {}: {error}", from.display(), to.display())]
+    NotCopied { from: PathBuf, to: PathBuf, error: io::Error },
+}
+
+/// A results directory that is united with others.
+struct Part {
+    directory: PathBuf,
+    stored: Stored,
+}
+
+/// Unites results directories in a new one: records, facts, recipes, commands and records of queries. The report is the caller's to write.
+///
+/// # Errors
+/// Directories of different plans, that have a repetition twice or are still written to; one that cannot be read or written.
+pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
+    let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<Part>, RunError>>()?;
+    let plan = plan_of(&parts)?;
+    check_unique(&parts)?;
+    check_recipes(&parts)?;
+    let source = store::source_of(&parts[0].directory)?;
+    let mut store = Store::create(output, &plan, &source, &Selection::default())?;
+    for part in &parts {
+        copy_files(&part.directory.join(RECIPES), &output.join(RECIPES))?;
+        copy_files(&part.directory.join(store::QUERIES), &output.join(store::QUERIES))?;
+    }
+    let mut records: Vec<&TrialRecord> = parts.iter().flat_map(|part| &part.stored.records).collect();
+    records.sort_by(|a, b| a.started.cmp(&b.started));
+    store.append_all(&records)?;
+    let commands: Vec<String> =
+        parts.iter().map(|part| format!("# {}\n{}", part.directory.display(), part.stored.commands)).collect();
+    store.write("commands.sh", &commands.join("\n"))?;
+    Ok(store.write_facts(&facts_of(&plan, &parts))?)
+}
+
+fn part(directory: &Path) -> Result<Part, RunError> {
+    if store::is_in_use(directory) {
+        return Err(MergeError::StillWritten(directory.to_owned()).into());
+    }
+    let stored = store::load(directory)?;
+    if stored.facts.runs.is_empty() {
+        return Err(StoreError::NoTrial(directory.to_owned()).into());
+    }
+    Ok(Part { directory: directory.to_owned(), stored })
+}
+
+/// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
+fn plan_of(parts: &[Part]) -> Result<Plan, MergeError> {
+    let whole = parts.iter().max_by_key(|part| part.stored.plan.tests.len()).expect("at least one directory");
+    let different = |part: &Part, what: &str| {
+        let (a, b) = (whole.directory.clone(), part.directory.clone());
+        MergeError::DifferentPlans { a, b, what: what.to_owned() }
+    };
+    let plan = &whole.stored.plan;
+    for part in parts {
+        let other = &part.stored.plan;
+        if let Some(test) = other.tests.iter().find(|test| plan.test(&test.name) != Some(*test)) {
+            return Err(different(part, &format!("test {} differs, or only one has it", test.name)));
+        }
+        let is_left_out = |test: &&Test| part.stored.facts.left_out().any(|left_out| left_out.name == test.name);
+        let is_missing = |test: &&Test| other.test(&test.name).is_none() && !is_left_out(test);
+        if let Some(test) = plan.tests.iter().find(is_missing) {
+            return Err(different(part, &format!("only one has the test {}", test.name)));
+        }
+        // Rates of links are those of a machine.
+        let bare = |plan: &Plan| Plan { tests: Vec::new(), link_rate: None, ..plan.clone() };
+        if bare(other) != bare(plan) {
+            return Err(different(part, "profile, seed, [trial] or [search] differ"));
+        }
+    }
+    Ok(plan.clone())
+}
+
+fn check_unique(parts: &[Part]) -> Result<(), MergeError> {
+    let mut owners: BTreeMap<(Point, u32), usize> = BTreeMap::new();
+    for (index, part) in parts.iter().enumerate() {
+        for (point, repetition) in part.stored.records.iter().map(|record| (&record.point, record.repetition)) {
+            let owner = *owners.entry((point.clone(), repetition)).or_insert(index);
+            if owner != index {
+                let key = MeasurementKey { point: point.clone(), repetition: Some(repetition) };
+                return Err(MergeError::Twice { a: parts[owner].directory.clone(), b: part.directory.clone(), key });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_recipes(parts: &[Part]) -> Result<(), MergeError> {
+    let mut seen: BTreeMap<String, (&Path, Vec<u8>)> = BTreeMap::new();
+    for part in parts {
+        for (name, path) in files_of(&part.directory.join(RECIPES)) {
+            let Ok(octets) = fs::read(&path) else { continue };
+            let (owner, first) = seen.entry(name.clone()).or_insert_with(|| (&part.directory, octets.clone()));
+            if *first != octets {
+                let (a, b) = (owner.to_owned(), part.directory.clone());
+                return Err(MergeError::DifferentRecipes { a, b, recipe: name });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names and paths of the files in a directory, none if it does not exist.
+fn files_of(directory: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(|entry| entry.path().is_file());
+    entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect()
+}
+
+fn copy_files(from: &Path, to: &Path) -> Result<(), MergeError> {
+    let failed = |error| MergeError::NotCopied { from: from.to_owned(), to: to.to_owned(), error };
+    let files = files_of(from);
+    if !files.is_empty() {
+        store::make_directory(to).map_err(failed)?;
+    }
+    for (name, path) in files {
+        let copy = to.join(name);
+        fs::copy(&path, &copy).and_then(|_| super::owner::give(&copy)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn facts_of(plan: &Plan, parts: &[Part]) -> Facts {
+    let all: Vec<&Facts> = parts.iter().map(|part| &part.stored.facts).collect();
+    let mut facts = Facts { selection: selection_of(plan, &all), measured_on: hosts_of(parts), ..all[0].clone() };
+    facts.runs = all.iter().flat_map(|facts| facts.runs.clone()).collect();
+    facts.runs.sort_by(|a, b| a.started.cmp(&b.started));
+    for other in &all[1..] {
+        facts.labels.extend(other.labels.clone());
+        facts.disturbers.extend(other.disturbers.clone());
+        for (name, dut) in &other.duts {
+            unite(facts.duts.entry(name.clone()).or_default(), dut);
+        }
+        let new: Vec<String> = other.warnings.iter().filter(|text| !facts.warnings.contains(text)).cloned().collect();
+        facts.warnings.extend(new);
+        facts.not_run.extend(other.not_run.clone());
+    }
+    // What one machine left out may have been measured on another.
+    facts.not_run.retain(|skipped| plan.test(&skipped.test).is_none());
+    facts.not_run.dedup_by(|a, b| a.test == b.test);
+    let mut warnings = warnings_of(&facts, &all);
+    warnings.append(&mut facts.warnings);
+    Facts { warnings, ..facts }
+}
+
+/// Returns all that the runs were given; all of the plan if together it is, or if one of them was given no part of it.
+fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
+    if all.iter().any(|facts| facts.selection.is_all()) {
+        return Selection::default();
+    }
+    let selection: Selection = all.iter().flat_map(|facts| facts.selection.keys().cloned()).collect();
+    let is_whole = |test: &Test| test.points().all(|point| selection.repetitions(test, &point) == test.repetitions.most());
+    if plan.tests.iter().all(is_whole) { Selection::default() } else { selection }
+}
+
+/// Returns the repetitions that each host measured. A run that was resumed on another host was made on both.
+fn hosts_of(parts: &[Part]) -> BTreeMap<String, Selection> {
+    let mut hosts: BTreeMap<String, BTreeSet<MeasurementKey>> = BTreeMap::new();
+    for (part, record) in parts.iter().flat_map(|part| part.stored.records.iter().map(move |record| (part, record))) {
+        // The parts of a run have whole seconds, and a record more.
+        let has_begun = |started: &str| started.trim_end_matches('Z') <= record.started.as_str();
+        let runs = &part.stored.facts.runs;
+        let run = runs.iter().rev().find(|run| has_begun(&run.started)).or(runs.first()).expect("checked to have one");
+        let key = MeasurementKey { point: record.point.clone(), repetition: Some(record.repetition) };
+        hosts.entry(run.host.clone()).or_default().insert(key);
+    }
+    hosts.into_iter().map(|(host, keys)| (host, keys.into_iter().collect())).collect()
+}
+
+/// Adds what another run noted of the same device.
+fn unite(dut: &mut DutFacts, other: &DutFacts) {
+    if dut.title.is_empty() {
+        *dut = other.clone();
+        return;
+    }
+    let new: Vec<String> = other.layout.iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect();
+    dut.layout.extend(new);
+    dut.certificates.extend(other.certificates.iter().cloned());
+}
+
+/// Returns in what the machines and devices of the runs differ, the most serious first.
+fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();
+    let different = differing(all.iter().map(|facts| &facts.host));
+    if names.len() > 1 && !different.is_empty() {
+        warnings.push(format!(
+            "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
+            names.join(", "),
+            different.join(", ")
+        ));
+    }
+    for name in facts.duts.keys() {
+        let versions: BTreeSet<&str> =
+            all.iter().filter_map(|facts| facts.duts.get(name)).map(|dut| dut.version.as_str()).collect();
+        if versions.len() > 1 {
+            let versions: Vec<&str> = versions.into_iter().collect();
+            warnings.push(format!("{name} was measured in different versions: {}", versions.join(" / ")));
+        }
+    }
+    let versions: BTreeSet<&str> = all.iter().map(|facts| facts.sixbench.as_str()).collect();
+    if versions.len() > 1 {
+        let versions: Vec<&str> = versions.into_iter().collect();
+        warnings.push(format!("measured with different versions of sixbench: {}", versions.join(" / ")));
+    }
+    warnings
+}
+
+/// Returns the names of the facts that are not the same in all.
+fn differing<'f>(hosts: impl Iterator<Item = &'f BTreeMap<String, String>>) -> Vec<&'f str> {
+    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (name, value) in hosts.flatten().filter(|(name, _)| is_steady(name)) {
+        values.entry(name).or_default().insert(value);
+    }
+    values.into_iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| name).collect()
+}
+
+impl From<MergeError> for RunError {
+    fn from(error: MergeError) -> Self {
+        Self::Merge(Box::new(error))
+    }
+}
+
+impl From<SelectionError> for RunError {
+    fn from(error: SelectionError) -> Self {
+        Self::Selection(Box::new(error))
+    }
+}
