@@ -79,12 +79,10 @@ fn a_plan_is_run_as_often_as_asked_and_its_first_results_have_nothing_to_be_comp
     // The next job has them as those of the base branch.
     fs::rename(scratch.path("sixbench-results"), scratch.path("sixbench-base")).expect("renamed");
     let second = run(&scratch, "run", &inputs);
-    assert_eq!(
-        (second.status.code(), given(&scratch, "verdict").as_str()),
-        (Some(0), "inconclusive"),
-        "{}",
-        text(&second.stderr)
-    );
+    let verdict = given(&scratch, "verdict");
+    // Two runs of each cannot show a difference; on a busy machine the tester may not have been fit for them at all. Neither fails the job.
+    assert_eq!(second.status.code(), Some(0), "{}", text(&second.stderr));
+    assert!(matches!(verdict.as_str(), "inconclusive" | "tester-unfit"), "{verdict}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The plans that come with sixbench, as they are in `plans/`: no clone of the repository is needed.
 
+use sixbench_method::plan::{Plan, Test};
+use sixbench_method::terms::FrameSize;
 use std::path::Path;
 
 /// A plan that comes with sixbench.
@@ -56,6 +58,29 @@ pub fn is_matched(pattern: &str, name: &str) -> bool {
             (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| is_matched(tail, &rest[at..]))
         }
     }
+}
+
+/// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions are the fewest that give a meaningful interval; each
+/// repetition measures both devices in turn, every second one in reverse order.
+pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
+    let of = |(name, dut): (&str, &str)| {
+        format!(
+            "\n[[test]]\nname = \"{name}\"\ntitle = \"{dut}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\nframe-sizes = [{size}]\nrepetitions = 7\n"
+        )
+    };
+    let tests: String = ["a", "b"].into_iter().zip(devices).map(of).collect();
+    format!("name = \"compare\"\ninterleave = true\n{tests}")
+}
+
+/// Returns the test of this name.
+///
+/// # Errors
+/// Says which tests the plan has.
+pub fn test_named(plan: &Plan, name: &str) -> Result<Test, String> {
+    plan.test(name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();
+        format!("the plan has no test named {name}; it has {}", names.join(", "))
+    })
 }
 
 #[cfg(test)]

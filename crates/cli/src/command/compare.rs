@@ -7,10 +7,10 @@ use crate::output::{self, tell};
 use crate::view::columns;
 use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
-use sixbench_method::plan::{Plan, Selection, Test};
+use sixbench_method::plan::Selection;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
-use sixbench_plan::{Loaded, apply_profile};
+use sixbench_plan::{Loaded, apply_profile, plans};
 use sixbench_report::comparison::{ComparisonWords, describe, json, reason, table};
 use sixbench_runner::reporting::write_comparison;
 use sixbench_runner::sets::{TwoSets, is_set};
@@ -93,40 +93,22 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
         let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.recipes)?;
-        loaded.plan.tests =
-            [&arguments.a, &arguments.b].map(|name| test_named(&loaded.plan, name)).into_iter().collect::<Result<_, _>>()?;
+        loaded.plan.tests = [&arguments.a, &arguments.b]
+            .map(|name| plans::test_named(&loaded.plan, name).map_err(Failed::usage))
+            .into_iter()
+            .collect::<Result<_, _>>()?;
         arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
         loaded.plan.interleave = true;
         return Ok((source, loaded, library));
     }
     let library = library(&arguments.recipes)?;
-    let source = plan_text(arguments);
+    let source = plans::of_two([&arguments.a, &arguments.b], &arguments.measure, arguments.size);
     let mut loaded = parse_plan("compare", &source, &library)?;
     arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
     if let Some(repetitions) = arguments.repetitions {
         loaded.plan.tests.iter_mut().for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
     }
     Ok((source, loaded, library))
-}
-
-fn test_named(plan: &Plan, name: &str) -> Result<Test, Failed> {
-    plan.test(name).cloned().ok_or_else(|| {
-        let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();
-        Failed::usage(format!("the plan has no test named {name}; it has {}", names.join(", ")))
-    })
-}
-
-/// Returns the text of a plan that compares two devices. Seven repetitions are the fewest that give a meaningful interval; each
-/// repetition measures both devices in turn, every second one in reverse order.
-fn plan_text(arguments: &args::Compare) -> String {
-    let mut text = "name = \"compare\"\ninterleave = true\n".to_owned();
-    for (name, dut) in [("a", &arguments.a), ("b", &arguments.b)] {
-        text += &format!(
-            "\n[[test]]\nname = \"{name}\"\ntitle = \"{dut}\"\ndut = \"{dut}\"\nmeasure = \"{}\"\nframe-sizes = [{}]\nrepetitions = 7\n",
-            arguments.measure, arguments.size
-        );
-    }
-    text
 }
 
 #[cfg(test)]

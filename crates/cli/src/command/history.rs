@@ -9,7 +9,6 @@ use std::path::Path;
 pub(crate) fn history(folder: &Path, page: Option<&Path>, label: Option<&str>) -> Result<Exit, Failed> {
     let written = write_history(&HistoryRequest { folder, page, label })?;
     written.skipped.iter().for_each(|line| tell!("left out: {line}"));
-    let (page, data) = (written.page.display(), written.data.display());
-    output::line(format_args!("{}page: {page}\ndata: {data}", written.summary))?;
+    output::line(format_args!("{}page: {}\ndata: {}", written.summary, written.page.display(), written.data.display()))?;
     Ok(Exit::Done)
 }

@@ -103,8 +103,8 @@ pub(super) fn short_side(row: &ComparisonRow, side: usize) -> String {
     format!("{} ({})", median(row, side), [row.a, row.b][side].n)
 }
 
-/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. The interval has no lower end if A
-/// may be higher than measured, and no upper end if B may be. `None` where there is no ratio.
+/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. An end is open where repetitions
+/// that were cut off may lie anywhere above. `None` where there is no ratio.
 pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
     let shift = row.shift?;
     let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
@@ -157,11 +157,9 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
             format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
         }
-        ComparisonFinding::CutOff => {
-            "inconclusive: the tester, the plan's maximum or other work on the machine cut off repetitions that might \
-                                      show a difference"
-                .to_owned()
-        }
+        ComparisonFinding::CutOff => format!(
+            "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
+        ),
         ComparisonFinding::Dependent => dependent(row, values),
         ComparisonFinding::Drifting => format!(
             "inconclusive: the {values} drift, and the drift alone can make B differ from A by {:+.1} %; measure A and B in \

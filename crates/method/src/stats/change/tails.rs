@@ -10,7 +10,7 @@ const EXACT: usize = 100;
 
 /// A part of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct SplitPart {
     /// The index of its first value.
     pub(super) from: usize,
     /// The index behind its last value.
@@ -43,9 +43,9 @@ impl SplitTails {
     }
 
     /// Returns the part that chance makes most seldom; `None` where all scores are alike, or there are too few of them.
-    pub(super) fn least_likely(&self, scores: &[f64], parts: PartOf) -> Option<Part> {
+    pub(super) fn least_likely(&self, scores: &[f64], parts: PartOf) -> Option<SplitPart> {
         let inner = if parts == PartOf::Start { 0..0 } else { LEAST_SIDE..(self.n + 1).saturating_sub(2 * LEAST_SIDE) };
-        let mut least = Part { from: 0, to: 0, chance: 0.0 };
+        let mut least = SplitPart { from: 0, to: 0, chance: 0.0 };
         for from in std::iter::once(0).chain(inner) {
             let mut sum = 0.0;
             for (index, score) in scores[..self.n - LEAST_SIDE].iter().enumerate().skip(from) {
@@ -56,7 +56,7 @@ impl SplitTails {
                 }
                 let chance = self.chance(to - from, sum);
                 if chance < least.chance - 1e-9 {
-                    least = Part { from, to, chance };
+                    least = SplitPart { from, to, chance };
                 }
             }
         }
@@ -65,7 +65,7 @@ impl SplitTails {
 
     /// Returns the places at which to split for this part: both of its ends, where that is so much less likely than the best single place as there
     /// are more ways to choose two places than one; else the single place.
-    pub(super) fn places(&self, scores: &[f64], part: Part) -> Vec<usize> {
+    pub(super) fn places(&self, scores: &[f64], part: SplitPart) -> Vec<usize> {
         let more_ways = (self.n as f64 / 2.0).ln();
         match self.least_likely(scores, PartOf::Start) {
             Some(single) if part.from == 0 || single.chance < part.chance + more_ways => vec![single.to],
