@@ -12,10 +12,10 @@ use std::fs;
 const PLAN: &str = r#"
 name = "campaign"
 [trial]
+patience = "0s"
 duration = "50ms"
 residual = "20ms"
 rest = "0s"
-patience = "0s"
 [search]
 method = "binary"
 minimum = "1k"

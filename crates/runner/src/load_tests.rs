@@ -35,7 +35,7 @@ fn plan() -> Plan {
         stall_ns: 1_000_000_000,
     };
     let tests = DUTS.map(|dut| Test::of(dut, dut)).to_vec();
-    Plan { seed: 1, ..Plan::new("load", Profile::Custom, trial, search, tests) }
+    Plan { seed: 1, patience_ns: 0, ..Plan::new("load", Profile::Custom, trial, search, tests) }
 }
 
 fn busy(_: &[u32]) -> Option<String> {

@@ -26,8 +26,8 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
     };
     let note = format!(
         "note: A and B were measured one after the other, not in turns{when}. Changes on the machine between the two count as \
-         a difference, and drift is only taken into account if the repetitions show it. If both devices are available, measure \
-         them in turns: sixbench compare DEVICE DEVICE, or compare --plan PLAN TEST TEST"
+         a difference, and drift is only taken into account if the repetitions show it. If both devices are available, compare \
+         them by name, or two tests of a plan: they are measured in turns"
     );
     (order, note)
 }

@@ -15,7 +15,7 @@ const SCHEMAS: [NamedSchema; 5] = [
     ("facts", "facts.json of sixbench", of::<Facts>),
     ("results", "results.json of sixbench", report::results_schema),
     ("plan", "resolved.toml of sixbench, as JSON has it", resolved::schema),
-    ("event", "A line of sixbench run --json", of_written::<Event>),
+    ("event", "A line that a run prints with --json", of_written::<Event>),
 ];
 
 /// Returns the names of the schemas.

@@ -162,7 +162,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
         seed: 1,
         trial: standard_trial(Profile::Draft),
         search: standard_search(Profile::Draft),
-        patience_ns: Plan::USUAL_PATIENCE_NS,
+        patience_ns: 0,
         link_rate: None,
         interleave: false,
         tests: vec![test.clone()],

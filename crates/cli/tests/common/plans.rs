@@ -1,9 +1,10 @@
-//! The plans of the tests of the binary.
+//! The plans of the tests of the binary. None waits until a busy machine is quiet: the tests ask what a run does, and not what it finds.
 
 /// A plan of very few, very short trials on kernel forwarding.
 pub(crate) const KERNEL: &str = r#"
 name = "short"
 [trial]
+patience = "0s"
 duration = "50ms"
 residual = "20ms"
 rest = "0s"
@@ -23,6 +24,7 @@ repetitions = 1
 pub(crate) const KERNEL_TWO_SIZES: &str = r#"
 name = "short"
 [trial]
+patience = "0s"
 duration = "100ms"
 residual = "50ms"
 rest = "0s"
@@ -44,6 +46,7 @@ name = "long"
 [testbed]
 io = "BACKEND"
 [trial]
+patience = "0s"
 duration = "100ms"
 residual = "50ms"
 rest = "0s"
@@ -71,6 +74,7 @@ repetitions = 1
 pub(crate) const STATEFUL: &str = r#"
 name = "short"
 [trial]
+patience = "0s"
 duration = "100ms"
 residual = "50ms"
 rest = "0s"
@@ -92,6 +96,7 @@ phase-1-rate = "1k"
 pub(crate) const DNS64: &str = r#"
 name = "dns"
 [trial]
+patience = "0s"
 duration = "200ms"
 residual = "100ms"
 rest = "0s"
@@ -124,6 +129,7 @@ repetitions = 1
 /// Slow trials by a tester that may stall, on a router, a translator and a gateway.
 pub(crate) const REMOTE_TESTS: &str = r#"
 [trial]
+patience = "0s"
 duration = "300ms"
 residual = "500ms"
 rest = "20ms"
@@ -175,6 +181,7 @@ pub(crate) fn through([left, right]: [&str; 2], lines: &str) -> String {
         r#"
 name = "cabled"
 [trial]
+patience = "0s"
 duration = "200ms"
 residual = "500ms"
 rest = "0s"

@@ -1,7 +1,7 @@
 //! What a machine says of itself in its files, and by ethtool of its interfaces: of this machine, and by the same script of another.
 
 use crate::exec::{Shell, core_list};
-use sixbench_method::text::visible;
+use sixbench_method::text::visible_lines;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -44,7 +44,8 @@ impl Machine {
     pub(super) fn parse(root: &str, printed: &str) -> Self {
         let mut lines = BTreeMap::<String, Vec<String>>::new();
         for (name, line) in printed.lines().filter_map(|line| line.split_once(':')) {
-            lines.entry(name.strip_prefix(root).unwrap_or(name).to_owned()).or_default().push(visible(line).into_owned());
+            // Tabs stay: ethtool sets its columns apart by them.
+            lines.entry(name.strip_prefix(root).unwrap_or(name).to_owned()).or_default().push(visible_lines(line).into_owned());
         }
         Self(lines)
     }
