@@ -33,7 +33,7 @@ fn what_is_no_results_directory_is_a_usage_error() {
     refused(&["run", &scratch.path("results")], "Is a directory");
     refused(&["compare", &scratch.path("missing"), "linux-ipv4"], "missing holds no results");
     refused(&["compare", "linux-ipv4", &scratch.path("missing")], "missing holds no results");
-    refused(&["compare", &scratch.path("results"), "nothing"], "nothing holds no results");
+    refused(&["compare", &scratch.path("results"), "nothing"], "results holds no results");
     refused(&["check", &plan, "--recipes", &scratch.path("missing")], "cannot read the recipes in");
     refused(&["trial", "linux-ipv4", "--rate", "1k", "--pcap", &file], "cannot create this directory");
 }
@@ -65,7 +65,7 @@ fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
     refused(&["compare", "linux-ipv4", "linux-ipv6", "--repetitions", "0"], "0 is not in 1..=1000");
     refused(&["dns64", "localhost"], "names are not resolved");
     refused(&["authority", "--listen", "192.0.2.1"], "an address and a port such as [::1]:5300");
-    refused(&["list"], "<duts|measures|plans>");
+    refused(&["list"], "<duts|measures|plans|traffic>");
     refused(&["lab", "build", "--jool", "/no/such/source"], "nothing was installed");
     refused(&["lab", "build", "--vpp", "/no/such/source"], "nothing was installed");
 }
