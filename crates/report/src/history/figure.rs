@@ -18,6 +18,8 @@ const BOTTOM: f64 = 34.0;
 /// The widest name below the axis, and how many there are.
 const LONGEST_NAME: usize = 16;
 const MOST_NAMES: usize = 3;
+/// Characters of a name of which so many have room; of longer ones only those at the ends.
+const SHORT_NAME: usize = 13;
 
 /// The scale of a drawing.
 struct PanelScale {
@@ -89,7 +91,8 @@ fn axes(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, runs: 
         let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{number}</text>", LEFT - 6.0, y + 4.0);
     }
     let _ = write!(svg, "<path class=\"axis\" d=\"M{LEFT} {low}H{end}\"/>");
-    let names = runs.len().min(MOST_NAMES);
+    let is_long = runs.iter().any(|run| run.name.chars().count() > SHORT_NAME);
+    let names = runs.len().min(if is_long { 2 } else { MOST_NAMES });
     for index in 0..names {
         let run = if names > 1 { index * (runs.len() - 1) / (names - 1) } else { 0 };
         let anchor = match index {
