@@ -158,7 +158,8 @@ impl Soak {
 fn device_memory(watch: &Watch) -> Vec<u64> {
     let own: Vec<&Vec<u64>> = watch.devices.iter().map(|device| &device.memory).filter(|memory| !memory.is_empty()).collect();
     let length = own.iter().map(|memory| memory.len()).min();
-    length.map_or_else(|| watch.memory.clone(), |length| (0..length).map(|i| own.iter().map(|memory| memory[i]).sum()).collect())
+    length
+        .map_or_else(|| watch.memory.clone(), |length| (0..length).map(|i| own.iter().map(|memory| memory[i]).sum()).collect())
 }
 
 /// Returns the growth per hour, and the lower and the upper end of its interval; nothing of too few samples.
