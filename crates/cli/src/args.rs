@@ -198,6 +198,8 @@ pub(crate) struct TestbedUp {
     /// Return when the testbed is up, and hold it in the background until `testbed down`
     #[arg(long)]
     pub(crate) background: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
     /// Further recipes: a directory of TOML files
     #[arg(long, value_name = "DIR")]
     pub(crate) recipes: Vec<PathBuf>,
@@ -246,6 +248,14 @@ pub(crate) enum Listed {
     Traffic,
 }
 
+/// What is done when another run uses the same.
+#[derive(Debug, Args)]
+pub(crate) struct WaitOption {
+    /// Wait until no other run uses the same cores, interfaces or device, instead of refusing
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
 /// Where results go and how progress is shown.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
@@ -265,6 +275,8 @@ pub(crate) struct Output {
     /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
     #[arg(long)]
     pub(crate) queries: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }
 
 #[derive(Debug, Args)]

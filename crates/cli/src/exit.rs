@@ -111,7 +111,7 @@ macro_rules! of_a_run {
     };
 }
 
-of_a_run!(SelectionError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
+of_a_run!(SelectionError, HeldError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -136,6 +136,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::OneCore { .. }
         | RunError::NotInstalled { .. }
         | RunError::NeedsRoot
+        | RunError::Lock(_)
         | RunError::Port(_)
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
@@ -175,6 +176,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Held(HeldError::NotUp(plan)) => format!("; sixbench testbed up {plan}"),
         RunError::Held(HeldError::IsUp { plan, .. }) => format!("; sixbench testbed down {plan}"),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
+        RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()
         }

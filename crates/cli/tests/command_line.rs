@@ -284,10 +284,21 @@ fn results_are_not_overwritten() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("twice");
     let plan = scratch.write("plan.toml", KERNEL_TWO_SIZES);
+    let results = scratch.path("results");
+    let refused = || {
+        let output = output(&["run", &plan, "-o", &results]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
+    };
+    scratch.write("results/trials.jsonl", "{}\n");
+    refused();
+    // A run that was killed before its first trial can be resumed.
     scratch.write("results/trials.jsonl", "");
-    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
-    assert!(!output.status.success());
-    assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
+    scratch.write("results/resolved.toml", "");
+    refused();
+    // One that was killed before it could be resumed has left nothing.
+    fs::remove_file(scratch.0.join("results/resolved.toml")).expect("removed");
+    assert_ran(&output(&["run", &plan, "-o", &results]));
 }
 
 #[test]

@@ -20,8 +20,9 @@ fn refused(arguments: &[&str], reason: &str) {
 fn what_is_no_results_directory_is_a_usage_error() {
     let scratch = Scratch::new("usage");
     let (plan, file) = (scratch.write("plan.toml", KERNEL), scratch.write("file", "x"));
-    scratch.write("results/trials.jsonl", "");
+    scratch.write("results/trials.jsonl", "{}\n");
     refused(&["run", &plan, "-o", &scratch.path("results")], "already holds results; choose another directory");
+    scratch.write("results/trials.jsonl", "");
     refused(&["run", &plan, "-o", &file], "cannot create the results directory");
     refused(&["run", &plan, "-o", &format!("{file}/below")], "cannot create the results directory");
     for missing in [scratch.path("missing"), scratch.path("results"), file.clone()] {

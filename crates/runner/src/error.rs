@@ -2,6 +2,7 @@
 //! whoever shows an error knows what its user can call.
 
 use super::campaign::SelectionError;
+use super::locks::LockError;
 use super::merge::MergeError;
 use super::ports::OpenError;
 use super::store::StoreError;
@@ -107,6 +108,9 @@ pub enum RunError {
     /// A frame cannot be made.
     #[error(transparent)]
     Frame(#[from] WireError),
+    /// Another run has what this one needs for itself.
+    #[error(transparent)]
+    Lock(Box<LockError>),
     /// A testbed cannot be held, found or ended.
     #[error(transparent)]
     Held(#[from] HeldError),

@@ -125,25 +125,27 @@ impl Drop for Holder {
     }
 }
 
-/// Leaves one test in a plan, its first unless another is named, and refuses what cannot be brought up here. `path` is where the plan was read.
+/// Refuses to bring up a testbed of a plan of which one is up. `path` is where the plan was read.
 ///
 /// # Errors
-/// An unknown test, a testbed of the plan that is up, or anything for which the test could not be run.
-pub fn check_held(
-    loaded: &mut Loaded,
-    library: &Library,
-    path: &Path,
-    test: Option<&str>,
-    isolation: Isolation,
-) -> Result<(), RunError> {
+/// The testbed that is up.
+pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
+    match find(path) {
+        Ok(HeldTestbed { plan, test, process, .. }) => Err(HeldError::IsUp { plan, test, process }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Leaves one test in a plan, its first unless another is named, and refuses what cannot be brought up here.
+///
+/// # Errors
+/// An unknown test, or anything for which the test could not be run.
+pub fn check_held(loaded: &mut Loaded, library: &Library, test: Option<&str>, isolation: Isolation) -> Result<(), RunError> {
     let names: Vec<String> = loaded.plan.tests.iter().map(|test| test.name.clone()).collect();
     let name = test.or(names.first().map(String::as_str)).unwrap_or_default().to_owned();
     loaded.plan.tests.retain(|test| test.name == name);
     if loaded.plan.tests.is_empty() {
         return Err(HeldError::UnknownTest { test: name, names }.into());
-    }
-    if let Ok(HeldTestbed { plan, test, process, .. }) = find(path) {
-        return Err(HeldError::IsUp { plan, test, process }.into());
     }
     feasible::check(loaded, library, isolation)
 }

@@ -17,6 +17,7 @@ mod feasible;
 pub mod follow;
 pub mod held;
 pub mod history;
+pub mod locks;
 mod manager;
 mod memory;
 mod merge;

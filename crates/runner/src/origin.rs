@@ -67,7 +67,8 @@ pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
     }));
 }
 
-fn now() -> String {
+/// Returns this second, as facts have it.
+pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

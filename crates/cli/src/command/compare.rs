@@ -75,8 +75,7 @@ fn conclude(
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     let isolation = isolation(arguments.force);
-    sixbench_runner::check(&loaded, &library, isolation)?;
-    let results = run::measure((&loaded, &source, Selection::default()), &library, &arguments.output, isolation)?;
+    let results = run::measure((loaded, &source, Selection::default()), &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));

@@ -20,13 +20,15 @@ pub(crate) mod selftest;
 pub(crate) mod testbed;
 pub(crate) mod trial;
 
+use crate::args::WaitOption;
 use crate::exit::{Exit, Failed, advice};
 use crate::output::tell;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::plans;
-use sixbench_plan::{Diagnostic, Loaded};
-use sixbench_runner::RunError;
+use sixbench_plan::{Diagnostic, Links, Loaded};
+use sixbench_runner::locks::{self, LockRequest, ResourceLocks};
+use sixbench_runner::{RunError, stop};
 use sixbench_testbed::recipe::check_reference;
 use sixbench_testbed::{Library, Recipe};
 use std::io::{ErrorKind, IsTerminal};
@@ -136,6 +138,17 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
 fn with_advice(mistake: Diagnostic) -> Diagnostic {
     let command = if mistake.lists_recipes { " (sixbench list duts)" } else { "" };
     Diagnostic { title: mistake.title + command, ..mistake }
+}
+
+/// Takes the locks of what a command measures with; says whom it waits for, if it is to wait. `name` is that of its plan, or the command.
+pub(crate) fn locked(
+    links: &Links,
+    name: &str,
+    directory: Option<&Path>,
+    waiting: &WaitOption,
+) -> Result<ResourceLocks, Failed> {
+    let (stop, request) = (stop::install()?, LockRequest { links, name, directory, waits: waiting.wait });
+    Ok(locks::lock(&request, &stop, |text| tell!("{text}"))?)
 }
 
 /// Returns what is known of the environment: `--force` declares it isolated.

@@ -1,6 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{PlanFile, isolation, library, live, parse_plan, read_plan, stdout_color};
+use super::{PlanFile, isolation, library, live, locked, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
@@ -15,7 +15,7 @@ use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
-use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
+use sixbench_runner::store::{RECIPES, Store, Stored, check_new, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start((&loaded, plan.text, Selection::default()), &library, &arguments.output, Isolation::Unknown)
+    start((loaded, plan.text, Selection::default()), &library, &arguments.output, Isolation::Unknown)
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
@@ -41,7 +41,6 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.recipes)?;
-    sixbench_runner::find_link_rate(&mut loaded);
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
@@ -49,7 +48,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     // Before anything is left out, which depends on the machine.
     let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start((&loaded, &source, selection), &library, &arguments.output, isolation(arguments.force))
+    start((loaded, &source, selection), &library, &arguments.output, isolation(arguments.force))
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
@@ -70,14 +69,12 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
 }
 
 fn start(
-    (loaded, source, selection): (&Loaded, &str, Selection),
+    planned: (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
 ) -> Result<Exit, Failed> {
-    sixbench_runner::check(loaded, library, isolation)?;
-    let results = measure((loaded, source, selection), library, output, isolation)?;
-    results.ended(output.json)
+    measure(planned, library, output, isolation)?.ended(output.json)
 }
 
 /// The results directory of a run, and how the run ended.
@@ -101,14 +98,19 @@ impl RunResults {
     }
 }
 
-/// Runs the selected part of a plan that is known to be feasible.
+/// Runs the selected part of a plan, once it is known to be feasible and nobody else uses what it needs.
 pub(crate) fn measure(
-    (loaded, source, selection): (&Loaded, &str, Selection),
+    (mut loaded, source, selection): (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
 ) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
+    // A run that waits is not to find this out after hours.
+    check_new(&directory)?;
+    let _locks = locked(&loaded.links, &loaded.plan.name, Some(&directory), &output.waiting)?;
+    sixbench_runner::find_link_rate(&mut loaded);
+    sixbench_runner::check(&loaded, library, isolation)?;
     let mut store = Store::create(&directory, &loaded.plan, source, &selection)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
@@ -138,9 +140,9 @@ fn new_directory(plan: &str) -> PathBuf {
 fn resume(directory: &Path, library: &Library, output: &args::Output, isolation: Isolation) -> Result<Exit, Failed> {
     let links = links_of(&source_of(directory)?);
     let library = &with_kept_recipes(directory, library)?;
-    let plan = load(directory)?.plan;
-    sixbench_runner::check(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
+    let _locks = locked(&links, &plan.name, Some(directory), &output.waiting)?;
+    sixbench_runner::check(&Loaded { plan: plan.clone(), links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     if !output.json {
         let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
         tell!("continuing after {} trials{torn}", records.len());

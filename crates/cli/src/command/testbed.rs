@@ -1,6 +1,6 @@
 //! `sixbench testbed`.
 
-use super::{PlanFile, isolation, read_plan};
+use super::{PlanFile, isolation, locked, read_plan};
 use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::output;
@@ -21,12 +21,18 @@ pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
 }
 
 fn up(arguments: &TestbedUp) -> Result<(), Failed> {
-    let TestbedUp { plan, test, background, recipes, force } = arguments;
+    let TestbedUp { plan, test, background, waiting, recipes, force } = arguments;
     let PlanFile { mut loaded, library, .. } = read_plan(plan, recipes)?;
-    held::check_held(&mut loaded, &library, plan, test.as_deref(), isolation(*force))?;
+    held::check_not_up(plan)?;
+    let locks = locked(&loaded.links, &format!("testbed up {}", loaded.plan.name), None, waiting)?;
+    held::check_held(&mut loaded, &library, test.as_deref(), isolation(*force))?;
     let told = |held: &HeldTestbed| output::print(advised(held, *background));
     match background {
-        true => told(&held::hold_in_background()?)?,
+        true => {
+            // The process in the background takes them for itself.
+            drop(locks);
+            told(&held::hold_in_background()?)?;
+        }
         false => held::hold(&loaded, &library, plan, isolation(*force), told)?,
     }
     Ok(())
