@@ -198,9 +198,8 @@ pub(crate) struct TestbedUp {
     /// Return when the testbed is up, and hold it in the background until `testbed down`
     #[arg(long)]
     pub(crate) background: bool,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Let a device send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -244,6 +243,17 @@ pub(crate) enum Listed {
     Plans,
     /// Traffic profiles of subscribers that come with sixbench
     Traffic,
+}
+
+/// Recipes that do not come with sixbench.
+#[derive(Debug, Args)]
+pub(crate) struct FurtherRecipes {
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Run the commands of recipes that the plan itself brings along; without it you are asked, or it is refused
+    #[arg(long)]
+    pub(crate) trust_recipes: bool,
 }
 
 /// Where results go and how progress is shown.
@@ -301,9 +311,8 @@ pub(crate) struct RunArgs {
     /// Continue an interrupted run: its directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan", "shard", "measurements"])]
     pub(crate) resume: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -359,9 +368,8 @@ pub(crate) struct Compare {
     pub(crate) page: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
