@@ -216,7 +216,7 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     let setup = "[[setup]]\nrun = \"false\"\n";
     scratch.write("recipes/broken.toml", &router("broken", "a device that cannot be set up", setup));
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", KERNEL.replace("linux-ipv4", "broken")));
-    let run = output(&["run", &plan, "-o", &scratch.path("results")]);
+    let run = output(&["run", &plan, "--trust-recipes", "-o", &scratch.path("results")]);
     let error = text(&run.stderr);
     let told = "exit 3: testbed could not be built\n".to_owned();
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(3), told), "{error}");

@@ -39,7 +39,7 @@ fn start(room: &Room, arguments: &[&str]) -> Child {
 }
 
 fn run(room: &Room, plan: &str, results: &str) -> Output {
-    start(room, &["run", plan, "-o", results]).wait_with_output().expect("ended")
+    start(room, &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
 }
 
 /// Whether a trial of the test lost nothing in either direction.
@@ -112,7 +112,7 @@ fn ctrl_c_undoes_the_machine_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-stop"), Room::build("stop"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     signal(&child, "INT");
     let output = child.wait_with_output().expect("ended");
@@ -129,7 +129,7 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
     let results = scratch.path("results");
     let siit = REMOTE_TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
     let plan = plan(&room, &scratch, "dut", &siit);
-    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     assert!(room.processes().contains(&"tayga".to_owned()));
     child.kill().expect("killed");
@@ -154,7 +154,7 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-break"), Room::build("break"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     // Of sshd the sessions alone: who listens goes on, so that the machine could be reached again.
     let pids = room.far.shell().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
@@ -177,7 +177,7 @@ fn a_recipe_that_nobody_has_tried_says_so_and_needs_its_machine() {
     assert!(line.contains("(untested recipe)") && line.contains("runs on OpenBSD, over ssh"), "{line}");
     let scratch = Scratch::new("ssh-system");
     let test = plans::of_test("dut = \"openbsd-pf-nat64\"\nconnections = \"1k\"");
-    let output = output(&["run", &scratch.write("plan.toml", &test), "-o", &scratch.path("results")]);
+    let output = output(&["run", &scratch.write("plan.toml", &test), "-o", &scratch.path("results"), "--trust-recipes"]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("openbsd-pf-nat64 needs a machine of its own that runs OpenBSD"), "{error}");

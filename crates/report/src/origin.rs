@@ -5,7 +5,7 @@ use crate::numbers::{count, stretch};
 use crate::status::ended;
 use crate::table::Table;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
-use sixbench_method::record::{Ending, RunPart, TrialRecord};
+use sixbench_method::record::{CodeOrigin, Ending, RunPart, TrialRecord};
 use sixbench_method::status::Stop;
 use std::collections::BTreeSet;
 
@@ -97,6 +97,19 @@ pub(crate) fn table(input: &Input) -> Table {
     ]);
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
     Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
+}
+
+/// The files whose commands the run has run, each with its digest; empty where they are not on record.
+pub(crate) fn code(input: &Input) -> Table {
+    let rows = input.facts.code.iter().map(|file| {
+        let from = match file.origin {
+            CodeOrigin::BuiltIn => "sixbench",
+            CodeOrigin::CommandLine => "the command line",
+            CodeOrigin::Plan => "the plan",
+        };
+        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
+    });
+    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
 }
 
 /// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.

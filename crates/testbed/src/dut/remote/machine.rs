@@ -21,6 +21,11 @@ impl RemoteMachine {
         Self { remote: Remote::new(destination, config), interfaces }
     }
 
+    /// Returns the file that ssh reads in place of its usual configuration.
+    pub fn ssh_config(&self) -> Option<&Path> {
+        self.remote.config()
+    }
+
     /// Opens the connection; see [`Remote::reach`] for its errors.
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
         Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })

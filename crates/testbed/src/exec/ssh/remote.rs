@@ -36,6 +36,10 @@ impl Remote {
         Self { destination: Destination::new(destination, config), connection: None }
     }
 
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.destination.config.as_deref()
+    }
+
     /// The name ssh knows it by.
     pub fn destination(&self) -> &str {
         &self.destination.name
