@@ -16,6 +16,7 @@ use sixbench_method::record::SkippedTest;
 use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
+use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::{Library, NicKind, NicSetting, RemoteMachine};
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -48,6 +49,8 @@ pub struct Links {
     pub busy_poll: bool,
     /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
     pub governor: Option<String>,
+    /// Whether the two interfaces may have addresses of this machine, which come back afterwards.
+    pub own_addresses: OwnAddresses,
     /// Settings of the two interfaces, while a device is measured.
     pub nic: Vec<NicSetting>,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
@@ -235,7 +238,8 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
         section.mistake("right", "left and right must be two interfaces");
     }
     let ports = left.zip(right).map(<[PortSpec; 2]>::from);
-    let nic = read_nic(&section, ports.as_ref());
+    let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
+    let nic = read_nic(&section, has_interfaces);
     let links = Links {
         machine: read_machine(&section, ports.is_some()),
         ports,
@@ -243,6 +247,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
         queues: section.number("queues", queues),
         busy_poll: section.truth("busy-poll").unwrap_or_default(),
         governor: section.text("governor", setting),
+        own_addresses: read_own_addresses(&section, has_interfaces),
         nic,
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
@@ -253,7 +258,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
 }
 
 /// Reads what the two interfaces are to be set to.
-fn read_nic(section: &Section<'_>, ports: Option<&[PortSpec; 2]>) -> Vec<NicSetting> {
+fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
     let offloads = [("offloads-on", "on"), ("offloads-off", "off")].map(|(key, value)| {
         let names = section.texts(key, setting).unwrap_or_default();
         names.into_iter().map(move |name| NicSetting::new(NicKind::Offload, name, value))
@@ -266,16 +271,26 @@ fn read_nic(section: &Section<'_>, ports: Option<&[PortSpec; 2]>) -> Vec<NicSett
     let fields =
         fields.iter().flat_map(|fields| ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields)));
     let settings: Vec<NicSetting> = offloads.into_iter().flatten().chain(rings.into_iter().flatten()).chain(fields).collect();
-    let has_interfaces = ports.is_some_and(|ports| ports.iter().all(|port| port.interface().is_some()));
     let keys = ["offloads-on", "offloads-off", "rx-ring", "tx-ring", "rss-hash"];
-    for key in keys.into_iter().filter(|key| section.is_given(key) && !has_interfaces) {
+    keys.into_iter().for_each(|key| check_interfaces(section, key, has_interfaces));
+    settings
+}
+
+fn read_own_addresses(section: &Section<'_>, has_interfaces: bool) -> OwnAddresses {
+    let may_have = section.truth("lend-addresses").unwrap_or_default();
+    check_interfaces(section, "lend-addresses", has_interfaces);
+    if may_have { OwnAddresses::Lent } else { OwnAddresses::Refused }
+}
+
+/// Reports a key that is given although there are no interfaces of this machine, to which it applies.
+fn check_interfaces(section: &Section<'_>, key: &'static str, has_interfaces: bool) {
+    if section.is_given(key) && !has_interfaces {
         section.mistake_with_help(
             key,
             format!("`{key}` only applies to interfaces of this machine"),
             "name them as `left` and `right`, or leave it out",
         );
     }
-    settings
 }
 
 /// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
@@ -411,10 +426,10 @@ background = \"110%\"
 
     #[test]
     fn settings_of_the_machine_are_read_and_those_of_interfaces_need_some() {
-        let keys = "governor = \"performance\"\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
+        let keys = "governor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
         let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
         let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
-        assert_eq!(links.governor.as_deref(), Some("performance"));
+        assert_eq!((links.governor.as_deref(), links.own_addresses), (Some("performance"), OwnAddresses::Lent));
         let expected = [
             (NicKind::Offload, "rx-gro", "off"),
             (NicKind::Offload, "tx-udp-segmentation", "off"),
@@ -425,7 +440,7 @@ background = \"110%\"
         assert_eq!(links.nic, expected.map(|(kind, name, value)| NicSetting::new(kind, name, value)));
         for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
             let mistakes = of(ports).expect_err("mistakes");
-            assert_eq!(mistakes.len(), 3, "{mistakes:?}");
+            assert_eq!(mistakes.len(), 4, "{mistakes:?}");
             assert_eq!(mistakes[0].title, "`offloads-off` only applies to interfaces of this machine");
         }
     }

@@ -85,7 +85,8 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     if let Some([left, right]) = loaded.links.interfaces() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        existing::check(&shell, left).and_then(|()| existing::check(&shell, right))?;
+        let own = loaded.links.own_addresses;
+        [left, right].iter().try_for_each(|interface| existing::check(&shell, interface, own))?;
     }
     check_machine(loaded, library)
 }

@@ -6,6 +6,7 @@ mod room;
 
 use room::{FAR, Room};
 use sixbench_method::record::{CoreRole, CoreWatch, Watch};
+use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
 use sixbench_testbed::{Cores, Devices, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
@@ -366,4 +367,14 @@ fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     ] {
         assert!(script.contains(line), "{line}{script}");
     }
+}
+
+#[test]
+fn an_interface_that_carries_a_connection_is_not_lent() {
+    let room = Room::build("lent");
+    let check = || existing::check(&room.near.shell(), "mgmt", OwnAddresses::Lent);
+    check().expect("nothing is connected yet");
+    let _reached = reached(&room);
+    let error = check().expect_err("ssh is connected over it").to_string();
+    assert!(error.contains("interface mgmt carries a TCP connection of this host (from 10.99.0.1:"), "{error}");
 }
