@@ -2,12 +2,12 @@
 
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
+use super::machines_section;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
 use super::words::{
-    DutHost, any, backend, core, count, hash_fields, host, identifier, interface, method, port, profile, queues, ring_size,
-    setting, start,
+    any, backend, core, count, hash_fields, identifier, method, port, profile, queues, ring_size, setting, start,
 };
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
@@ -19,7 +19,6 @@ use sixbench_method::units;
 use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::{Library, NicKind, NicSetting, RemoteMachine};
 use std::num::NonZeroU32;
-use std::path::Path;
 use toml::de::DeTable;
 
 /// A plan, and the links and interfaces on which it runs.
@@ -39,8 +38,9 @@ pub struct Links {
     /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
     /// veth, built for the run.
     pub ports: Option<[PortSpec; 2]>,
-    /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
-    pub machine: Option<RemoteMachine>,
+    /// The machines between the two ports, from left to right, where the testbed sets them up: one for each device in a row. Empty where the user
+    /// does, and where there are no ports.
+    pub machines: Vec<RemoteMachine>,
     /// The backend that sends and receives on interfaces.
     pub io: Backend,
     /// Queues of each port; `None` leaves it to the backend, and gives links that are built for the run one.
@@ -241,7 +241,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
     let nic = read_nic(&section, has_interfaces);
     let links = Links {
-        machine: read_machine(&section, ports.is_some()),
+        machines: machines_section::read(&section, ports.is_some()),
         ports,
         io: section.text("io", backend).unwrap_or_default(),
         queues: section.number("queues", queues),
@@ -291,36 +291,6 @@ fn check_interfaces(section: &Section<'_>, key: &'static str, has_interfaces: bo
             "name them as `left` and `right`, or leave it out",
         );
     }
-}
-
-/// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
-fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine> {
-    let host = section.text("host", host);
-    let keys = ["dut-left", "dut-right"];
-    let [left, right] = keys.map(|key| section.text(key, interface));
-    let config = section.text("ssh-config", any);
-    // Where the host was not understood, it is not known which of the other keys belong to it.
-    let host = if section.is_given("host") { host? } else { DutHost::default() };
-    let DutHost::Ssh(name) = host else {
-        for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
-            section.mistake_with_help(
-                key,
-                format!("`{key}` only applies to a DUT over ssh"),
-                "add host = \"ssh:NAME\", or leave it out",
-            );
-        }
-        return None;
-    };
-    if !has_ports {
-        section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
-    }
-    for key in keys.into_iter().filter(|key| !section.is_given(key)) {
-        section.mistake("host", format!("a DUT over ssh needs a `{key}`: its interface that is cabled to this machine"));
-    }
-    if left.is_some() && left == right {
-        section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
-    }
-    Some(RemoteMachine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
 }
 
 #[cfg(test)]
@@ -405,7 +375,7 @@ background = \"110%\"
     fn a_dut_over_ssh_has_interfaces_on_both_machines() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
         let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
-        assert_eq!(links.machine, Some(RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
+        assert_eq!(links.machines, [RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))]);
         let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
         assert_eq!(netns, Links::default());
     }
