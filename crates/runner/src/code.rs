@@ -7,7 +7,7 @@ use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};
 use sixbench_plan::Links;
 use sixbench_testbed::recipe::{RecipeFile, sha256};
-use sixbench_testbed::{Library, Recipe};
+use sixbench_testbed::{Library, Recipe, RemoteMachine};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -43,8 +43,11 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
         library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
-    let config = links.machine.as_ref().and_then(|machine| machine.ssh_config());
-    files.extend(config.map(of_ssh).transpose()?);
+    // One file for all machines of a row.
+    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).collect();
+    for config in configs {
+        files.push(of_ssh(config)?);
+    }
     Ok(files)
 }
 
@@ -102,7 +105,6 @@ fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_testbed::RemoteMachine;
     use std::cell::RefCell;
 
     const NAME: &str = "name = \"tayga-siit\"";
@@ -192,7 +194,7 @@ mod tests {
         std::fs::write(&config, "ProxyCommand touch /x\n").expect("a file");
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let machine = RemoteMachine::new("dut", Some(&config), ["e0", "e1"].map(str::to_owned));
-        let links = Links { machine: Some(machine), ..Links::default() };
+        let links = Links { machines: vec![machine], ..Links::default() };
         let files = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
         std::fs::remove_file(&config).expect("removed");
         let told: Vec<_> = files.iter().map(|file| (file.of.as_str(), file.origin)).collect();
