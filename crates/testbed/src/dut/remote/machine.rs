@@ -10,7 +10,7 @@ use std::path::Path;
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {
-    remote: Remote,
+    pub(super) remote: Remote,
     interfaces: [String; 2],
 }
 
@@ -42,6 +42,11 @@ impl RemoteMachine {
             Some(wanted) => cores::check(wanted, &cores::online(&shell)?, name),
             None => Ok(()),
         }
+    }
+
+    /// The name ssh knows it by.
+    pub fn name(&self) -> &str {
+        self.remote.destination()
     }
 
     /// Who runs where, in a sentence for the report.

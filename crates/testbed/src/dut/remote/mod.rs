@@ -4,9 +4,11 @@
 mod check;
 mod cores;
 mod links;
+mod lock;
 mod machine;
 mod sysctls;
 mod tracking;
 
+pub use lock::{LockAttempt, MachineLock};
 pub use machine::RemoteMachine;
 pub(super) use machine::{prepare, write_sysctls};
