@@ -275,3 +275,34 @@ fn the_commands_for_another_machine_are_shown_without_reaching_it() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(script.contains("dut 'ip link del nat64'") && script.contains("dut 'nft delete table ip sixbench'"), "{script}");
 }
+
+#[test]
+fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_killed() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-lock"), Room::build("lock"));
+    let before = room.state();
+    let (plan, first, second) = (plan(&room, &scratch, "dut", REMOTE_TESTS), scratch.path("first"), scratch.path("second"));
+    let mut holder = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &first]);
+    until_the_first_trial(&mut holder, &first);
+    // A tester on another machine: what it locks there is none of the first one's. Before its interfaces are looked at, which are away.
+    let mut other = Command::new("ip");
+    other.args(["netns", "exec", room.near.name(), env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &second]);
+    let other = other.env("SIXBENCH_LOCKS", scratch.path("locks")).output().expect("sixbench");
+    let error = text(&other.stderr);
+    assert_eq!(other.status.code(), Some(3), "{error}");
+    let words = format!("(process {}, results in {first}) since 20", holder.id());
+    assert!(error.contains("the machine dut is used by `away` of ") && error.contains(&words), "{error}");
+    assert!(error.trim_end().ends_with("; --wait waits until it has ended") && !Path::new(&second).exists(), "{error}");
+    holder.kill().expect("killed");
+    holder.wait().expect("its end");
+    interfaces::give_back_stale(&Shell::new());
+    for side in ["left", "right"] {
+        Shell::new().line(&format!("ip netns del sb-{}-{side}", holder.id())).expect("removed");
+    }
+    // The lock is gone as soon as the sshd there notices.
+    room.assert_is_as(&before);
+    let mut again = start(&room, &["run", "--resume", &first]);
+    let made = records(&first).len();
+    wait_until(&mut again, "record", || records(&first).len() > made);
+    signal(&again, "INT");
+    assert_eq!(again.wait_with_output().expect("its end").status.code(), Some(130));
+}

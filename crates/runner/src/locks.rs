@@ -13,11 +13,12 @@ use super::stop;
 use holder::VARIABLE;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;
-use sixbench_testbed::facts;
+use sixbench_testbed::{LockAttempt, MachineLock, RemoteMachine, Shell, facts};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -30,8 +31,9 @@ const SUFFIX: &str = ".json";
 /// The longest time for which another process may have the guard: it looks at a few small files meanwhile.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The rest between two attempts of a run that waits.
+/// The rest between two attempts of a run that waits, and of one that asks another machine by a connection for each.
 const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE_OF_MACHINES: Duration = Duration::from_secs(2);
 
 /// What a run needs for itself.
 pub struct LockRequest<'a> {
@@ -50,6 +52,8 @@ pub struct LockRequest<'a> {
 pub struct ResourceLocks {
     path: PathBuf,
     file: File,
+    /// The lock of the device's machine, where it has one for itself: held, and never looked at.
+    machine: Option<MachineLock>,
 }
 
 impl Drop for ResourceLocks {
@@ -62,10 +66,51 @@ impl Drop for ResourceLocks {
 ///
 /// # Errors
 /// Another run has some of it; cores that this process may not use; a directory of locks that cannot be used; a stop was requested.
-pub fn lock(request: &LockRequest<'_>, stop: &AtomicBool, tell: impl FnMut(String)) -> Result<ResourceLocks, RunError> {
-    let holder = holder_of(request)?;
+pub fn lock(
+    request: &LockRequest<'_>,
+    stop: &Arc<AtomicBool>,
+    mut tell: impl FnMut(String),
+) -> Result<ResourceLocks, RunError> {
+    let mut holder = holder_of(request)?;
     let directory = LockDirectory::open(directory_of_locks())?;
-    if request.waits { directory.add_when_free(holder, stop, tell) } else { Ok(directory.add(&holder)?) }
+    let machine = request.links.machine.as_ref();
+    let shell = Shell::new().stopped_by(stop.clone());
+    let mut told = String::new();
+    loop {
+        let locked = directory.add(&holder).map_err(RunError::from);
+        let error = match locked.and_then(|locks| with_machine(locks, machine, &holder, (&shell, &mut tell))) {
+            Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
+            other => return other,
+        };
+        if told != error.to_string() {
+            told = error.to_string();
+            tell(format!("waiting: {told}"));
+        }
+        stop::rest(stop, if machine.is_some() { PAUSE_OF_MACHINES } else { PAUSE })?;
+        holder.since = now();
+    }
+}
+
+/// Adds the lock of the device's machine, if it has one for itself. Where another has it, those of this machine are released.
+fn with_machine(
+    mut locks: ResourceLocks,
+    machine: Option<&RemoteMachine>,
+    holder: &LockHolder,
+    (shell, tell): (&Shell, &mut impl FnMut(String)),
+) -> Result<ResourceLocks, RunError> {
+    let Some(machine) = machine else { return Ok(locks) };
+    let text = serde_json::to_string(holder).map_err(io::Error::from)?;
+    let name = machine.name().to_owned();
+    match machine.lock(&text, shell)? {
+        LockAttempt::Taken(lock) => locks.machine = Some(lock),
+        LockAttempt::Held(by) => {
+            return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
+        }
+        LockAttempt::Unsupported => {
+            tell(format!("warning: {name} has neither flock nor lockf, so no other tester is kept from it"));
+        }
+    }
+    Ok(locks)
 }
 
 /// Returns a run as others are to see it.
@@ -115,31 +160,12 @@ impl LockDirectory {
         Ok(Self(path))
     }
 
-    /// Adds a holder as soon as nobody else has something that it needs.
-    fn add_when_free(
-        &self,
-        mut holder: LockHolder,
-        stop: &AtomicBool,
-        mut tell: impl FnMut(String),
-    ) -> Result<ResourceLocks, RunError> {
-        let mut told = String::new();
-        loop {
-            let error = match self.add(&holder) {
-                Err(error) if error.is_temporary() => error.to_string(),
-                other => return Ok(other?),
-            };
-            if told != error {
-                tell(format!("waiting: {error}"));
-                told = error;
-            }
-            stop::rest(stop, PAUSE)?;
-            holder.since = now();
-        }
-    }
-
     /// Adds a holder, unless another one has something that it needs.
     fn add(&self, holder: &LockHolder) -> Result<ResourceLocks, LockError> {
         let _guard = self.guard()?;
+        if let Some(holder) = self.tester_of_this_machine() {
+            return Err(LockError::IsDevice { holder });
+        }
         for other in self.holders()? {
             if let Some(what) = holder.shared_with(&other) {
                 return Err(LockError::Held { what, holder: Box::new(other) });
@@ -171,6 +197,14 @@ impl LockDirectory {
         Ok(own.filter_map(|path| holder_in(&path)).collect())
     }
 
+    /// Returns what a tester on another machine says of itself that has this machine for its device; `None` where there is no such tester.
+    fn tester_of_this_machine(&self) -> Option<Option<Box<LockHolder>>> {
+        let lock = options().open(self.0.join("machine")).ok()?;
+        let is_held = matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let told = || fs::read_to_string(self.0.join("machine.holder")).ok();
+        is_held.then(|| told().and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
     /// Writes the file of a holder, and locks it.
     fn write(&self, holder: &LockHolder) -> io::Result<ResourceLocks> {
         // A process may have several locks, and containers that share the directory count their processes alike.
@@ -179,7 +213,7 @@ impl LockDirectory {
         let path = paths.find(|path| !path.exists()).expect("names do not end");
         let file = options().write(true).create_new(true).open(&path)?;
         // From here on the file goes with its owner, also where it cannot be written.
-        let locks = ResourceLocks { path, file };
+        let locks = ResourceLocks { path, file, machine: None };
         locks.file.try_lock()?;
         (&locks.file).write_all(serde_json::to_string(holder)?.as_bytes())?;
         Ok(locks)
@@ -226,7 +260,6 @@ impl From<LockError> for RunError {
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    use std::sync::mpsc;
 
     /// A directory of a test's own, gone when dropped.
     struct Scratch(PathBuf);
@@ -325,24 +358,19 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_waits_says_once_for_whom_and_goes_on_when_that_has_ended() {
-        let scratch = Scratch::new("waits");
+    fn a_machine_that_is_the_device_of_another_tester_is_not_used_until_that_has_ended() {
+        let scratch = Scratch::new("device");
         let directory = scratch.open();
-        let first = directory.add(&holder([0], &[])).expect("nobody else");
-        let (send, told) = mpsc::channel();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let waiting =
-                scope.spawn(|| directory.add_when_free(holder([0], &[]), &stop, |text| send.send(text).expect("a listener")));
-            let text = told.recv().expect("a sentence");
-            assert!(text.starts_with("waiting: core 0 is used by `nightly` of ada"), "{text}");
-            drop(first);
-            waiting.join().expect("no panic").expect("free now");
-        });
-        assert!(told.try_recv().is_err(), "it is said once");
-        let _again = directory.add(&holder([0], &[])).expect("released");
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        let stopped = directory.add_when_free(holder([0], &[]), &stop, |_| ());
-        assert!(matches!(stopped, Err(RunError::Interrupted)));
+        let tester = LockHolder { host: "lab2".to_owned(), ..holder([0], &[]) };
+        fs::write(scratch.0.join("machine.holder"), serde_json::to_string(&tester).expect("JSON")).expect("a file");
+        let lock = File::create(scratch.0.join("machine")).expect("a file");
+        lock.lock().expect("as the session of that tester does");
+        let error = directory.add(&holder([9], &[])).expect_err("the machine is used").to_string();
+        assert!(
+            error.starts_with("this machine is the device of `nightly` of ada") && error.ends_with("Z, on lab2"),
+            "{error}"
+        );
+        drop(lock);
+        directory.add(&holder([9], &[])).expect("it has ended");
     }
 }

@@ -15,7 +15,8 @@ pub mod recipe;
 
 pub use availability::{availability, why_missing};
 pub use dut::{
-    ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone, check_machines, layout_of_machines,
+    ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock, RealAuthority, RemoteMachine, Subscriber, Zone,
+    check_machines, layout_of_machines,
 };
 pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{

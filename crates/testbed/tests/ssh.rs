@@ -9,8 +9,12 @@ use sixbench_method::record::{CoreRole, CoreWatch, Watch};
 use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
-use sixbench_testbed::{Cores, Devices, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError, check_machines};
+use sixbench_testbed::{
+    Cores, Devices, DutOptions, Library, LockAttempt, Recipe, RemoteMachine, Shell, TestbedError, check_machines,
+};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -410,4 +414,45 @@ fn an_interface_that_carries_a_connection_is_not_lent() {
     let _reached = reached(&room);
     let error = check().expect_err("ssh is connected over it").to_string();
     assert!(error.contains("interface mgmt carries a TCP connection of this host (from 10.99.0.1:"), "{error}");
+}
+
+/// Returns who has the machine, in the words of the holder; `None` if it was free.
+fn holder(room: &Room, tester: &str) -> Option<String> {
+    match machine(room).lock(tester, &Shell::new()).expect("an answer") {
+        LockAttempt::Taken(_) => None,
+        LockAttempt::Held(by) => Some(by),
+        LockAttempt::Unsupported => panic!("flock (util-linux) is everywhere"),
+    }
+}
+
+#[test]
+fn a_machine_is_one_testers_until_its_session_ends() {
+    let room = Room::build("lock");
+    let first = machine(&room).lock("{\"name\": \"it's first\"}", &Shell::new()).expect("an answer");
+    assert!(matches!(first, LockAttempt::Taken(_)), "{first:?}");
+    assert_eq!(holder(&room, "second").as_deref(), Some("{\"name\": \"it's first\"}"));
+    drop(first);
+    assert_eq!(holder(&room, "second"), None);
+    assert_eq!(room.processes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_machine_that_measures_itself_is_nobodys_device_meanwhile() {
+    let room = Room::build("lock-run");
+    let script = "echo 'a run there' > /run/sixbench/7-0.json; exec flock /run/sixbench/7-0.json sh -c 'echo locked; exec cat'";
+    assert_eq!(holder(&room, "first"), None, "this makes the directory");
+    let mut run = Command::new("ssh")
+        .args(["-F", &room.config().display().to_string(), "dut", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("ssh");
+    let mut line = String::new();
+    BufReader::new(run.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    assert_eq!(line, "locked\n");
+    assert_eq!(holder(&room, "second").as_deref(), Some("a run there"));
+    assert_eq!(holder(&room, "a run there"), None, "this is the run of this tester, on one machine with its device");
+    drop(run.stdin.take());
+    run.wait().expect("its end");
+    assert_eq!(holder(&room, "second"), None);
 }

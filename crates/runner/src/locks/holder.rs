@@ -16,6 +16,12 @@ pub enum LockError {
     /// Another run has some of it.
     #[error("{what} used by {holder}")]
     Held { what: String, holder: Box<LockHolder> },
+    /// The machine of the device is used by another tester, or by a run on that machine itself.
+    #[error("the machine {machine} is used by {}", on_host(holder.as_deref()))]
+    Machine { machine: String, holder: Option<Box<LockHolder>> },
+    /// This machine is the device of a tester on another machine.
+    #[error("this machine is the device of {}", on_host(holder.as_deref()))]
+    IsDevice { holder: Option<Box<LockHolder>> },
     /// The directory of the locks cannot be used.
     #[error("cannot use {} for the locks that keep runs apart: {why}; {VARIABLE} names another directory", path.display())]
     Directory { path: PathBuf, why: String },
@@ -24,7 +30,7 @@ pub enum LockError {
 impl LockError {
     /// Returns whether waiting helps.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Held { .. })
+        matches!(self, Self::Held { .. } | Self::Machine { .. } | Self::IsDevice { .. })
     }
 }
 
@@ -64,6 +70,11 @@ impl LockHolder {
         let verb = if cores.len() + ports.len() == 1 { "is" } else { "are" };
         (!words.is_empty()).then(|| format!("{} {verb}", words.join(" and ")))
     }
+}
+
+/// Returns a holder on a machine that may be another than this one, in words.
+fn on_host(holder: Option<&LockHolder>) -> String {
+    holder.map_or_else(|| "another tester".to_owned(), |holder| format!("{holder}, on {}", holder.host))
 }
 
 /// Returns things with their noun, such as `cores 2, 3`; `None` where there are none.

@@ -10,7 +10,7 @@ use std::path::Path;
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {
-    remote: Remote,
+    pub(super) remote: Remote,
     interfaces: [String; 2],
 }
 

@@ -4,11 +4,13 @@
 mod check;
 mod cores;
 mod links;
+mod lock;
 mod machine;
 mod row;
 mod sysctls;
 mod tracking;
 
+pub use lock::{LockAttempt, MachineLock};
 pub use machine::RemoteMachine;
 pub(super) use machine::write_sysctls;
 pub(super) use row::prepare;
