@@ -1,13 +1,14 @@
 //! The plan file: what its tables and keys mean.
 
+use super::agent_section::{AgentMachine, TesterEnds, check_tests as check_agent, read_ends};
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
 use super::words::{
-    DutHost, any, backend, core, count, hash_fields, host, identifier, interface, method, port, profile, queues, ring_size,
-    setting, start,
+    DutHost, any, backend, core, count, hash_fields, host, identifier, interface, method, profile, queues, ring_size, setting,
+    start,
 };
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
@@ -38,6 +39,8 @@ pub struct Links {
     /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
     /// veth, built for the run.
     pub ports: Option<[PortSpec; 2]>,
+    /// The machine of one of the two ports, where the tester is on two machines; the port is then an interface of that machine.
+    pub agent: Option<AgentMachine>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub machine: Option<RemoteMachine>,
     /// The backend that sends and receives on interfaces.
@@ -57,9 +60,17 @@ pub struct Links {
 }
 
 impl Links {
+    /// Returns the names of the interfaces of this machine that are ports of the tester, the left one before the right one; one where the other is an
+    /// agent's.
+    pub fn own_interfaces(&self) -> Vec<&str> {
+        let is_agents = |side: usize| self.agent.as_ref().is_some_and(|agent| agent.sends as usize == side);
+        let own = self.ports.iter().flatten().enumerate().filter(|(side, _)| !is_agents(*side));
+        own.filter_map(|(_, port)| port.interface()).collect()
+    }
+
     /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
     pub fn interfaces(&self) -> Option<[&str; 2]> {
-        let [left, right] = self.ports.as_ref()?;
+        let [left, right] = self.ports.as_ref().filter(|_| self.agent.is_none())?;
         Some([left.interface()?, right.interface()?])
     }
 }
@@ -140,6 +151,9 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
     let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts };
     let tests = read_tests(&file, &defaults);
+    if let (Some(tests), Some(_)) = (&tests, &links.agent) {
+        file.section("testbed", "[testbed]").iter().for_each(|section| check_agent(section, tests));
+    }
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
@@ -226,19 +240,12 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
-    let left = section.text("left", port);
-    let right = section.text("right", port);
-    if left.is_some() != right.is_some() {
-        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
-    }
-    if left.is_some() && left == right {
-        section.mistake("right", "left and right must be two interfaces");
-    }
-    let ports = left.zip(right).map(<[PortSpec; 2]>::from);
+    let TesterEnds { ports, agent } = read_ends(&section);
     let nic = read_nic(&section, ports.as_ref());
     let links = Links {
         machine: read_machine(&section, ports.is_some()),
         ports,
+        agent,
         io: section.text("io", backend).unwrap_or_default(),
         queues: section.number("queues", queues),
         busy_poll: section.truth("busy-poll").unwrap_or_default(),
@@ -287,7 +294,8 @@ fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine>
     // Where the host was not understood, it is not known which of the other keys belong to it.
     let host = if section.is_given("host") { host? } else { DutHost::default() };
     let DutHost::Ssh(name) = host else {
-        for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
+        let config = (!section.is_given("agent")).then_some("ssh-config");
+        for key in keys.into_iter().chain(config).filter(|key| section.is_given(key)) {
             section.mistake_with_help(
                 key,
                 format!("`{key}` only applies to a DUT over ssh"),
@@ -315,7 +323,8 @@ mod tests {
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
-    use sixbench_method::terms::Directions;
+    use sixbench_method::terms::{Direction, Directions};
+    use sixbench_testbed::Remote;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
 
@@ -406,6 +415,44 @@ background = \"110%\"
             let source = format!("{SMALLEST}[testbed]\n{testbed}");
             let mistakes = parse(&source, &DUTS).expect_err("mistakes");
             insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
+    }
+
+    #[test]
+    fn a_tester_on_two_machines_has_one_end_here_and_one_there() {
+        let links = |testbed: &str| parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS).expect("a plan").links;
+        let right = links("left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"f1\"\n");
+        let agent = right.agent.as_ref().expect("an agent");
+        assert_eq!((agent.remote.destination(), agent.interface.as_str(), agent.program.as_str()), ("far", "f1", "sixbench"));
+        assert_eq!((agent.sends, right.own_interfaces(), right.interfaces()), (Direction::Reverse, vec!["e0"], None));
+        let left = links(
+            "right = \"e1\"\nagent = \"ssh:far\"\nagent-left = \"f0\"\nagent-cores = [2, 3]\nagent-program = \"/opt/sixbench\"\n\
+             ssh-config = \"c\"\n",
+        );
+        let agent = left.agent.as_ref().expect("an agent");
+        assert_eq!((agent.sends, left.own_interfaces(), &agent.cores[..]), (Direction::Forward, vec!["e1"], &[2, 3][..]));
+        assert_eq!((agent.program.as_str(), agent.remote == Remote::new("far", Some(Path::new("c")))), ("/opt/sixbench", true));
+    }
+
+    #[test]
+    fn mistakes_of_a_tester_on_two_machines_are_told_each_at_its_line() {
+        let agent = "agent = \"ssh:far\"\n";
+        for (name, testbed, test) in [
+            ("alone", "left = \"e0\"\nright = \"e1\"\nagent-cores = [1]\nagent-program = \"x\"\n".to_owned(), ""),
+            ("both_here", format!("left = \"e0\"\nright = \"e1\"\n{agent}"), ""),
+            ("same_end", format!("left = \"e0\"\n{agent}agent-left = \"f0\"\n"), ""),
+            ("strange", "left = \"e0\"\nagent = \"far\"\nagent-right = \"f 0\"\nagent-program = \"-x\"\n".to_owned(), ""),
+            (
+                "refused",
+                format!("left = \"e0\"\n{agent}agent-right = \"f1\"\n"),
+                "[[test]]\nname = \"rtt\"\ndut = \"linux-ipv4\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"\n\
+                 [[test]]\nname = \"tcp\"\ndut = \"linux-ipv4\"\nmeasure = \"tcp-capacity\"\n\
+                 [[test]]\nname = \"states\"\ndut = \"linux-ipv4\"\nmeasure = \"establishment-rate\"\nconnections = \"1k\"\n",
+            ),
+        ] {
+            let source = format!("{SMALLEST}{test}[testbed]\n{testbed}");
+            let mistakes = parse(&source, &DUTS).expect_err("mistakes");
+            insta::assert_snapshot!(format!("agent_{name}"), render("plan.toml", &source, &mistakes, false));
         }
     }
 

@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::request::{SessionRequest, Site};
 use crate::profile;
 use sixbench_io::PortSpec;
-use sixbench_plan::Links;
+use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, RemoteMachine, Sysctls, TestbedError};
 
@@ -115,10 +115,21 @@ fn away(
 
 fn on_ports(links: &Links) -> Vec<String> {
     let Some([left, right]) = &links.ports else { return Vec::new() };
-    let (kind, apart) = match links.interfaces() {
-        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
-        None => ("ports", ""),
+    let (kind, apart) = match links.own_interfaces().len() {
+        1.. => ("interfaces", ", each in a network namespace of the tester's own"),
+        0 => ("ports", ""),
     };
+    if let Some(agent) = &links.agent {
+        let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
+        let of_dut = links.machine.as_ref().map_or("it was not set up by sixbench".to_owned(), RemoteMachine::layout);
+        return vec![format!(
+            "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
+             cabled to both; {of_dut}",
+            links.own_interfaces().concat(),
+            agent.interface,
+            agent.remote.destination()
+        )];
+    }
     match &links.machine {
         Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
         None => {

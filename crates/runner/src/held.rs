@@ -218,7 +218,8 @@ impl OpenTestbed {
             Self::WithHosts(session) => session.hosts(),
             Self::Bare(_) => None,
         };
-        let mut ends = self.built().links.ends().map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string()));
+        let ends = self.built().links.ends().into_iter();
+        let mut ends: Vec<_> = ends.map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string())).collect();
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }

@@ -168,7 +168,8 @@ fn open_ports(
             outcome => return outcome.map_err(RunError::from),
         }
     };
-    let [left, right] = links.ends();
+    let both: [_; 2] = links.ends().try_into().map_err(|_| RunError::NeedsInterfaces)?;
+    let [left, right] = both;
     let (left, right) = (open(left)?, open(right)?);
     let mut how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
     for port in [&left, &right] {

@@ -15,7 +15,7 @@ pub mod recipe;
 
 pub use availability::{availability, why_missing};
 pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
-pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
+pub use exec::{Daemon, Remote, RemoteProgram, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{
     Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories, interfaces,
     make_holder_directory, namespace, sweep, topology,
