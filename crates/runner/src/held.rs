@@ -145,6 +145,9 @@ pub fn check_held(
     if let Ok(HeldTestbed { plan, test, process, .. }) = find(path) {
         return Err(HeldError::IsUp { plan, test, process }.into());
     }
+    if let Some(agent) = &loaded.links.agent {
+        return Err(HeldError::OnTwoMachines(agent.remote.destination().to_owned()).into());
+    }
     feasible::check(loaded, library, isolation)
 }
 
