@@ -1,9 +1,11 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
+mod hosts;
 mod moment;
 mod run;
 mod watch;
 
+pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
