@@ -200,9 +200,8 @@ pub(crate) struct TestbedUp {
     pub(crate) background: bool,
     #[command(flatten)]
     pub(crate) waiting: WaitOption,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Let a device send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -254,6 +253,17 @@ pub(crate) struct WaitOption {
     /// Wait until no other run uses the same cores, interfaces or device, instead of refusing
     #[arg(long)]
     pub(crate) wait: bool,
+}
+
+/// Recipes that do not come with sixbench.
+#[derive(Debug, Args)]
+pub(crate) struct FurtherRecipes {
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Run the commands of recipes that the plan itself brings along; without it you are asked, or it is refused
+    #[arg(long)]
+    pub(crate) trust_recipes: bool,
 }
 
 /// Where results go and how progress is shown.
@@ -313,9 +323,8 @@ pub(crate) struct RunArgs {
     /// Continue an interrupted run: its directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan", "shard", "measurements"])]
     pub(crate) resume: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -371,9 +380,8 @@ pub(crate) struct Compare {
     pub(crate) page: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,

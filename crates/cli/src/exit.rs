@@ -128,6 +128,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Mismatch(_)
         | RunError::Selection(_)
         | RunError::Merge(_)
+        | RunError::Untrusted(_)
         | RunError::Held(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,
@@ -175,6 +176,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::Held(HeldError::NotUp(plan)) => format!("; sixbench testbed up {plan}"),
         RunError::Held(HeldError::IsUp { plan, .. }) => format!("; sixbench testbed down {plan}"),
+        RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {

@@ -190,7 +190,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
     let later = "[[test]]\nname = \"later\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\n";
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{broken}{absent}{later}"));
     let results = scratch.path("results");
-    let child = start(&["run", &plan, "-o", &results]);
+    let child = start(&["run", &plan, "--trust-recipes", "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
@@ -330,7 +330,7 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
         KERNEL_TWO_SIZES.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{mortal}"));
     let results = scratch.path("results");
-    let child = start(&["run", &plan, "-o", &results]);
+    let child = start(&["run", &plan, "--trust-recipes", "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));

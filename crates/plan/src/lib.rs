@@ -7,6 +7,7 @@ pub mod description;
 mod diagnostic;
 mod dns_section;
 mod expect_section;
+mod machines_section;
 mod measure_section;
 mod plan_file;
 pub mod plans;

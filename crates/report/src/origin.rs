@@ -6,7 +6,7 @@ use crate::status::ended;
 use crate::table::Table;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use sixbench_method::plan::Point;
-use sixbench_method::record::{Ending, RepetitionHosts, RunPart, TrialRecord};
+use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart, TrialRecord};
 use sixbench_method::status::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,6 +119,19 @@ fn on_hosts(input: &Input) -> Vec<String> {
         format!("{host}: {}", points.into_iter().map(of_point).collect::<Vec<_>>().join("; "))
     };
     hosts.all().into_iter().map(of_host).collect()
+}
+
+/// The files whose commands the run has run, each with its digest; empty where they are not on record.
+pub(crate) fn code(input: &Input) -> Table {
+    let rows = input.facts.code.iter().map(|file| {
+        let from = match file.origin {
+            CodeOrigin::BuiltIn => "sixbench",
+            CodeOrigin::CommandLine => "the command line",
+            CodeOrigin::Plan => "the plan",
+        };
+        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
+    });
+    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
 }
 
 /// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.

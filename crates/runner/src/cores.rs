@@ -6,9 +6,9 @@ use sixbench_method::plan::Plan;
 use sixbench_plan::Links;
 use sixbench_testbed::{Cores, Library, Recipe};
 
-/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
+/// Refuses numbers of cores that this machine has not got, before anything is touched. Other machines are asked for their own.
 pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
-    if links.machine.is_some() {
+    if !links.machines.is_empty() {
         return cores(links).map(drop);
     }
     let cores = cores(links)?;

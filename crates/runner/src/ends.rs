@@ -40,7 +40,7 @@ impl TesterLinks {
     pub(super) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
         let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
         interfaces.into_iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
-        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic)?))
+        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic, site.links.own_addresses)?))
     }
 
     /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.

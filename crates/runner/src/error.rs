@@ -10,11 +10,13 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_engine::tcp::TcpError;
 use sixbench_method::isolation::Forbidden;
+use sixbench_method::record::CodeFile;
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
+use sixbench_testbed::doctor::is_root;
 use sixbench_wire::WireError;
 use std::error::Error;
 use std::io;
@@ -111,6 +113,9 @@ pub enum RunError {
     /// Another run has what this one needs for itself.
     #[error(transparent)]
     Lock(Box<LockError>),
+    /// The plan brings along files with commands that nobody trusts.
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
     /// A testbed cannot be held, found or ended.
     #[error(transparent)]
     Held(#[from] HeldError),
@@ -249,6 +254,19 @@ pub enum HeldError {
     /// The process does not end.
     #[error("process {0} still holds the testbed")]
     NotEnded(u32),
+}
+
+/// The files with commands that a plan brings along and nobody trusts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the plan brings along files whose commands {} would run:{}", user(), lines_of(.0))]
+pub struct Untrusted(pub Vec<CodeFile>);
+
+fn user() -> &'static str {
+    if is_root() { "root" } else { "this user" }
+}
+
+fn lines_of(files: &[CodeFile]) -> String {
+    files.iter().map(|file| format!("\n  {} (of {}, SHA-256 {})", file.path, file.of, file.sha256)).collect()
 }
 
 /// What is wrong with a test and the recipes it names, in words.

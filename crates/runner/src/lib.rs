@@ -6,6 +6,7 @@
 pub mod archive;
 mod built;
 pub mod campaign;
+pub mod code;
 pub mod collection;
 mod cores;
 mod differences;
@@ -63,7 +64,7 @@ mod stateful_tests;
 
 pub use cores::spare_cores;
 pub use dimensioning::dimensioned;
-pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
+pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;

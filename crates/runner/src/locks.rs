@@ -52,8 +52,8 @@ pub struct LockRequest<'a> {
 pub struct ResourceLocks {
     path: PathBuf,
     file: File,
-    /// The lock of the device's machine, where it has one for itself: held, and never looked at.
-    machine: Option<MachineLock>,
+    /// The locks of the devices' machines, where they have some for themselves: held, and never looked at.
+    machines: Vec<MachineLock>,
 }
 
 impl Drop for ResourceLocks {
@@ -73,12 +73,12 @@ pub fn lock(
 ) -> Result<ResourceLocks, RunError> {
     let mut holder = holder_of(request)?;
     let directory = LockDirectory::open(directory_of_locks())?;
-    let machine = request.links.machine.as_ref();
+    let machines = &request.links.machines[..];
     let shell = Shell::new().stopped_by(stop.clone());
     let mut told = String::new();
     loop {
         let locked = directory.add(&holder).map_err(RunError::from);
-        let error = match locked.and_then(|locks| with_machine(locks, machine, &holder, (&shell, &mut tell))) {
+        let error = match locked.and_then(|locks| with_machines(locks, machines, &holder, (&shell, &mut tell))) {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
         };
@@ -86,28 +86,29 @@ pub fn lock(
             told = error.to_string();
             tell(format!("waiting: {told}"));
         }
-        stop::rest(stop, if machine.is_some() { PAUSE_OF_MACHINES } else { PAUSE })?;
+        stop::rest(stop, if machines.is_empty() { PAUSE } else { PAUSE_OF_MACHINES })?;
         holder.since = now();
     }
 }
 
-/// Adds the lock of the device's machine, if it has one for itself. Where another has it, those of this machine are released.
-fn with_machine(
+/// Adds the locks of the devices' machines. Where another has one of them, all are released.
+fn with_machines(
     mut locks: ResourceLocks,
-    machine: Option<&RemoteMachine>,
+    machines: &[RemoteMachine],
     holder: &LockHolder,
     (shell, tell): (&Shell, &mut impl FnMut(String)),
 ) -> Result<ResourceLocks, RunError> {
-    let Some(machine) = machine else { return Ok(locks) };
     let text = serde_json::to_string(holder).map_err(io::Error::from)?;
-    let name = machine.name().to_owned();
-    match machine.lock(&text, shell)? {
-        LockAttempt::Taken(lock) => locks.machine = Some(lock),
-        LockAttempt::Held(by) => {
-            return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
-        }
-        LockAttempt::Unsupported => {
-            tell(format!("warning: {name} has neither flock nor lockf, so no other tester is kept from it"));
+    for machine in machines {
+        let name = machine.name().to_owned();
+        match machine.lock(&text, shell)? {
+            LockAttempt::Taken(lock) => locks.machines.push(lock),
+            LockAttempt::Held(by) => {
+                return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
+            }
+            LockAttempt::Unsupported => {
+                tell(format!("warning: {name} has neither flock nor lockf, so no other tester is kept from it"));
+            }
         }
     }
     Ok(locks)
@@ -213,7 +214,7 @@ impl LockDirectory {
         let path = paths.find(|path| !path.exists()).expect("names do not end");
         let file = options().write(true).create_new(true).open(&path)?;
         // From here on the file goes with its owner, also where it cannot be written.
-        let locks = ResourceLocks { path, file, machine: None };
+        let locks = ResourceLocks { path, file, machines: Vec::new() };
         locks.file.try_lock()?;
         (&locks.file).write_all(serde_json::to_string(holder)?.as_bytes())?;
         Ok(locks)

@@ -4,8 +4,9 @@ use super::cores::cores;
 use super::error::RunError;
 use super::request::{RunRequest, Site};
 use super::version::VERSION;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::Test;
-use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
+use sixbench_method::record::{CodeFile, Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::facts::{self, Machine};
 use sixbench_testbed::quoted;
 use std::collections::BTreeMap;
@@ -22,10 +23,12 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn begin(request: &RunRequest) -> Facts {
+/// Returns the facts with which a run, or a further part of one, begins; `code` are the files whose commands it runs.
+pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let host = of_host(&request.site);
-    let mut facts = Facts { sixbench: VERSION.to_owned(), host, ..earlier };
+    let code = each_once(earlier.code.iter().cloned().chain(code));
+    let mut facts = Facts { sixbench: VERSION.to_owned(), host, code, ..earlier };
     facts.labels.extend(request.labels.iter().cloned());
     if !request.selection.is_all() {
         facts.selection = request.selection.clone();

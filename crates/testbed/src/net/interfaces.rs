@@ -2,7 +2,8 @@
 //! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
 //! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
 
-use super::existing;
+use super::existing::{self, OwnAddresses};
+use super::lent_addresses;
 use super::namespace::{Namespace, name};
 use super::nic::{self, NicSetting};
 use crate::exec::{Shell, TestbedError, is_alive, warn};
@@ -54,18 +55,26 @@ struct Lent {
     /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`], each with what it held; and what
     /// [`NicSetting::noted`] says of the settings that a plan changes.
     settings: Vec<(String, String)>,
+    /// The commands that give it its addresses and routes again.
+    addresses: Vec<String>,
 }
 
 impl Interfaces {
     /// Checks the left and the right interface and moves each into a namespace of its own, where it is set as `wanted`, is up, and the kernel
-    /// is silent on it.
+    /// is silent on it. `own` says whether they may have addresses, which are then given back with them.
     ///
     /// # Errors
     /// An interface that is this machine's own, that the kernel does not let go, or that cannot be set so; what was done until then is undone.
-    pub fn take(shell: &Shell, run: &str, names: [&str; 2], wanted: &[NicSetting]) -> Result<Self, TestbedError> {
-        names.iter().try_for_each(|interface| existing::check(shell, interface))?;
+    pub fn take(
+        shell: &Shell,
+        run: &str,
+        names: [&str; 2],
+        wanted: &[NicSetting],
+        own: OwnAddresses,
+    ) -> Result<Self, TestbedError> {
+        names.iter().try_for_each(|interface| existing::check(shell, interface, own))?;
         shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
-        let lent = names.iter().map(|interface| Lent::read(shell, interface, wanted)).collect::<Result<Vec<_>, _>>()?;
+        let lent = names.iter().map(|interface| Lent::read(shell, interface, wanted, own)).collect::<Result<Vec<_>, _>>()?;
         let left = Namespace::new(shell, &name(run, "left"))?;
         let right = Namespace::new(shell, &name(run, "right"))?;
         write_note(shell, [left.name(), right.name()], &lent)?;
@@ -137,7 +146,7 @@ impl Drop for Interfaces {
 }
 
 impl Lent {
-    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Result<Self, TestbedError> {
+    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting], own: OwnAddresses) -> Result<Self, TestbedError> {
         let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
         let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
         let has = |flag| flags.split(',').any(|own| own == flag);
@@ -148,13 +157,18 @@ impl Lent {
         });
         let held = nic::held(shell, interface, wanted).into_iter().map(NicSetting::noted);
         let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).chain(held).collect();
-        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
+        let addresses = match own {
+            OwnAddresses::Lent => lent_addresses::commands(shell, interface)?,
+            OwnAddresses::Refused => Vec::new(),
+        };
+        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings, addresses })
     }
 
     fn to_lines(&self) -> String {
-        let Self { name, is_up, has_arp, settings } = self;
+        let Self { name, is_up, has_arp, settings, addresses } = self;
         let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
-        format!("interface {name} {is_up} {has_arp}\n{settings}")
+        let addresses: String = addresses.iter().map(|command| format!("command {command}\n")).collect();
+        format!("interface {name} {is_up} {has_arp}\n{settings}{addresses}")
     }
 }
 
@@ -255,7 +269,7 @@ fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Return
 }
 
 fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<(), TestbedError> {
-    let Lent { name, is_up, has_arp, settings } = lent;
+    let Lent { name, is_up, has_arp, settings, addresses } = lent;
     inside.line(&format!("ip link set {name} down"))?;
     inside.line(&format!("ip address flush dev {name}"))?;
     inside.line(&format!("ip link set {name} arp {}", if *has_arp { "on" } else { "off" }))?;
@@ -269,7 +283,16 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
             warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
         }
     }
-    if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
+    if *is_up {
+        outside.line(&format!("ip link set {name} up"))?;
+    }
+    for command in addresses {
+        // The kernel may have made some of them again by itself.
+        if let Err(error) = outside.line(command) {
+            warn(&format!("cannot give interface {name} back what it had ({command})"), &error);
+        }
+    }
+    Ok(())
 }
 
 /// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
@@ -305,11 +328,15 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
             (Some("namespace"), Some(name), None) => name.clone_into(&mut namespace),
             (Some("interface"), Some(name), Some(state)) => {
                 let (is_up, has_arp) = state.split_once(' ').unwrap_or_default();
-                let lent = Lent { name: name.to_owned(), is_up: is_up == "true", has_arp: has_arp == "true", settings: vec![] };
+                let (is_up, has_arp) = (is_up == "true", has_arp == "true");
+                let lent = Lent { name: name.to_owned(), is_up, has_arp, ..Lent::default() };
                 all.push((namespace.clone(), lent));
             }
             (Some("setting"), Some(path), Some(value)) => {
                 all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.settings.push((path.to_owned(), value.to_owned())));
+            }
+            (Some("command"), Some(program), Some(rest)) => {
+                all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.addresses.push(format!("{program} {rest}")));
             }
             _ => {}
         }
@@ -346,8 +373,14 @@ mod tests {
         assert_eq!(owner(Path::new("/run/sb-7-switches")), None);
         let setting = ("/proc/sys/net/ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
         let lent = [
-            Lent { name: "e0".to_owned(), is_up: true, has_arp: true, settings: vec![setting] },
-            Lent { name: "e1".to_owned(), is_up: false, has_arp: true, settings: vec![] },
+            Lent {
+                name: "e0".to_owned(),
+                is_up: true,
+                has_arp: true,
+                settings: vec![setting],
+                addresses: vec!["ip address replace 10.0.0.1/24 dev e0".to_owned()],
+            },
+            Lent { name: "e1".to_owned(), has_arp: true, ..Lent::default() },
         ];
         let text = format!("home 42\nnamespace sb-7-left\n{}namespace sb-7-right\n{}", lent[0].to_lines(), lent[1].to_lines());
         let [first, second] = lent;
