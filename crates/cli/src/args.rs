@@ -140,6 +140,16 @@ pub(crate) enum Command {
         #[arg(value_name = "ADDRESS:PORT", default_value_t = DEFAULT_ADDRESS, value_parser = page_address)]
         address: SocketAddr,
     },
+    /// Be one end of a tester whose other end is on another machine, which starts this by ssh (see `agent` in docs/PLANS.md)
+    ///
+    /// It reads orders from standard input and answers on standard output, opens no port to the network, and ends when its input does. What it took
+    /// of this machine is then as it was. It is started by a plan with `agent = "ssh:NAME"`, and not by hand.
+    #[command(hide = true)]
+    Agent {
+        /// End also if nothing was heard for so long
+        #[arg(long = "silence", value_name = "TIME", default_value = "30s", value_parser = units::duration_ns)]
+        silence_ns: u64,
+    },
     /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
     Lab {
         /// What to do with it

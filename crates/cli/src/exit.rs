@@ -142,6 +142,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
         | RunError::Testbed(_)
+        | RunError::Agent(_)
         | RunError::Trial(_) => Exit::Testbed,
         RunError::Report(_) | RunError::Frame(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
     }

@@ -195,12 +195,8 @@ impl FrameTester {
         let elsewhere = companion.swap(&sent)?;
         let mut directions = Vec::with_capacity(1);
         for share in received {
-            let Some((mut result, of_receiver)) = share.result(&elsewhere, spec.rate, stall_ns)? else { continue };
-            if !measures_delays {
-                (result.delay, result.tagged, result.ipdv) = (None, None, None);
-                result.delays.clear();
-            }
-            directions.push(result);
+            let Some((result, of_receiver)) = share.result(&elsewhere, spec.rate, stall_ns)? else { continue };
+            directions.push(if *measures_delays { result } else { result.without_delays() });
             faults.extend(of_receiver);
         }
         faults.extend(fault::kept_off(&faults, kept_off_ns));

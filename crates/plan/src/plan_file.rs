@@ -1,14 +1,13 @@
 //! The plan file: what its tables and keys mean.
 
+use super::agent_section::{AgentMachine, TesterEnds, check_tests as check_agent, read_ends};
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::machines_section;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{
-    any, backend, core, count, hash_fields, identifier, method, port, profile, queues, ring_size, setting, start,
-};
+use super::words::{any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, start};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -38,6 +37,8 @@ pub struct Links {
     /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
     /// veth, built for the run.
     pub ports: Option<[PortSpec; 2]>,
+    /// The machine of one of the two ports, where the tester is on two machines; the port is then an interface of that machine.
+    pub agent: Option<AgentMachine>,
     /// The machines between the two ports, from left to right, where the testbed sets them up: one for each device in a row. Empty where the user
     /// does, and where there are no ports.
     pub machines: Vec<RemoteMachine>,
@@ -60,9 +61,17 @@ pub struct Links {
 }
 
 impl Links {
+    /// Returns the names of the interfaces of this machine that are ports of the tester, the left one before the right one; one where the other is an
+    /// agent's.
+    pub fn own_interfaces(&self) -> Vec<&str> {
+        let is_agents = |side: usize| self.agent.as_ref().is_some_and(|agent| agent.sends as usize == side);
+        let own = self.ports.iter().flatten().enumerate().filter(|(side, _)| !is_agents(*side));
+        own.filter_map(|(_, port)| port.interface()).collect()
+    }
+
     /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
     pub fn interfaces(&self) -> Option<[&str; 2]> {
-        let [left, right] = self.ports.as_ref()?;
+        let [left, right] = self.ports.as_ref().filter(|_| self.agent.is_none())?;
         Some([left.interface()?, right.interface()?])
     }
 }
@@ -143,6 +152,9 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
     let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts };
     let tests = read_tests(&file, &defaults);
+    if let (Some(tests), Some(_)) = (&tests, &links.agent) {
+        file.section("testbed", "[testbed]").iter().for_each(|section| check_agent(section, tests));
+    }
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
@@ -229,20 +241,13 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
-    let left = section.text("left", port);
-    let right = section.text("right", port);
-    if left.is_some() != right.is_some() {
-        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
-    }
-    if left.is_some() && left == right {
-        section.mistake("right", "left and right must be two interfaces");
-    }
-    let ports = left.zip(right).map(<[PortSpec; 2]>::from);
+    let TesterEnds { ports, agent } = read_ends(&section);
     let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
     let nic = read_nic(&section, has_interfaces);
     let links = Links {
         machines: machines_section::read(&section, ports.is_some()),
         ports,
+        agent,
         io: section.text("io", backend).unwrap_or_default(),
         queues: section.number("queues", queues),
         busy_poll: section.truth("busy-poll").unwrap_or_default(),
@@ -300,7 +305,9 @@ mod tests {
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
-    use sixbench_method::terms::Directions;
+    use sixbench_method::terms::{Direction, Directions};
+    use sixbench_testbed::Remote;
+    use std::path::Path;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
 
@@ -391,6 +398,44 @@ background = \"110%\"
             let source = format!("{SMALLEST}[testbed]\n{testbed}");
             let mistakes = parse(&source, &DUTS).expect_err("mistakes");
             insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
+    }
+
+    #[test]
+    fn a_tester_on_two_machines_has_one_end_here_and_one_there() {
+        let links = |testbed: &str| parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS).expect("a plan").links;
+        let right = links("left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"f1\"\n");
+        let agent = right.agent.as_ref().expect("an agent");
+        assert_eq!((agent.remote.destination(), agent.interface.as_str(), agent.program.as_str()), ("far", "f1", "sixbench"));
+        assert_eq!((agent.sends, right.own_interfaces(), right.interfaces()), (Direction::Reverse, vec!["e0"], None));
+        let left = links(
+            "right = \"e1\"\nagent = \"ssh:far\"\nagent-left = \"f0\"\nagent-cores = [2, 3]\nagent-program = \"/opt/sixbench\"\n\
+             ssh-config = \"c\"\n",
+        );
+        let agent = left.agent.as_ref().expect("an agent");
+        assert_eq!((agent.sends, left.own_interfaces(), &agent.cores[..]), (Direction::Forward, vec!["e1"], &[2, 3][..]));
+        assert_eq!((agent.program.as_str(), agent.remote == Remote::new("far", Some(Path::new("c")))), ("/opt/sixbench", true));
+    }
+
+    #[test]
+    fn mistakes_of_a_tester_on_two_machines_are_told_each_at_its_line() {
+        let agent = "agent = \"ssh:far\"\n";
+        for (name, testbed, test) in [
+            ("alone", "left = \"e0\"\nright = \"e1\"\nagent-cores = [1]\nagent-program = \"x\"\n".to_owned(), ""),
+            ("both_here", format!("left = \"e0\"\nright = \"e1\"\n{agent}"), ""),
+            ("same_end", format!("left = \"e0\"\n{agent}agent-left = \"f0\"\n"), ""),
+            ("strange", "left = \"e0\"\nagent = \"far\"\nagent-right = \"f 0\"\nagent-program = \"-x\"\n".to_owned(), ""),
+            (
+                "refused",
+                format!("left = \"e0\"\n{agent}agent-right = \"f1\"\n"),
+                "[[test]]\nname = \"rtt\"\ndut = \"linux-ipv4\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"\n\
+                 [[test]]\nname = \"tcp\"\ndut = \"linux-ipv4\"\nmeasure = \"tcp-capacity\"\n\
+                 [[test]]\nname = \"states\"\ndut = \"linux-ipv4\"\nmeasure = \"establishment-rate\"\nconnections = \"1k\"\n",
+            ),
+        ] {
+            let source = format!("{SMALLEST}{test}[testbed]\n{testbed}");
+            let mistakes = parse(&source, &DUTS).expect_err("mistakes");
+            insta::assert_snapshot!(format!("agent_{name}"), render("plan.toml", &source, &mistakes, false));
         }
     }
 

@@ -101,6 +101,19 @@ pub(crate) fn table(input: &Input) -> Table {
     Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
 }
 
+/// The files whose commands the run has run, each with its digest; empty where they are not on record.
+pub(crate) fn code(input: &Input) -> Table {
+    let rows = input.facts.code.iter().map(|file| {
+        let from = match file.origin {
+            CodeOrigin::BuiltIn => "sixbench",
+            CodeOrigin::CommandLine => "the command line",
+            CodeOrigin::Plan => "the plan",
+        };
+        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
+    });
+    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
+}
+
 /// `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`, a line for each host where there are several.
 fn on_hosts(input: &Input) -> Vec<String> {
     let hosts = RepetitionHosts::new(input.facts, input.records);
@@ -119,19 +132,6 @@ fn on_hosts(input: &Input) -> Vec<String> {
         format!("{host}: {}", points.into_iter().map(of_point).collect::<Vec<_>>().join("; "))
     };
     hosts.all().into_iter().map(of_host).collect()
-}
-
-/// The files whose commands the run has run, each with its digest; empty where they are not on record.
-pub(crate) fn code(input: &Input) -> Table {
-    let rows = input.facts.code.iter().map(|file| {
-        let from = match file.origin {
-            CodeOrigin::BuiltIn => "sixbench",
-            CodeOrigin::CommandLine => "the command line",
-            CodeOrigin::Plan => "the plan",
-        };
-        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
-    });
-    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
 }
 
 /// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.

@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::request::{SessionRequest, Site};
 use crate::profile;
 use sixbench_io::PortSpec;
-use sixbench_plan::Links;
+use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Sysctls, TestbedError, layout_of_machines};
 
@@ -110,10 +110,25 @@ fn away(site: &Site<'_>, request: &SessionRequest<'_>, options: &DutOptions) -> 
 
 fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
     let Some([left, right]) = &links.ports else { return Vec::new() };
-    let (kind, apart) = match links.interfaces() {
-        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
-        None => ("ports", ""),
+    let (kind, apart) = match links.own_interfaces().len() {
+        1.. => ("interfaces", ", each in a network namespace of the tester's own"),
+        0 => ("ports", ""),
     };
+    if let Some(agent) = &links.agent {
+        let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
+        let mut sentences = vec![format!(
+            "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
+             cabled to both",
+            links.own_interfaces().concat(),
+            agent.interface,
+            agent.remote.destination()
+        )];
+        match links.machines.is_empty() {
+            true => sentences.push("the DUT was not set up by sixbench".to_owned()),
+            false => sentences.extend(layout_of_machines(&links.machines, recipe)),
+        }
+        return sentences;
+    }
     if links.machines.is_empty() {
         return vec![format!(
             "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench"

@@ -44,6 +44,15 @@ pub fn spare_cores(links: &Links) -> Vec<u32> {
     allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
 }
 
+/// Returns the cores of the end of a tester that is alone on its machine: those wanted, else up to four.
+pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
+    let allowed = allowed_cores()?;
+    if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
+        return Err(RunError::ForeignCore { core: *core, allowed });
+    }
+    Ok(if wanted.is_empty() { allowed.into_iter().take(4).collect() } else { wanted.to_vec() })
+}
+
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.
 pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;

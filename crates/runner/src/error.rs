@@ -1,6 +1,7 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
+use super::agent::AgentError;
 use super::campaign::SelectionError;
 use super::locks::LockError;
 use super::merge::MergeError;
@@ -98,6 +99,9 @@ pub enum RunError {
     /// The testbed could not be built, or broke.
     #[error(transparent)]
     Testbed(TestbedError),
+    /// The other machine of the tester cannot be used.
+    #[error(transparent)]
+    Agent(AgentError),
     /// A trial could not be made.
     #[error(transparent)]
     Trial(Box<TrialError>),
@@ -151,6 +155,24 @@ impl From<TestbedError> for RunError {
     }
 }
 
+impl From<AgentError> for RunError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Interrupted => Self::Interrupted,
+            error => Self::Agent(error),
+        }
+    }
+}
+
+impl From<AgentError> for TrialError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Interrupted => Self::Interrupted,
+            error => Self::Agent(error),
+        }
+    }
+}
+
 impl From<TrialError> for RunError {
     fn from(error: TrialError) -> Self {
         match error {
@@ -166,6 +188,9 @@ pub enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// The other machine of the tester could not make its part.
+    #[error(transparent)]
+    Agent(AgentError),
     /// An error of a trial with frames.
     #[error(transparent)]
     Frames(MeasureError),
@@ -245,6 +270,9 @@ pub enum HeldError {
     /// The process that builds the testbed is not ready.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),
+    /// One end of the tester is on this machine, and the agent there takes it for trials alone.
+    #[error("one end of the tester is on {0}: only a testbed with both ends on this machine can be held")]
+    OnTwoMachines(String),
     /// The testbed has no such part.
     #[error("the testbed has no `{name}`; it has: {}", names.join(", "))]
     UnknownPart { name: String, names: Vec<String> },

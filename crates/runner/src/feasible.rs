@@ -1,5 +1,6 @@
 //! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
 
+use super::agent;
 use super::cores::check_cores;
 use super::error::{PlanError, RunError};
 use super::memory;
@@ -82,13 +83,16 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
-    if let Some([left, right]) = loaded.links.interfaces() {
+    let own = loaded.links.own_interfaces();
+    if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        let own = loaded.links.own_addresses;
-        [left, right].iter().try_for_each(|interface| existing::check(&shell, interface, own))?;
+        let addresses = loaded.links.own_addresses;
+        own.iter().try_for_each(|interface| existing::check(&shell, interface, addresses))?;
     }
-    check_remote(loaded, library)
+    check_remote(loaded, library)?;
+    let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
+    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, of_delays))
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
@@ -97,7 +101,7 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);
     match &links.ports {
         Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
-        Some([left, right]) if links.interfaces().is_none() => {
+        Some([left, right]) if left.interface().is_some() != right.interface().is_some() => {
             let text =
                 format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
             Err(PlanError(text).into())

@@ -147,7 +147,10 @@ pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
     if loaded.plan.tests.is_empty() {
         return Err(HeldError::UnknownTest { test: name, names }.into());
     }
-    Ok(())
+    match &loaded.links.agent {
+        Some(agent) => Err(HeldError::OnTwoMachines(agent.remote.destination().to_owned()).into()),
+        None => Ok(()),
+    }
 }
 
 /// Brings up the testbed of the only test of a plan, which [`crate::check`] has accepted, as a run does, calls `told`, and holds the testbed until a
@@ -222,7 +225,8 @@ impl OpenTestbed {
             Self::WithHosts(session) => session.hosts(),
             Self::Bare(_) => None,
         };
-        let mut ends = self.built().links.ends().map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string()));
+        let ends = self.built().links.ends().into_iter();
+        let mut ends: Vec<_> = ends.map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string())).collect();
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }

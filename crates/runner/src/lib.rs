@@ -3,9 +3,11 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod archive;
 mod built;
 pub mod campaign;
+mod capture;
 pub mod code;
 pub mod collection;
 mod cores;

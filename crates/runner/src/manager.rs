@@ -205,14 +205,14 @@ impl Manager<'_> {
             }
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
             let request = session_request(plan, library, test, name)?;
-            let opened = match Session::open(&self.request.site, &request, job.clone()) {
+            let mut opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
-            of_device.try_for_each(|other| opened.check_state(other, plan))?;
+            of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");

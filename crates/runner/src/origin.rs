@@ -44,7 +44,7 @@ pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
 
 /// Returns the facts of this machine, of the cores in use and of the interfaces that frames leave on.
 pub(super) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
-    let interfaces = site.links.interfaces().map(Vec::from).unwrap_or_default();
+    let interfaces = site.links.own_interfaces();
     let used = cores(site.links).map(|cores| [cores.tester, cores.dut].concat()).unwrap_or_default();
     let mut facts = Machine::read(&site.shell, &interfaces).facts(&used, &interfaces);
     // As many as this process may use.

@@ -18,7 +18,7 @@ pub use dut::{
     ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock, RealAuthority, RemoteMachine, Subscriber, Zone,
     check_machines, layout_of_machines,
 };
-pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
+pub use exec::{Daemon, Remote, RemoteProgram, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{
     Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories, interfaces,
     make_holder_directory, namespace, sweep, topology,

@@ -1,5 +1,6 @@
 //! One file for each command, or for a few that belong together.
 
+pub(crate) mod agent;
 pub(crate) mod archive;
 pub(crate) mod authority;
 pub(crate) mod compare;

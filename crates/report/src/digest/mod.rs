@@ -82,6 +82,13 @@ impl<'a> Digest<'a> {
         record.result.verdict(test.map_or(LossRatio::ZERO, |test| test.first_goal(self.input.plan)))
     }
 
+    /// Returns the time by which delays of these points may be wrong at most, nanoseconds; `None` where one clock saw frames leave and arrive.
+    pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
+        let is_of_points = |record: &&TrialRecord| points.iter().any(|point| point.point == record.point);
+        let directions = self.input.records.iter().filter(is_of_points).flat_map(|record| &record.result.directions);
+        directions.filter_map(|direction| direction.clock_bound_ns).max()
+    }
+
     /// Returns whether trials are invalid for their connections rather than for the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))

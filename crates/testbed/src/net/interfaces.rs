@@ -37,13 +37,12 @@ fn polling_file(interface: &str, file: &str) -> String {
     format!("/sys/class/net/{interface}/{file}")
 }
 
-/// Two interfaces of this machine, each in a namespace of its own. Dropping this gives them back.
+/// The interfaces of this machine that are ends of the tester, two or one, each in a namespace of its own. Dropping this gives them back.
 #[derive(Debug)]
 pub struct Interfaces {
     shell: Shell,
     lent: Vec<Lent>,
-    left: Namespace,
-    right: Namespace,
+    namespaces: Vec<Namespace>,
 }
 
 /// An interface as it was before it was moved.
@@ -72,15 +71,39 @@ impl Interfaces {
         wanted: &[NicSetting],
         own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
-        names.iter().try_for_each(|interface| existing::check(shell, interface, own))?;
+        Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], (wanted, own))
+    }
+
+    /// Does the same with the interface of one end, `left` or `right`; the other end of the tester is on another machine.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn take_one(
+        shell: &Shell,
+        run: &str,
+        end: (&str, &str),
+        wanted: &[NicSetting],
+        own: OwnAddresses,
+    ) -> Result<Self, TestbedError> {
+        Self::take_each(shell, run, &[end], (wanted, own))
+    }
+
+    fn take_each(
+        shell: &Shell,
+        run: &str,
+        ends: &[(&str, &str)],
+        (wanted, own): (&[NicSetting], OwnAddresses),
+    ) -> Result<Self, TestbedError> {
+        ends.iter().try_for_each(|(_, interface)| existing::check(shell, interface, own))?;
         shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
-        let lent = names.iter().map(|interface| Lent::read(shell, interface, wanted, own)).collect::<Result<Vec<_>, _>>()?;
-        let left = Namespace::new(shell, &name(run, "left"))?;
-        let right = Namespace::new(shell, &name(run, "right"))?;
-        write_note(shell, [left.name(), right.name()], &lent)?;
+        let lent =
+            ends.iter().map(|(_, interface)| Lent::read(shell, interface, wanted, own)).collect::<Result<Vec<_>, _>>()?;
+        let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
+        let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
+        write_note(shell, &namespaces, &lent)?;
         // From here on the drop gives back whatever has been moved.
-        let interfaces = Self { shell: shell.clone(), lent, left, right };
-        for (lent, namespace) in interfaces.lent.iter().zip([&interfaces.left, &interfaces.right]) {
+        let interfaces = Self { shell: shell.clone(), lent, namespaces };
+        for (lent, namespace) in interfaces.lent.iter().zip(&interfaces.namespaces) {
             move_into(shell, &lent.name, namespace)?;
             nic::apply(&namespace.shell(), &lent.name, wanted)?;
             namespace.shell().line(&format!("ip link set {} up", lent.name))?;
@@ -88,38 +111,31 @@ impl Interfaces {
         Ok(interfaces)
     }
 
-    /// The names of the left and the right interface.
-    pub fn names(&self) -> [&str; 2] {
-        [&self.lent[0].name, &self.lent[1].name]
+    /// Returns the names of the interfaces, the left one before the right one, and the namespace that each is in.
+    pub fn ends(&self) -> impl Iterator<Item = (&str, &Namespace)> {
+        self.lent.iter().map(|lent| lent.name.as_str()).zip(&self.namespaces)
     }
 
-    /// The namespaces they are in.
-    pub fn namespaces(&self) -> [&Namespace; 2] {
-        [&self.left, &self.right]
-    }
-
-    /// Returns the facts of both by name, as they are set now.
+    /// Returns the facts of them by name, as they are set now.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let ends = self.names().into_iter().zip(self.namespaces());
-        ends.flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
+        self.ends().flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
     }
 
-    /// Has both defer their interrupts to threads that poll, until they are given back.
+    /// Has them defer their interrupts to threads that poll, until they are given back.
     ///
     /// # Errors
     /// The kernel does not take the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
-        let mut ends = self.names().into_iter().zip(self.namespaces());
-        ends.try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
+        self.ends().try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
     }
 
-    /// Waits until both have a carrier: the device at the other ends must be there.
+    /// Waits until all have a carrier: the device at the other ends must be there.
     ///
     /// # Errors
     /// One has none in time.
     pub fn wait_for_carriers(&self) -> Result<(), TestbedError> {
         let mut wait = self.shell.wait(CARRIER_TIMEOUT, Duration::from_millis(20));
-        for (interface, namespace) in self.names().into_iter().zip(self.namespaces()) {
+        for (interface, namespace) in self.ends() {
             while !self.shell.is_rehearsal() && !has_carrier(&namespace.shell(), interface)? {
                 if wait.is_over() {
                     let waited = CARRIER_TIMEOUT.as_secs();
@@ -137,10 +153,10 @@ impl Interfaces {
 impl Drop for Interfaces {
     fn drop(&mut self) {
         let home = own_home();
-        let pairs = [&self.left, &self.right].into_iter().zip(&self.lent);
+        let pairs = self.namespaces.iter().zip(&self.lent);
         let outcomes: Vec<_> = pairs.map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell)).collect();
         if !outcomes.contains(&ReturnOutcome::Failed) && !self.shell.is_rehearsal() {
-            let _ = fs::remove_file(note_of(std::process::id(), self.left.name()));
+            let _ = fs::remove_file(note_of(std::process::id(), self.namespaces[0].name()));
         }
     }
 }
@@ -296,18 +312,21 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
 }
 
 /// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
-fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(), TestbedError> {
+fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
     }
     let number = namespace_of("self").unwrap_or_default();
-    let lines: String =
-        namespaces.iter().zip(lent).map(|(namespace, lent)| format!("namespace {namespace}\n{}", lent.to_lines())).collect();
-    let path = note_of(std::process::id(), namespaces[0]);
+    let lines: String = namespaces
+        .iter()
+        .zip(lent)
+        .map(|(namespace, lent)| format!("namespace {}\n{}", namespace.name(), lent.to_lines()))
+        .collect();
+    let path = note_of(std::process::id(), namespaces[0].name());
     fs::write(&path, format!("home {number}\n{lines}")).map_err(TestbedError::file("write", &path))
 }
 
-/// Returns the path of the note for one pair of namespaces, since a process may have several pairs.
+/// Returns the path of the note for the namespaces that were made together, by the first of them, since a process may have several pairs.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
     let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
