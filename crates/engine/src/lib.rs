@@ -35,6 +35,7 @@ pub mod tester;
 mod tester_port;
 mod trial;
 mod verify;
+mod window;
 
 pub use driver::Layout;
 pub use error::MeasureError;
