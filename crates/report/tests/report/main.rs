@@ -8,6 +8,7 @@ mod formats;
 mod measures;
 mod paper;
 mod points;
+mod relative;
 mod response;
 mod sample;
 mod scaling;
