@@ -187,12 +187,12 @@ impl<'a> StatusSources<'a, '_> {
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
             ([], _) if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
-            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
+            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, records)),
             ([], _) if self.mismatched.contains(&point) => {
                 PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })
             }
             ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
-            (results, _) => match Open::of(test, results, &records) {
+            (results, _) => match Open::of(test, results, records) {
                 Some(open) => PointStatus::AtLeast(open),
                 None => PointStatus::Result,
             },

@@ -90,7 +90,7 @@ impl<'d, 'a> Scaling<'d, 'a> {
 
 impl ScaledStep<'_, '_> {
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
-        idleness(&self.point.found_trials(self.point.first_goal()), digest.dut_title(self.point.test))
+        idleness(&digest.trials_at_rate(self.point), digest.dut_title(self.point.test))
     }
 
     /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.

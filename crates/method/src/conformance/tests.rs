@@ -133,7 +133,7 @@ fn of_connections() -> Vec<Measure> {
 
 fn every_measure() -> Vec<Measure> {
     let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(DnsTest::required(role)));
-    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND };
+    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND, outstanding: None };
     measures().into_iter().chain(of_connections()).chain(dns).chain([Measure::ResponseTime(response)]).collect()
 }
 
@@ -527,7 +527,7 @@ fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so
 #[test]
 fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
     let response = |payload, subscribers: &[u32]| {
-        let settings = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 10 * SECOND };
+        let settings = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 10 * SECOND, outstanding: None };
         let of = |&count: &u32| {
             let mut step = test("clients", Measure::ResponseTime(settings));
             step.frame_sizes = vec![FrameSize(118)];

@@ -1,9 +1,10 @@
 //! How idle devices were at the rate that was found: the mean over the repetitions, as in the figures of Lencse and Nagy.
 
-use super::PointDigest;
+use super::{Digest, PointDigest};
+use sixbench_method::plan::Load;
 use sixbench_method::record::{CoreWatch, TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{TrialKind, Verdict};
 
 /// A device over the trials at the found rate.
 pub(crate) struct DeviceIdle {
@@ -17,6 +18,26 @@ pub(crate) struct CoreIdle {
     pub(crate) core: u32,
     /// Idle time in each interval, per cent: the mean of the trials that were as long.
     pub(crate) percent: Vec<f64>,
+}
+
+impl<'a> Digest<'a> {
+    /// Returns the trials that tell how idle devices were at the rate of a point: those at the very throughput that its searches found, where the plan
+    /// has a test that repeats it, as Lencse and Nagy did; else the passing trial at the highest load of each repetition.
+    pub(crate) fn trials_at_rate(&self, point: &PointDigest<'a>) -> Vec<&'a TrialRecord> {
+        let is_repeated = |other: &&PointDigest| {
+            let mut searches =
+                other.outcomes.iter().filter_map(|outcome| outcome.load.as_ref()).flat_map(|load| &load.searches);
+            other.test.measure.load() == Some(Load::OfThroughput(1.0))
+                && other.size() == point.size()
+                && searches.any(|search| search.test == point.test.name)
+        };
+        let records = self.points.iter().filter(is_repeated).flat_map(|other| other.records.iter().copied());
+        let is_sound = |record: &&TrialRecord| {
+            record.result.spec.kind == TrialKind::Constant && record.result.verdict(point.first_goal()) != Verdict::Invalid
+        };
+        let repeated: Vec<_> = records.filter(is_sound).collect();
+        if repeated.is_empty() { point.found_trials(point.first_goal()) } else { repeated }
+    }
 }
 
 impl<'a> PointDigest<'a> {

@@ -75,8 +75,8 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
         id: "idle",
         title: "CPU idle time at the found rate",
         caption:
-            "One line for each core: the idle time in the passing trial at the highest load of each repetition, averaged. \
-                  In a chain of devices, the one with a core near 0 % is the bottleneck."
+            "One line for each core: the idle time in the passing trial at the highest load of each repetition, or in the trials \
+                  of a test that repeats the found rate, averaged. In a chain of devices, the one with a core near 0 % is the bottleneck."
                 .to_owned(),
         panels: steps().flat_map(|step| idle_panels(digest, step.point)).collect(),
         notes: steps().filter_map(|step| bottleneck(step)).collect(),
@@ -85,7 +85,7 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
 }
 
 fn idle_panels(digest: &Digest, point: &PointDigest) -> Vec<Panel> {
-    let trials = point.found_trials(point.first_goal());
+    let trials = digest.trials_at_rate(point);
     let devices = point.idle_devices(&trials, digest.dut_title(point.test));
     devices.iter().map(|device| idle_panel(point, &trials, device)).collect()
 }

@@ -79,14 +79,15 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
     let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(
-        "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
-         the last sample of a trial.",
+        "Processor time left over in the passing trial at the highest load of each repetition, or, where the plan repeats the \
+         found rate in a test of its own, in the trials of that test; averaged, without the first and the last sample of a \
+         trial.",
     );
     steps().filter_map(|step| bottleneck(step)).fold(table, Table::with_note)
 }
 
 fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
-    let trials = step.point.found_trials(step.point.first_goal());
+    let trials = digest.trials_at_rate(step.point);
     let rates = || trials.iter().map(|trial| trial.result.spec.rate.0);
     let [low, high] = [rates().min(), rates().max()].map(|rate| short(rate.unwrap_or(0) as f64));
     let row = |of: &Idleness| {

@@ -53,7 +53,8 @@ impl Sample {
 }
 
 fn clients(name: &str, payload: Payload, count: u32) -> Test {
-    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5 });
+    let measure =
+        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5, outstanding: None });
     Test {
         measure,
         frame_sizes: vec![FrameSize(118)],

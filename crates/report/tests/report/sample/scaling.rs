@@ -28,6 +28,19 @@ impl Sample {
         sample
     }
 
+    /// The same, and the rate of 464XLAT on one core repeated five times, in which the devices are half as busy.
+    pub(crate) fn of_repeated_chains() -> Self {
+        let mut sample = Self::of_chains();
+        let pdv = PdvStream { load: Load::OfThroughput(1.0), duration_ns: SECOND };
+        let test = Test { name: "again".to_owned(), measure: Measure::Pdv(pdv), series: None, ..sample.plan.tests[0].clone() };
+        sample.plan.tests.push(test.clone());
+        let point = test.points().next().expect("a frame size");
+        for repetition in 1..=5 {
+            sample.drive(&point, repetition, |spec| (forwarded(*spec, XLAT[0]), watched(&test, 0.5)));
+        }
+        sample
+    }
+
     fn forward(&mut self, test: &Test, point: &Point, repetition: u32) {
         let place = CORES.iter().position(|cores| Some(*cores) == test.cores).expect("a step");
         let median = if test.dut == "xlat" { XLAT[place] } else { MAP_T[place] };
