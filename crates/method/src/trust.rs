@@ -265,7 +265,10 @@ fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let ended = evidence.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.brackets.first()?.upper?)));
     let last = ended.filter_map(|(outcome, upper)| {
-        evidence.trials_of(outcome).rev().find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
+        evidence
+            .trials_of(outcome)
+            .rev()
+            .find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
     });
     let last: Vec<&TrialRecord> = last.collect();
     if last.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{Digest, PointDigest};
 use sixbench_method::plan::Load;
-use sixbench_method::record::{CoreWatch, TrialRecord, Watch};
+use sixbench_method::record::{CoreWatch, DeviceWatch, TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, Verdict};
 
@@ -56,19 +56,19 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
         let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_ref()).collect();
         let Some(first) = watches.first() else { return Vec::new() };
-        let device = |device: &str, cores: Vec<&CoreWatch>| DeviceIdle {
-            device: device.to_owned(),
+        let device = |device: String, cores: Vec<&CoreWatch>| DeviceIdle {
+            device,
             interval_ns: first.interval_ns,
             cores: idle_cores(&cores),
         };
         let of_host = || watches.iter().flat_map(|watch| watch.dut_cores()).collect();
-        let of_device = |name: &str| {
-            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
-            device(name, watched.flat_map(|device| &device.cores).collect())
+        let of_device = |of: &DeviceWatch| {
+            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == of.device);
+            device(of.place(), watched.flat_map(|device| &device.cores).collect())
         };
         let found = match first.devices.is_empty() {
-            true => vec![device(dut, of_host())],
-            false => first.devices.iter().map(|watched| of_device(&watched.device)).collect(),
+            true => vec![device(dut.to_owned(), of_host())],
+            false => first.devices.iter().map(of_device).collect(),
         };
         found.into_iter().filter(|device| !device.cores.is_empty()).collect()
     }

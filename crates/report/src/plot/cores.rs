@@ -43,7 +43,8 @@ fn panel(scaling: &Scaling) -> Panel {
     plots.push(measured(scaling));
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
-    let layout = style::panel(&plots, &title, "cores of the DUT", &style::rate_label(scaling.measure));
+    let cores = format!("cores of {}", scaling.device.unwrap_or("the DUT"));
+    let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
 

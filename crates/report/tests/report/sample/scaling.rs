@@ -53,7 +53,7 @@ impl Sample {
 }
 
 fn step(name: &str, title: &str, cores: u32) -> Test {
-    let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores) };
+    let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores), device: None };
     let test = test(&format!("{name}-{cores}"), &format!("{title}, {cores} cores"), name);
     Test { cores: Some(cores), series: Some(series), frame_sizes: vec![FrameSize(84)], ..test }
 }
@@ -86,5 +86,5 @@ fn device(name: &str, cores: u32, busy: f64) -> DeviceWatch {
         CpuSample { softirq, idle: 1000 - softirq, ..CpuSample::default() }
     };
     let core = |core| CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(|at| sample(core, at)).collect() };
-    DeviceWatch { device: name.to_owned(), cores: (0..cores).map(core).collect(), memory: vec![] }
+    DeviceWatch { device: name.to_owned(), machine: None, cores: (0..cores).map(core).collect(), memory: vec![] }
 }
