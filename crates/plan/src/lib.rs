@@ -2,6 +2,7 @@
 //! its line. The plans that come with sixbench are here, too. Nothing here opens a file, reads a clock or touches the machine.
 #![forbid(unsafe_code)]
 
+mod authority_section;
 mod defaults;
 pub mod description;
 mod diagnostic;

@@ -16,7 +16,8 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Hosts, TestbedError};
+use sixbench_testbed::{Hosts, RemoteAuthority, TestbedError};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        links: &TesterLinks,
+        (links, authority): (&TesterLinks, Option<RemoteAuthority>),
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
@@ -45,7 +46,7 @@ impl Tester {
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
-                let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
+                let (tester, places, how) = dns::place(site, request, (links, authority), *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {
@@ -68,6 +69,14 @@ impl Tester {
         }
     }
 
+    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
+        match self {
+            Self::Frames(_) | Self::Tcp(_) => BTreeMap::new(),
+            Self::Dns(dns) => dns.1.authority_facts(),
+        }
+    }
+
     pub(super) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         if let Self::Frames(tester) = self {
             tester.set_counter(counter);
@@ -83,6 +92,7 @@ impl Tester {
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
+                places.serve(isolation, &job.0, &job.1)?;
                 tester.set(isolation.admit(places.within(job.0))?, job.1);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),
