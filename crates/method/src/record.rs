@@ -160,6 +160,10 @@ pub struct DutFacts {
     /// The facts of the machine that it has for itself, by name, as those of the host; empty of a device on the tester's machine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine: BTreeMap<String, String>,
+    /// The facts of the machine that the authority behind a DNS server has for itself, by name: `machine` is what ssh knows it by, `version` that of
+    /// sixbench there, the others are as those of the host. Empty where the authority is on the tester's machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub authority: BTreeMap<String, String>,
     /// True if it is joined to the tester by shared memory, in which no frame passes the kernel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,

@@ -1,7 +1,7 @@
 //! The keys of `[testbed]` for devices on other machines: which machines, and which of their interfaces are cabled.
 
 use super::reader::Section;
-use super::words::{DutHost, any, host, interface};
+use super::words::{DutHost, host, interface};
 use sixbench_method::measures::Keys;
 use sixbench_method::units::counted;
 use sixbench_testbed::RemoteMachine;
@@ -11,13 +11,14 @@ use std::path::Path;
 const INTERFACES: [&str; 2] = ["dut-left", "dut-right"];
 
 /// Returns the machines, from left to right. The keys that belong to machines are a mistake without one.
-pub(super) fn read(section: &Section<'_>, has_ports: bool) -> Vec<RemoteMachine> {
+/// `config` is the file that ssh reads instead of its usual configuration.
+pub(super) fn read(section: &Section<'_>, config: Option<&Path>, has_ports: bool) -> Vec<RemoteMachine> {
     let hosts = section.texts("host", host);
     let interfaces = INTERFACES.map(|key| section.texts(key, interface));
-    let config = section.text("ssh-config", any);
     let Some(names) = names(section, hosts) else { return Vec::new() };
     if names.is_empty() {
-        let config = (!section.is_given("agent")).then_some("ssh-config");
+        let of_others = section.is_given("agent") || section.is_given("authority");
+        let config = (!of_others).then_some("ssh-config");
         for key in INTERFACES.into_iter().chain(config).filter(|key| section.is_given(key)) {
             section.mistake_with_help(
                 key,
@@ -42,7 +43,7 @@ pub(super) fn read(section: &Section<'_>, has_ports: bool) -> Vec<RemoteMachine>
             let whose = if names.len() == 1 { String::new() } else { format!(" of {name}") };
             section.mistake(INTERFACES[1], format!("dut-left and dut-right{whose} must be two interfaces"));
         }
-        RemoteMachine::new(name, config.as_deref().map(Path::new), [left, right])
+        RemoteMachine::new(name, config, [left, right])
     };
     names.iter().zip(pairs).map(machine).collect()
 }

@@ -1,6 +1,7 @@
 //! The plan file: what its tables and keys mean.
 
 use super::agent_section::{AgentMachine, TesterEnds, check_tests as check_agent, read_ends};
+use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::machines_section;
@@ -16,8 +17,9 @@ use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
 use sixbench_testbed::existing::OwnAddresses;
-use sixbench_testbed::{Library, NicKind, NicSetting, RemoteMachine};
+use sixbench_testbed::{AuthorityMachine, Library, NicKind, NicSetting, RemoteMachine};
 use std::num::NonZeroU32;
+use std::path::Path;
 use toml::de::DeTable;
 
 /// A plan, and the links and interfaces on which it runs.
@@ -42,6 +44,9 @@ pub struct Links {
     /// The machines between the two ports, from left to right, where the testbed sets them up: one for each device in a row. Empty where the user
     /// does, and where there are no ports.
     pub machines: Vec<RemoteMachine>,
+    /// The machine of the authority behind a DNS64 server; `None` where it is the tester's. With one, `left` is cabled to the device and `right` to
+    /// that machine.
+    pub authority: Option<AuthorityMachine>,
     /// The backend that sends and receives on interfaces.
     pub io: Backend,
     /// Queues of each port; `None` leaves it to the backend, and gives links that are built for the run one.
@@ -152,9 +157,13 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
     let machines: Vec<&str> = links.machines.iter().map(RemoteMachine::name).collect();
     let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
-    let tests = read_tests(&file, &defaults);
+    let mut tests = read_tests(&file, &defaults);
     if let (Some(tests), Some(_)) = (&tests, &links.agent) {
         file.section("testbed", "[testbed]").iter().for_each(|section| check_agent(section, tests));
+    }
+    let testbed = links.authority.as_ref().zip(file.section("testbed", "[testbed]")).zip(tests.as_mut());
+    if let Some(((machine, section), tests)) = testbed {
+        authority_section::assign(&section, machine, tests);
     }
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
@@ -245,8 +254,11 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let TesterEnds { ports, agent } = read_ends(&section);
     let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
     let nic = read_nic(&section, has_interfaces);
+    let config = section.text("ssh-config", any);
+    let config = config.as_deref().map(Path::new);
     let links = Links {
-        machines: machines_section::read(&section, ports.is_some()),
+        machines: machines_section::read(&section, config, ports.is_some()),
+        authority: authority_section::read(&section, config, has_interfaces),
         ports,
         agent,
         io: section.text("io", backend).unwrap_or_default(),

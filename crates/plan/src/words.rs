@@ -10,7 +10,8 @@ use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
     names::TEST.check(text).map(|()| text.to_owned())
@@ -177,6 +178,21 @@ pub(super) fn hash_fields(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(format!("expected letters of `ethtool -N` such as `sdfn`, not `{text}`"))
+}
+
+/// The path of a program on another machine, where no directory is the current one.
+pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
+    match text.starts_with('/') && !text.contains(char::is_whitespace) {
+        true => Ok(PathBuf::from(text)),
+        false => Err(format!(
+            "expected the whole path of a program, without spaces, such as `/usr/local/bin/sixbench`, not `{text}`"
+        )),
+    }
+}
+
+/// Threads of a server, at least one.
+pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
 }
 
 /// The number of a core.

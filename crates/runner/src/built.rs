@@ -4,11 +4,15 @@ use super::cores::{cores, fewer};
 use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::RunError;
 use super::request::{SessionRequest, Site};
+use super::version::VERSION;
 use crate::profile;
 use sixbench_io::PortSpec;
 use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Sysctls, TestbedError, layout_of_machines};
+use sixbench_testbed::{
+    AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls, TestbedError,
+    layout_of_machines,
+};
 
 /// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
@@ -18,6 +22,8 @@ pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
+    /// The tester's authority, until the tester takes it; `None` if it is on no machine of its own.
+    pub(super) authority: Option<RemoteAuthority>,
     /// The governor that the plan sets, given back last.
     _governor: Option<Sysctls>,
     pub(super) cores: Cores,
@@ -40,9 +46,12 @@ impl BuiltTestbed {
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores.clone() };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
-        let (links, dut) = match &site.links.ports {
+        let (links, dut, authority) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
-            None => started(site, request, &cores, settings, &options)?,
+            None => {
+                let (links, dut) = started(site, request, &cores, settings, &options)?;
+                (links, dut, None)
+            }
         };
         if defers_interrupts(site.links, carries_frames) {
             links.defer_interrupts()?;
@@ -53,7 +62,8 @@ impl BuiltTestbed {
             TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
-        Ok(Self { dut, links, _governor: governor, cores, layout })
+        layout.extend(authority.as_ref().map(RemoteAuthority::layout));
+        Ok(Self { dut, links, authority, _governor: governor, cores, layout })
     }
 
     /// Returns an error if a device of it has ended.
@@ -69,19 +79,25 @@ fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
-/// Takes ports that are cabled to a device, and sets the device up where it is on another machine, or the devices of a row on theirs.
+/// Takes ports that are cabled to a device, and sets the device up where it is on another machine, or the devices of a row on theirs; before them the
+/// authority behind them where that has a machine of its own: the link to it has no carrier before.
 fn cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
     options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>), RunError> {
+) -> Result<(TesterLinks, Option<Devices>, Option<RemoteAuthority>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
+    let authority = site.links.authority.as_ref().map(|machine| behind(site, machine, request)).transpose()?;
     let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
-    Ok((links, dut))
+    Ok((links, dut, authority))
+}
+
+fn behind(site: &Site<'_>, machine: &AuthorityMachine, request: &SessionRequest<'_>) -> Result<RemoteAuthority, TestbedError> {
+    RemoteAuthority::bring_up(&machine.reach(&site.shell)?, request.recipe, &request.name, VERSION, &site.shell)
 }
 
 /// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
@@ -128,6 +144,10 @@ fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
             false => sentences.extend(layout_of_machines(&links.machines, recipe)),
         }
         return sentences;
+    }
+    if links.machines.is_empty() && links.authority.is_some() {
+        let dut = format!("the DUT is cabled to this machine's interface {left}; it was not set up by sixbench");
+        return vec![dut, format!("the tester's interfaces are {left} and {right}{apart}")];
     }
     if links.machines.is_empty() {
         return vec![format!(

@@ -7,7 +7,7 @@ use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};
 use sixbench_plan::Links;
 use sixbench_testbed::recipe::{RecipeFile, sha256};
-use sixbench_testbed::{Library, Recipe, RemoteMachine};
+use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -43,8 +43,9 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
         library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
-    // One file for all machines of a row.
-    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).collect();
+    // One file for all machines.
+    let of_authority = links.authority.as_ref().and_then(AuthorityMachine::ssh_config);
+    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).chain(of_authority).collect();
     for config in configs {
         files.push(of_ssh(config)?);
     }

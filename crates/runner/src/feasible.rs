@@ -4,6 +4,7 @@ use super::agent;
 use super::cores::check_cores;
 use super::error::{PlanError, RunError};
 use super::memory;
+use super::version::VERSION;
 use crate::profile;
 use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
@@ -14,6 +15,7 @@ use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
 /// one sentence for each.
@@ -112,19 +114,20 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     }
 }
 
-/// Checks that the machines of the DUT, or of several devices in a row, can be reached and have what every test needs, before the first test begins.
+/// Checks that the machines of the DUT, or of several devices in a row, and that of the authority can be reached and have what every test needs, before
+/// the first test begins.
 fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
     let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
-    if reached.is_empty() {
-        return Ok(());
-    }
-    let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
-    for (test, recipe) in tests {
+    let tests = || loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
+    for (test, recipe) in tests().filter(|_| !reached.is_empty()) {
         check_machines(&reached, recipe, &test.core_limits(), &shell)
             .map_err(|error| RunError::from(error).of_test(&test.name))?;
     }
-    Ok(())
+    let Some(authority) = &loaded.links.authority else { return Ok(()) };
+    let listen: BTreeSet<SocketAddr> = tests().map(|(_, recipe)| profile::dns::authority_address(recipe)).collect();
+    let listen: Vec<SocketAddr> = listen.into_iter().collect();
+    Ok(authority.reach(&shell)?.check(&reached, VERSION, &listen, &shell)?)
 }
 
 /// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_plan::{Loaded, plans};
-use sixbench_testbed::{Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
+use sixbench_testbed::{LOOP_ENDS, Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -230,7 +230,9 @@ impl OpenTestbed {
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }
-        let links = [(&ends[0].1, &recipe.left), (&ends[1].1, &recipe.right)].map(|(port, link)| with(port, &link.tester));
+        // Where the authority is on a third machine, the right end is at a cable of its own.
+        let right = site.links.authority.as_ref().map_or_else(|| recipe.right.tester.clone(), |_| vec![LOOP_ENDS[0].into()]);
+        let links = [with(&ends[0].1, &recipe.left.tester), with(&ends[1].1, &right)];
         let access = |namespace: &Option<String>| match namespace {
             Some(name) => site.shell.within(name).access(),
             None => site.shell.outside().access(),

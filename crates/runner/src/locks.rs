@@ -13,7 +13,7 @@ use super::stop;
 use holder::VARIABLE;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;
-use sixbench_testbed::{LockAttempt, MachineLock, RemoteMachine, Shell, facts};
+use sixbench_testbed::{LockAttempt, MachineLock, Shell, facts};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -73,12 +73,13 @@ pub fn lock(
 ) -> Result<ResourceLocks, RunError> {
     let mut holder = holder_of(request)?;
     let directory = LockDirectory::open(directory_of_locks())?;
-    let machines = &request.links.machines[..];
+    let links = request.links;
+    let has_machines = !links.machines.is_empty() || links.authority.is_some();
     let shell = Shell::new().stopped_by(stop.clone());
     let mut told = String::new();
     loop {
         let locked = directory.add(&holder).map_err(RunError::from);
-        let error = match locked.and_then(|locks| with_machines(locks, machines, &holder, (&shell, &mut tell))) {
+        let error = match locked.and_then(|locks| with_machines(locks, links, &holder, (&shell, &mut tell))) {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
         };
@@ -86,22 +87,24 @@ pub fn lock(
             told = error.to_string();
             tell(format!("waiting: {told}"));
         }
-        stop::rest(stop, if machines.is_empty() { PAUSE } else { PAUSE_OF_MACHINES })?;
+        stop::rest(stop, if has_machines { PAUSE_OF_MACHINES } else { PAUSE })?;
         holder.since = now();
     }
 }
 
-/// Adds the locks of the devices' machines. Where another has one of them, all are released.
+/// Adds the locks of the machines of the devices and of the authority. Where another has one of them, all are released.
 fn with_machines(
     mut locks: ResourceLocks,
-    machines: &[RemoteMachine],
+    links: &Links,
     holder: &LockHolder,
     (shell, tell): (&Shell, &mut impl FnMut(String)),
 ) -> Result<ResourceLocks, RunError> {
     let text = serde_json::to_string(holder).map_err(io::Error::from)?;
-    for machine in machines {
-        let name = machine.name().to_owned();
-        match machine.lock(&text, shell)? {
+    let of_devices = links.machines.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
+    let of_authority = links.authority.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
+    for (name, attempt) in of_devices.chain(of_authority) {
+        let name = name.to_owned();
+        match attempt? {
             LockAttempt::Taken(lock) => locks.machines.push(lock),
             LockAttempt::Held(by) => {
                 return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());

@@ -47,7 +47,7 @@ impl Session {
         let threads = Layout { cores: testbed.cores.tester.clone() };
         let warnings = threads.warnings();
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
-        let placed = Tester::place(site, request, &testbed.links, job, threads);
+        let placed = Tester::place(site, request, (&testbed.links, testbed.authority.take()), job, threads);
         // A device whose port cannot be opened may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;
@@ -205,7 +205,7 @@ impl Session {
             ..DutFacts::default()
         };
         let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
-        DutFacts { path: recipe.path_facts(), ..facts }
+        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), ..facts }
     }
 
     /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.

@@ -17,7 +17,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Hosts, TestbedError};
+use sixbench_testbed::{Hosts, RemoteAuthority, TestbedError};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        links: &TesterLinks,
+        (links, authority): (&TesterLinks, Option<RemoteAuthority>),
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
@@ -54,7 +54,7 @@ impl Tester {
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
-                let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
+                let (tester, places, how) = dns::place(site, request, (links, authority), *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {
@@ -95,6 +95,11 @@ impl Tester {
         if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
     }
 
+    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
+        if let Self::Dns(dns) = self { dns.1.authority_facts() } else { BTreeMap::new() }
+    }
+
     pub(super) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         if let Self::Frames(tester) = self {
             tester.set_counter(counter);
@@ -111,6 +116,7 @@ impl Tester {
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
+                places.serve(isolation, &job.0, &job.1)?;
                 tester.set(isolation.admit(places.within(job.0))?, job.1);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),

@@ -519,6 +519,18 @@ fn behind_a_real_authority_names_must_outlast_their_time_to_live() {
 }
 
 #[test]
+fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
+    let plan = of_dns64(|dns| dns.authority_on = Some("auth".into()));
+    assert_eq!(departures(&plan), [""; 0]);
+    let told = of_the_test(&plan, &plan.tests[0]);
+    let is_self_test = |clause: &&Clause| clause.clause.ends_with("9.2.1") && clause.level == Level::Must;
+    let self_test = told.iter().find(is_self_test).expect("a clause");
+    assert!(self_test.actual.contains("over a link of its own to the machine auth"), "{}", self_test.actual);
+    let names = told.iter().find(|clause| clause.requirement.contains("different names")).expect("a clause");
+    assert!(names.actual.ends_with("last longer than their time to live behind the authority on auth"), "{}", names.actual);
+}
+
+#[test]
 fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so() {
     let plan = plan_of(Measure::Dns(DnsTest::required(DnsRole::Authority)));
     let departures = departures(&plan);

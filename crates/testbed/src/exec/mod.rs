@@ -33,7 +33,7 @@ use error::{command_line, failed, given_up};
 use packages::{missing, require};
 pub(crate) use process::{command, feed, kill_group, search_path, wait};
 use remote_process::RemoteProcess;
-pub(crate) use remote_process::first_answer;
+pub(crate) use remote_process::{ending_line, first_answer};
 pub(crate) use ssh::refusal;
 use transcript::here_document;
 use waiting::WaitContext;

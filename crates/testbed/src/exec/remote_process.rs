@@ -1,7 +1,7 @@
 //! A daemon on another machine. A shell there holds it and waits for the end of its own standard input, which is ours: so it ends when we
 //! end it, when we are killed, and when the connection breaks.
 
-use super::{Remote, TestbedError, WaitContext, end_by_input, failed, kill_group, wait};
+use super::{Remote, TestbedError, WaitContext, end_by_input, failed, kill_group, quoted, wait};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -11,11 +11,19 @@ use std::time::Duration;
 /// For a session to begin, and for what is killed to be gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Every session of sshd is a process group of its own: its number is said first, and one signal ends all that is in it. `$1` is the log.
+/// Every session of sshd is a process group of its own: its number is said first, and one signal ends all that is in it. `$1` is the log, beside
+/// which the number stands as long as the group is to live.
 const HOLDER: &str = r#"echo $$
 log=$1; shift; exec 3<&0
-( cat <&3; kill -s KILL 0 ) >/dev/null 2>&1 &
+echo $$ >"$log.group"
+( cat <&3; rm -f "$log.group"; kill -s KILL 0 ) >/dev/null 2>&1 &
 "$@" </dev/null >"$log" 2>&1 3<&-"#;
+
+/// Returns the line that ends a daemon where it runs, should nobody have ended it before; `log` is that of the daemon.
+pub(crate) fn ending_line(log: &Path) -> String {
+    let file = quoted(&[format!("{}.group", log.display())]);
+    format!("[ ! -e {file} ] || kill -s KILL -- -\"$(cat {file})\"")
+}
 
 #[derive(Debug)]
 pub(crate) struct RemoteProcess {

@@ -288,6 +288,7 @@ fn facts() -> Facts {
         ]
         .into(),
         machine: Default::default(),
+        authority: Default::default(),
         in_memory: false,
         path: None,
     };

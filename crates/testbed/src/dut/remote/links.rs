@@ -95,7 +95,7 @@ fn has_carrier(printed: &str) -> bool {
     status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))
 }
 
-fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+pub(super) fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     // Noted first, since a command whose end is not seen may have done its work.
     if !is_up(system, interface, shell)? {
         undo.by_line(system.link(interface, "down"))?;

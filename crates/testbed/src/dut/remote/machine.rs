@@ -38,7 +38,8 @@ impl RemoteMachine {
         let (shell, name) = (self.shell(shell), self.remote.destination());
         check_recipe(recipe, name)?;
         check_system(recipe, &shell, name)?;
-        self.interfaces.iter().try_for_each(|interface| check::check(&shell, name, recipe.system, interface))?;
+        let place = (name, "[testbed] (dut-left, dut-right)");
+        self.interfaces.iter().try_for_each(|interface| check::check(&shell, place, recipe.system, interface))?;
         check_programs(recipe, &shell, name)?;
         match wanted_cores {
             Some(_) if recipe.system != System::Linux => Err(TestbedError::Other(format!(

@@ -1,6 +1,8 @@
-//! Devices that have machines of their own, reached over ssh: what is checked before anything is touched there, and what is set up, each
-//! thing with what undoes it.
+//! Devices that have machines of their own, or the authority behind them, reached over ssh: what is checked before anything is touched there, and
+//! what is set up, each thing with what undoes it.
 
+mod authority;
+mod authority_machine;
 mod check;
 mod cores;
 mod links;
@@ -10,6 +12,8 @@ mod row;
 mod sysctls;
 mod tracking;
 
+pub use authority::{RemoteAuthority, ServedZone};
+pub use authority_machine::AuthorityMachine;
 pub use lock::{LockAttempt, MachineLock};
 pub use machine::RemoteMachine;
 pub(super) use machine::write_sysctls;

@@ -2,6 +2,7 @@
 
 use super::{Destination, SshConnection, refusal};
 use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
+use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
@@ -15,6 +16,11 @@ const OF_SSH: i32 = 255;
 
 /// The longest wait for a machine to say that it is still there.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Writes its input to the file `$1`.
+const COPY_SCRIPT: &str = r#"umask 077; cat > "$1" && chmod 700 "$1""#;
+
+/// The longest time that a program may take to be copied: some megabytes over a slow network.
+const COPYING: Duration = Duration::from_secs(600);
 
 /// A machine as `ssh` finds it; clones share one connection.
 #[derive(Clone, Debug)]
@@ -141,6 +147,17 @@ impl Remote {
         let script = format!("cat > {}", quoted(&[path.display().to_string()]));
         let words = ["sh", "-c", &script].map(str::to_owned);
         self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
+    }
+
+    /// Copies a program of this machine to a file there that only its user can run.
+    pub(crate) fn copy_program(&self, from: &Path, to: &Path, context: &WaitContext) -> Result<(), TestbedError> {
+        let file = File::open(from).map_err(TestbedError::file("read", from))?;
+        let to = to.display().to_string();
+        let child = self.start(COPY_SCRIPT, std::slice::from_ref(&to), Stdio::from(file))?;
+        let words = ["cat".to_owned(), to];
+        let what = || format!("the copy of this program to {}", self.destination());
+        let output = wait(child, COPYING, context, &what).map_err(|why| given_up(&self.destination.words(&words), why))?;
+        if output.status.success() { Ok(()) } else { Err(self.failure(&words, &output)) }
     }
 
     /// Starts a script there, with words it knows as `$1` and so on.
