@@ -17,6 +17,7 @@ pub(super) fn read(section: &Section<'_>, has_ports: bool) -> Vec<RemoteMachine>
     let config = section.text("ssh-config", any);
     let Some(names) = names(section, hosts) else { return Vec::new() };
     if names.is_empty() {
+        // Of a tester on two machines it is the configuration of the agent's, too.
         let config = (!section.is_given("agent")).then_some("ssh-config");
         for key in INTERFACES.into_iter().chain(config).filter(|key| section.is_given(key)) {
             section.mistake_with_help(

@@ -1,5 +1,6 @@
 //! The testbed of one device: the device, and the links on which its tester stands. Nothing here sends a frame.
 
+use super::agent::{self, Agent};
 use super::cores::{cores, fewer};
 use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::RunError;
@@ -18,6 +19,8 @@ pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
+    /// The machine with the other end of the tester, which has taken its interface; `None` once the tester has it, and where there is none.
+    pub(super) agent: Option<Agent>,
     /// The governor that the plan sets, given back last.
     _governor: Option<Sysctls>,
     pub(super) cores: Cores,
@@ -40,9 +43,12 @@ impl BuiltTestbed {
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
-        let (links, dut) = match &site.links.ports {
+        let (links, agent, dut) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
-            None => started(site, request, &cores, settings, &options)?,
+            None => {
+                let (links, dut) = started(site, request, &cores, settings, &options)?;
+                (links, None, dut)
+            }
         };
         if defers_interrupts(site.links, carries_frames) {
             links.defer_interrupts()?;
@@ -53,7 +59,7 @@ impl BuiltTestbed {
             TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
-        Ok(Self { dut, links, _governor: governor, cores, layout })
+        Ok(Self { dut, links, agent, _governor: governor, cores, layout })
     }
 
     /// Returns an error if a device of it has ended.
@@ -75,13 +81,14 @@ fn cabled(
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
     options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>), RunError> {
+) -> Result<(TesterLinks, Option<Agent>, Option<Devices>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
+    let agent = agent::lend(site, request)?;
     let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
-    Ok((links, dut))
+    Ok((links, agent, dut))
 }
 
 /// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.

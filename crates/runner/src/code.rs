@@ -5,7 +5,7 @@ use super::error::{PlanError, RunError, Untrusted};
 use crate::profile;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};
-use sixbench_plan::Links;
+use sixbench_plan::{AgentMachine, Links};
 use sixbench_testbed::recipe::{RecipeFile, sha256};
 use sixbench_testbed::{Library, Recipe, RemoteMachine};
 use std::collections::BTreeSet;
@@ -44,11 +44,19 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
     // One file for all machines of a row.
-    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).collect();
+    let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
+    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).chain(of_agent).collect();
     for config in configs {
         files.push(of_ssh(config)?);
     }
+    files.extend(links.agent.iter().filter(|agent| agent.has_own_program()).map(of_program));
     Ok(files)
+}
+
+/// A program that a plan names runs as root on the agent's machine. What it is cannot be read here: its name stands for it.
+fn of_program(agent: &AgentMachine) -> CodeFile {
+    let path = format!("{} on {}", agent.program, agent.remote.destination());
+    CodeFile { of: "agent-program".to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
 }
 
 /// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
@@ -186,6 +194,21 @@ mod tests {
         let by_hand = [(NAME, "name = \"x\""), ("host = \"netns\"", "host = \"manual\"")];
         let library = library(&by_hand, CodeOrigin::Plan);
         assert!(agreed_by(&library, "x", false, None).0.is_ok());
+    }
+
+    #[test]
+    fn a_program_that_a_plan_names_for_its_agent_is_code_as_well() {
+        let links = |program: &str| {
+            let testbed =
+                format!("[testbed]\nleft = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\nagent-program = \"{program}\"\n");
+            let text = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n{testbed}");
+            sixbench_plan::parse(&text, &["linux-ipv4"]).expect("a plan").links
+        };
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let of = |program: &str| of_plan(&plan("linux-ipv4"), &links(program), &library).expect("files");
+        assert!(check(&of("sixbench"), &Trusted::new()).is_ok());
+        let error = check(&of("/sbin/poweroff"), &Trusted::new()).expect_err("refused").to_string();
+        assert!(error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
-use super::agent::TesterApart;
+use super::agent::{Agent, TesterApart};
 use super::capture::captured;
 use super::dns::{self, DnsPlaces};
 use super::ends::{TesterLinks, settle};
@@ -36,17 +36,16 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        links: &TesterLinks,
+        (links, agent): (&TesterLinks, Option<Agent>),
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         match job {
-            Job::Frames(profile, settings) if site.links.agent.is_some() => {
-                let machine = site.links.agent.as_ref().expect("just seen");
-                let (tester, how) = TesterApart::place(site, request, links, (machine, *profile, settings), threads)?;
-                Ok((Self::Apart(Box::new(tester)), how))
-            }
             Job::Frames(profile, settings) => {
+                if let Some(agent) = agent {
+                    let (tester, how) = TesterApart::place(site, request, links, (agent, *profile, settings), threads)?;
+                    return Ok((Self::Apart(Box::new(tester)), how));
+                }
                 let (ports, how) = open_ports(site, request, links, &threads)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
