@@ -36,6 +36,7 @@ pub mod tester;
 mod tester_port;
 mod trial;
 mod verify;
+mod window;
 
 pub use companion::{Companion, DistantPort, EndResult, EndTrial};
 pub use driver::Layout;

@@ -89,6 +89,7 @@ impl TrialContext<'_> {
         let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
             let share = ThreadShare { index: queue as u64, of };
             let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
+            let sender = sender.waiting_for_replies(self.phase.spec.outstanding.filter(|_| self.is_exchange()));
             Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
         };
         let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };

@@ -28,6 +28,9 @@ pub(crate) struct FrameRun<'a> {
     waits_for_silence: bool,
     /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
+    /// The number after that of the last request with a reply, where the sender waits for replies.
+    answered: AtomicU64,
+    is_closed_loop: bool,
     /// Time by which the reverse direction starts later, in nanoseconds.
     reverse_offset_ns: u64,
     /// Both directions, forward first.
@@ -124,6 +127,8 @@ impl<'a> FrameRun<'a> {
         let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
+            answered: AtomicU64::new(0),
+            is_closed_loop: is_exchange && spec.outstanding.is_some(),
             // Half a frame's time, so that on one core the two directions do not come due at the same moment.
             reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
             clock,
@@ -379,9 +384,10 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>
     if sender.is_done() {
         return Ok(());
     }
-    sender.poll(run.clock.now_ns())?;
+    sender.poll(run.clock.now_ns(), run.answered.load(Ordering::Relaxed))?;
     if sender.is_done() {
         let progress = run.of(direction);
+        progress.expected.fetch_sub(sender.left_out(), Ordering::Release);
         progress.note_sender_done(run.clock.now_ns());
         if run.other.is_some() && progress.receivers.is_empty() {
             run.pending.fetch_sub(1, Ordering::AcqRel);
@@ -398,7 +404,12 @@ fn poll_receiver(
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
-    receiver.poll(run.clock, is_sending)?;
+    match run.is_closed_loop && direction == Direction::Reverse {
+        true => receiver.poll_each(run.clock, is_sending, &mut |tag| {
+            run.answered.fetch_max(tag.sequence + 1, Ordering::Relaxed);
+        })?,
+        false => receiver.poll(run.clock, is_sending)?,
+    }
     run.of(direction).receivers[queue].note(receiver);
     if *waiting == Waiting::Due && run.is_over(direction) {
         *waiting = Waiting::Over;

@@ -48,6 +48,18 @@ pub struct TrialRecord {
 /// device.
 const EXCUSABLE_SHARE: f64 = 0.1;
 
+/// The trials of a run by their point, those of each in the order of the records.
+pub type RecordsByPoint<'r> = BTreeMap<&'r Point, Vec<&'r TrialRecord>>;
+
+/// Sorts the trials of a run by their point once, so that nothing looks through all of them for each point.
+pub fn by_point(records: &[TrialRecord]) -> RecordsByPoint<'_> {
+    let mut found = RecordsByPoint::new();
+    for record in records {
+        found.entry(&record.point).or_default().push(record);
+    }
+    found
+}
+
 impl TrialRecord {
     /// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
     /// larger than what may be overlooked.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod agent_section;
+mod cores_section;
 mod defaults;
 pub mod description;
 mod diagnostic;

@@ -155,7 +155,8 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = read_testbed(&file);
     let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
-    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts };
+    let machines: Vec<&str> = links.machines.iter().map(RemoteMachine::name).collect();
+    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
     let tests = read_tests(&file, &defaults);
     if let (Some(tests), Some(_)) = (&tests, &links.agent) {
         file.section("testbed", "[testbed]").iter().for_each(|section| agent_section::check_tests(section, tests));

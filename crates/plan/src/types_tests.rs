@@ -86,6 +86,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("reset", "before", Quantity),
     ("reset", "after", Quantity),
     ("response-time", "rate-per-client", Quantity),
+    ("response-time", "outstanding", Number),
     ("soak", "rate", Quantity),
     ("soak", "duration", Quantity),
     ("soak", "warm-up", Quantity),

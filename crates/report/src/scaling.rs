@@ -11,6 +11,8 @@ use std::num::NonZeroU32;
 
 pub(crate) struct Scaling<'d, 'a> {
     pub(crate) name: &'a str,
+    /// The device of a row whose cores these are, where those of the others do not differ.
+    pub(crate) device: Option<&'a str>,
     pub(crate) measure: &'a Measure,
     /// The frame size; `None` for DNS queries.
     pub(crate) size: Option<FrameSize>,
@@ -22,6 +24,8 @@ pub(crate) struct Scaling<'d, 'a> {
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
     pub(crate) step: ScalingStep,
+    /// The device of a row whose cores these are, where those of the others do not differ.
+    pub(crate) device: Option<&'a str>,
     /// True if the rate may be higher in truth, since something else than the DUT ended a search.
     pub(crate) is_open: bool,
 }
@@ -47,10 +51,11 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
         (points.iter().filter(|(_, point)| !point.limits().is_median_open).collect(), points.iter().collect());
     let scaled = steps(&measured(&all)).into_iter().filter_map(|step| {
         let (_, point) = points.iter().find(|(cores, _)| *cores == step.cores)?;
-        Some(ScaledStep { point, step, is_open: point.limits().is_median_open })
+        Some(ScaledStep { point, step, device: of.device, is_open: point.limits().is_median_open })
     });
     Some(Scaling {
         name: of.name,
+        device: of.device,
         measure: of.measure()?,
         size: first.size(),
         steps: scaled.collect(),
@@ -90,7 +95,7 @@ impl<'d, 'a> Scaling<'d, 'a> {
 
 impl ScaledStep<'_, '_> {
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
-        idleness(&self.point.found_trials(self.point.first_goal()), digest.dut_title(self.point.test))
+        idleness(&digest.trials_at_rate(self.point), digest.dut_title(self.point.test))
     }
 
     /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.

@@ -36,11 +36,11 @@ impl BuiltTestbed {
     pub(super) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
         let recipe = request.recipe;
         let governor = governed(site)?;
-        let of_namespace = request.cores.filter(|_| site.links.machines.is_empty());
+        let of_namespace = request.cores.of_every().filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
-        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
+        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores.clone() };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
         let (links, agent, dut) = match &site.links.ports {

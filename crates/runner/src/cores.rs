@@ -1,15 +1,21 @@
 //! Which cores are the tester's and which the device's.
 
-use super::error::RunError;
+use super::error::{PlanError, RunError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::Plan;
 use sixbench_plan::Links;
 use sixbench_testbed::{Cores, Library, Recipe};
 
+const BY_DEVICE: &str = "`cores` by device needs a machine for each device of the row (host = [\"ssh:A\", \"ssh:B\"]); in namespaces every device has \
+                         as many cores: give a number or a list of numbers";
+
 /// Refuses numbers of cores that this machine has not got, before anything is touched. Other machines are asked for their own.
 pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
     if !links.machines.is_empty() {
         return cores(links).map(drop);
+    }
+    if let Some(test) = plan.tests.iter().find(|test| !test.device_cores.is_empty()) {
+        return Err(RunError::from(PlanError(BY_DEVICE.to_owned())).of_test(&test.name));
     }
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {

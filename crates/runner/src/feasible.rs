@@ -120,7 +120,8 @@ fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     }
     let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
     for (test, recipe) in tests {
-        check_machines(&reached, recipe, test.cores, &shell).map_err(|error| RunError::from(error).of_test(&test.name))?;
+        check_machines(&reached, recipe, &test.core_limits(), &shell)
+            .map_err(|error| RunError::from(error).of_test(&test.name))?;
     }
     Ok(())
 }

@@ -162,8 +162,8 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
         for (name, dut) in &other.duts {
             unite(facts.duts.entry(name.clone()).or_default(), dut);
         }
-        let new: Vec<String> = other.warnings.iter().filter(|text| !facts.warnings.contains(text)).cloned().collect();
-        facts.warnings.extend(new);
+        add_new(&mut facts.warnings, &other.warnings);
+        add_new(&mut facts.code, &other.code);
         facts.not_run.extend(other.not_run.clone());
     }
     // What one machine left out may have been measured on another.
@@ -198,14 +198,19 @@ fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     hosts.into_iter().map(|(host, keys)| (host, keys.into_iter().collect())).collect()
 }
 
+/// Adds what is not among them yet.
+fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {
+    let new: Vec<T> = others.iter().filter(|other| !all.contains(other)).cloned().collect();
+    all.extend(new);
+}
+
 /// Adds what another run noted of the same device.
 fn unite(dut: &mut DutFacts, other: &DutFacts) {
     if dut.title.is_empty() {
         *dut = other.clone();
         return;
     }
-    let new: Vec<String> = other.layout.iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect();
-    dut.layout.extend(new);
+    add_new(&mut dut.layout, &other.layout);
     dut.certificates.extend(other.certificates.iter().cloned());
 }
 

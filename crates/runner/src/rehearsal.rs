@@ -27,7 +27,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
         }
         let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
         if !loaded.links.machines.is_empty() {
-            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
+            let options = DutOptions { cores: test.core_limits(), subscribers, ..DutOptions::default() };
             drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
             continue;
         }

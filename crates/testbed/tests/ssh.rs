@@ -5,6 +5,7 @@
 mod room;
 
 use room::{FAR, Room};
+use sixbench_method::plan::CoreLimits;
 use sixbench_method::record::{CoreRole, CoreWatch, Watch};
 use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
@@ -238,7 +239,7 @@ fn machines_that_do_not_make_the_row_of_a_recipe_are_refused_and_left_as_they_we
         machine.reach(&Shell::new()).expect("a connection")
     };
     let refused = |machines: &[RemoteMachine], recipe: &Recipe| {
-        check_machines(machines, recipe, None, &Shell::new()).expect_err("refused").to_string()
+        check_machines(machines, recipe, &CoreLimits::default(), &Shell::new()).expect_err("refused").to_string()
     };
     let (first, second, row) = (machine("dut", FAR), machine("second", FAR), recipe("linux-ipv4-row"));
     let one = refused(std::slice::from_ref(&first), &row);
@@ -247,7 +248,7 @@ fn machines_that_do_not_make_the_row_of_a_recipe_are_refused_and_left_as_they_we
     assert!(two.contains("linux-ipv4 is one device, but `host` names 2 machines in a row (dut, second)"), "{two}");
     let same = refused(&[first.clone(), machine("10.99.0.2", FAR)], &row);
     assert!(same.contains("dut and 10.99.0.2 are one machine"), "{same}");
-    check_machines(&[first.clone(), second], &row, None, &Shell::new()).expect("a row");
+    check_machines(&[first.clone(), second], &row, &CoreLimits::default(), &Shell::new()).expect("a row");
     let crossed = [first, machine("second", [right, left])];
     let up = Devices::bring_up_on(&crossed, &row, "rows", &Shell::new(), &DutOptions::default());
     // A connection has a process of its own over there.
@@ -366,6 +367,29 @@ fn what_cannot_be_seen_or_not_to_the_end_is_left_out_and_the_device_goes_on() {
     dut.check_alive().expect("alive");
 }
 
+#[test]
+fn a_machine_that_hangs_is_noticed_and_what_it_has_is_undone_when_it_is_back() {
+    let room = Room::build("hang");
+    let before = room.state();
+    let mut dut = bring_up(&room, "hang", &recipe("linux-ipv4")).expect("a device");
+    dut.check_alive().expect("alive");
+    room.near.shell().line("ip link set mgmt down").expect("unplugged");
+    let begun = Instant::now();
+    let error = dut.check_alive().expect_err("silent").to_string();
+    assert!(error.starts_with("the connection to dut is lost: it did not answer within 10 s"), "{error}");
+    drop(dut);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    room.near.shell().line("ip link set mgmt up").expect("plugged in");
+    // Who listens there notices it at last; a test cannot wait for that.
+    for pid in Room::pids_of(&room.far) {
+        let command_line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if command_line.starts_with("sshd: ") && !command_line.contains("[listener]") {
+            Shell::new().look(&["sh", "-c", &format!("kill -s KILL {pid}")]).expect("killed");
+        }
+    }
+    room.assert_is_as(&before);
+}
+
 fn online(room: &Room) -> String {
     over_there(room, "cat /sys/devices/system/cpu/cpu*/online").split_whitespace().collect()
 }
@@ -374,7 +398,7 @@ fn online(room: &Room) -> String {
 fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     let room = Room::build("cores");
     let up = |cores| {
-        let options = DutOptions { cores: Some(cores), ..DutOptions::default() };
+        let options = DutOptions { cores: CoreLimits::every(cores), ..DutOptions::default() };
         Devices::bring_up_on(&[reached(&room)], &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
     };
     assert_eq!(online(&room), "111");

@@ -15,6 +15,9 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     if arguments.accuracy {
         return accuracy(arguments);
     }
+    if arguments.queries {
+        return queries(arguments);
+    }
     let is_all = !arguments.generate && !arguments.receive && arguments.queues.is_none();
     if is_all {
         check_root(", or use --generate or --receive")?;
@@ -65,5 +68,19 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     output::line("a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial")?;
     rows.iter().try_for_each(output::line)?;
+    Ok(Exit::Done)
+}
+
+/// Measures how exactly DNS queries are sent, and how many are answered in time.
+fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let figures = selftest::queries(&stop::install()?)?;
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
+        return Ok(Exit::Done);
+    }
+    output::line("time of sending the queries of one second, milliseconds, 11 trials, and the real frequency, queries/s")?;
+    output::line(selftest::SENDING_COLUMNS)?;
+    figures.sending.iter().try_for_each(output::line)?;
+    selftest::table(&figures.looped).into_iter().try_for_each(output::line)?;
     Ok(Exit::Done)
 }

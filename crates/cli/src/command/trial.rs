@@ -98,7 +98,7 @@ fn measure(arguments: &args::TrialArgs) -> Measure {
         true => Measure::EstablishmentRate,
         false if arguments.response => {
             let rate_per_client = FrameRate((arguments.rate.0 / u64::from(clients)).max(1));
-            Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: arguments.duration_ns })
+            Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: arguments.duration_ns, outstanding: None })
         }
         false => Measure::Throughput,
     }

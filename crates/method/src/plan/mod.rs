@@ -1,6 +1,7 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
 mod context;
+mod cores;
 mod dns;
 mod expectation;
 mod identity;
@@ -14,6 +15,7 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Soak, Tcp,
     TcpCapacity,
 };
+pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
@@ -29,6 +31,7 @@ use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything a run does, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +104,9 @@ pub struct Test {
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Cores of single devices of a row on machines of their own, by the name of the device or of its machine; the others have all of theirs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device_cores: BTreeMap<String, u32>,
     /// True if every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either link, and
     /// more of them fit into a second of the medium.
     #[serde(default)]
@@ -156,6 +162,7 @@ impl Test {
             maximum: None,
             own_goals: None,
             cores: None,
+            device_cores: BTreeMap::new(),
             ipv4_only: false,
             optional: false,
             series: None,

@@ -25,7 +25,7 @@ pub(crate) use steps::CapacityStep;
 use crate::{Input, ReportError};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
-use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord};
+use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord, by_point};
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
@@ -49,8 +49,13 @@ impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
         let planned = planned_points(input.plan, input.records, input.outcomes, input.facts);
         let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
-        let digest = |planned: &PlannedPoint<'a>| PointDigest::new(input, planned.test, planned.point.clone());
-        let [points, left_out] = [points, left_out].map(|list| list.into_iter().map(digest).collect());
+        let mut records = by_point(input.records);
+        let mut digest = |planned: &PlannedPoint<'a>| {
+            let of_point = records.remove(&planned.point).unwrap_or_default();
+            PointDigest::new(input, planned.test, planned.point.clone(), of_point)
+        };
+        let mut digests = |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
+        let (points, left_out) = (digests(points), digests(left_out));
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
         let hosts = RepetitionHosts::new(input.facts, input.records);
         Self { input, points, left_out, planned, trust, hosts }

@@ -9,6 +9,7 @@ mod hosts;
 mod measures;
 mod paper;
 mod points;
+mod relative;
 mod response;
 mod sample;
 mod scaling;

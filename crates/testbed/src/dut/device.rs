@@ -156,10 +156,14 @@ impl Dut {
         let holder = self.holder.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
+        let remote = match self.running.context().shell.target() {
+            ExecTarget::Ssh(remote) => Some(remote.destination().to_owned()),
+            _ => None,
+        };
         Watched {
             polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
-            devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
+            devices: self.source().map(|source| WatchedDevice { name, machine: remote, source }).into_iter().collect(),
             holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
             // Those of a virtual machine are in no file of this kernel.
             tracked: holder.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),

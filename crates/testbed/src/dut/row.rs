@@ -134,7 +134,11 @@ impl Devices {
         // A device that is this kernel's own is seen by its cores, where they are its alone.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
             if !all.devices.iter().any(|device| device.name == *name) {
-                all.devices.push(WatchedDevice { name: name.clone(), source: WatchSource::HostCores(cores.clone()) });
+                all.devices.push(WatchedDevice {
+                    name: name.clone(),
+                    machine: None,
+                    source: WatchSource::HostCores(cores.clone()),
+                });
             }
         }
         all

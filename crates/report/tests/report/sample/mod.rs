@@ -267,6 +267,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         maximum: None,
         own_goals: None,
         cores: None,
+        device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
         series: None,

@@ -5,6 +5,7 @@ use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
 use crate::recipe::{DeviceHost, Recipe, System};
+use sixbench_method::plan::CoreLimits;
 use std::path::Path;
 
 /// The machine, and which of its interfaces are the device's.
@@ -57,6 +58,11 @@ impl RemoteMachine {
     /// Returns its interfaces on the left and on the right.
     pub(super) fn interfaces(&self) -> &[String; 2] {
         &self.interfaces
+    }
+
+    /// Returns the number of cores that the device of a recipe may use here; `None` for all.
+    pub(super) fn cores_of(&self, recipe: &Recipe, limits: &CoreLimits) -> Option<u32> {
+        limits.of_device([recipe.name.split('@').next().unwrap_or_default(), self.name()])
     }
 
     pub(super) fn shell(&self, shell: &Shell) -> Shell {
@@ -121,17 +127,20 @@ pub(in crate::dut) fn prepare(
 ) -> Result<(ExecContext, TemplateVars), TestbedError> {
     let (here, shell) = (shell.clone(), machine.shell(shell));
     let name = machine.name();
+    let wanted_cores = machine.cores_of(recipe, &options.cores);
     if !shell.is_rehearsal() {
-        machine.check(recipe, options.cores, &here)?;
+        machine.check(recipe, wanted_cores, &here)?;
     }
     shell.transcript().comment(&format!("the machine {name}, over ssh"));
     let undo = Undo::open(&machine.remote, &here)?;
-    if let Some(wanted) = options.cores {
+    if let Some(wanted) = wanted_cores {
         cores::keep(wanted, name, &shell, &undo)?;
     }
     if recipe.system == System::Linux {
         sysctls::forward(recipe, &machine.interfaces, &shell, &undo)?;
-        recipe.state.as_ref().map_or(Ok(()), |_| tracking::exempt(&shell, &undo))?;
+        if recipe.state.as_ref().is_some_and(tracking::is_of_the_machine) {
+            tracking::exempt(&shell, &undo)?;
+        }
     }
     links::set_up(recipe, &machine.interfaces, (&shell, &undo))?;
     let threads = threads(&shell);

@@ -6,21 +6,23 @@ use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{Shell, TestbedError};
 use crate::recipe::{Recipe, System};
+use sixbench_method::plan::CoreLimits;
 
 /// Refuses, before anything is touched, machines on which the device or the devices of a recipe cannot be set up.
 ///
 /// # Errors
-/// Another number of machines than of devices, one machine by two names, or any reason of [`RemoteMachine::check`].
+/// Another number of machines than of devices, one machine by two names, cores of a device that there is not, or any reason of [`RemoteMachine::check`].
 pub fn check_machines(
     machines: &[RemoteMachine],
     recipe: &Recipe,
-    wanted_cores: Option<u32>,
+    cores: &CoreLimits,
     shell: &Shell,
 ) -> Result<(), TestbedError> {
     check_count(machines, recipe)?;
     check_distinct(machines, shell)?;
+    check_names(machines, recipe, cores)?;
     let mut pairs = machines.iter().zip(recipe.devices());
-    pairs.try_for_each(|(machine, device)| machine.check(device, wanted_cores, shell))
+    pairs.try_for_each(|(machine, device)| machine.check(device, machine.cores_of(device, cores), shell))
 }
 
 /// Returns which device runs where and how it is cabled, in sentences for the report.
@@ -85,6 +87,16 @@ fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), Testbe
         }
     };
     Err(TestbedError::Other(text))
+}
+
+/// Refuses numbers of cores of a device that is none of the row.
+fn check_names(machines: &[RemoteMachine], recipe: &Recipe, cores: &CoreLimits) -> Result<(), TestbedError> {
+    let devices = recipe.devices().iter().map(|device| device.name.split('@').next().unwrap_or_default());
+    let known: Vec<&str> = machines.iter().map(RemoteMachine::name).chain(devices).collect();
+    cores.devices().find(|name| !known.contains(name)).map_or(Ok(()), |name| {
+        let (recipe, known) = (&recipe.name, known.join(", "));
+        Err(TestbedError::Other(format!("`cores` names {name}, which is neither a machine nor a device of {recipe}: {known}")))
+    })
 }
 
 /// Refuses two names of one machine: what one device changes there would be the other's, too.
