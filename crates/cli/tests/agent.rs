@@ -6,7 +6,7 @@ mod common;
 mod room;
 
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, start_in, start_to_be_killed, text, wait_until};
-use room::Room;
+use room::{FAR, Room};
 use serde_json::Value;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, interfaces};
@@ -62,7 +62,7 @@ impl Apart {
     }
 
     fn run(&self, plan: &str, results: &str) -> Output {
-        run_in(&self.room, &["run", plan, "-o", results])
+        run_in(&self.room, &["run", plan, "-o", results, "--trust-recipes"])
     }
 
     /// Returns the state of the interface of each end, where it is when nobody measures.
@@ -170,6 +170,33 @@ fn what_a_router_between_two_machines_does_wrong_is_counted_exactly() {
     assert_eq!(apart.ends(), before.1);
 }
 
+#[test]
+fn a_translator_on_a_third_machine_is_set_up_and_judged_from_both_sides() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-siit"), Room::build("agent-siit"));
+    // The agent is beside the device here: its interface leads to the device's right one.
+    let shell = Shell::new();
+    room.near.shell().line("ip link del right").expect("removed");
+    let far = room.far.name();
+    shell.line(&format!("ip link add {} netns {far} type veth peer name {} netns {far}", FAR[1], ENDS[1])).expect("a link");
+    room.far.shell().line(&format!("ethtool -K {} tx off rx off tso off gso off gro off", ENDS[1])).expect("offloads");
+    room.far.shell().set(&format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", ENDS[1]), "1").expect("a switch");
+    let before = room.state();
+    let of_device = format!("left = \"left\"\nhost = \"ssh:dut\"\ndut-left = \"{}\"\ndut-right = \"{}\"\n", FAR[0], FAR[1]);
+    let plan = testbed(&room.config_within().display().to_string(), "dut", &program()).replace("left = \"nic0\"\n", &of_device);
+    let test = "[[test]]\nname = \"siit\"\ndut = \"tayga-siit\"\nframe-sizes = [84]\nrepetitions = 1\nbackground = \"10%\"\n";
+    let (results, plan) = (scratch.path("results"), scratch.write("plan.toml", &(plan + test)));
+    let output = run_in(&room, &["run", &plan, "-o", &results, "--trust-recipes"]);
+    assert_ran(&output);
+    let records = records(&results);
+    for direction in ["forward", "reverse"] {
+        assert_eq!(sum(&records, direction, |of| number(of, "mistranslated") + number(of, "corrupt")), 0, "{records:?}");
+        // A stall of this machine may cost frames; a wrong translation would cost nearly all.
+        assert!(sum(&records, direction, |of| number(of, "received")) > sum(&records, direction, lost), "{records:?}");
+    }
+    assert!(facts(&results).to_string().contains("the DUT is the machine dut, set up over ssh by its recipe"));
+    room.assert_is_as(&before);
+}
+
 /// Returns the path of a program that says these lines of shell, for a machine that sees the files of this one.
 fn script(scratch: &Scratch, name: &str, lines: &str) -> String {
     let path = scratch.write(name, &format!("#!/bin/sh\n{lines}\n"));
@@ -230,12 +257,51 @@ fn until_the_long_trial(apart: &Apart, child: &mut Child, results: &str) {
 }
 
 #[test]
+fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-down"), Apart::build("agent-down"));
+    let before = (apart.room.state(), apart.ends());
+    let results = scratch.path("results");
+    let plan = apart.plan(&scratch, &format!("{ROUTER}{LONG}"));
+    let mut child = start_in(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
+    until_the_long_trial(&apart, &mut child, &results);
+    let made = records(&results).len();
+    // Of sshd the sessions alone: who listens goes on, so that the machine can be reached again.
+    let pids = apart.room.far.shell().look(&["ip", "netns", "pids", apart.room.far.name()]).expect("processes");
+    let title = |pid: &&str| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let is_session = |pid: &&str| title(pid).starts_with("sshd: ") && !title(pid).contains("[listener]");
+    let sessions: Vec<&str> = pids.split_whitespace().filter(is_session).collect();
+    assert!(!sessions.is_empty());
+    let _ = Command::new("sh").args(["-c", &format!("kill -s KILL {}", sessions.join(" "))]).status();
+    let output = child.wait_with_output().expect("ended");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("the agent on dut is lost") && error.contains("kept in"), "{error}");
+    // Nobody tells the agent to end: it notices.
+    apart.room.assert_is_as(&before.0);
+    assert_eq!(apart.ends(), before.1);
+    let mut resumed = start_in(apart.room.near.name(), &["run", "--resume", &results, "--trust-recipes"]);
+    while apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_ok() {
+        if resumed.try_wait().expect("a state").is_some() {
+            let output = resumed.wait_with_output().expect("ended");
+            panic!("it ended before the agent was at work: {}{}", text(&output.stdout), text(&output.stderr));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    common::signal(&resumed, "INT");
+    let output = resumed.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(records(&results).len() >= made, "what was measured is kept");
+    // No waiting here: when the run has ended, all is given back.
+    assert_eq!(apart.ends(), before.1);
+}
+
+#[test]
 fn a_killed_run_leaves_no_agent_and_both_interfaces_come_back() {
     let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-killed"), Apart::build("agent-killed"));
     let before = (apart.room.state(), apart.ends());
     let results = scratch.path("results");
     let plan = apart.plan(&scratch, &format!("{ROUTER}{LONG}"));
-    let mut child = start_to_be_killed(apart.room.near.name(), &["run", &plan, "-o", &results]);
+    let mut child = start_to_be_killed(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_long_trial(&apart, &mut child, &results);
     assert!(apart.room.processes().contains(&"sixbench".to_owned()));
     child.kill().expect("killed");
@@ -295,7 +361,17 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
         let config = apart.room.config_within().display().to_string();
         let plan = scratch.write("plan.toml", &format!("{}{DELAYS}", testbed(&config, "dut", &agent)));
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", apart.room.near.name(), env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results]);
+        command.args([
+            "netns",
+            "exec",
+            apart.room.near.name(),
+            env!("CARGO_BIN_EXE_sixbench"),
+            "run",
+            &plan,
+            "-o",
+            &results,
+            "--trust-recipes",
+        ]);
         command.env("NO_COLOR", "1").env("PATH", &path).output().expect("sixbench")
     };
     let output = run("silent", "echo '506 Cannot talk to daemon'; exit 1");
@@ -321,6 +397,4 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
         facts.contains("one-way delays are measured by the clocks of both machines, which chrony keeps within 100."),
         "{facts}"
     );
-    let report = fs::read_to_string(Path::new(&results).join("results.md")).expect("a report");
-    assert!(report.contains("each delay may be wrong by 0.1"), "{report}");
 }

@@ -281,11 +281,21 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-lock"), Room::build("lock"));
     let before = room.state();
     let (plan, first, second) = (plan(&room, &scratch, "dut", REMOTE_TESTS), scratch.path("first"), scratch.path("second"));
-    let mut holder = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &first]);
+    let mut holder = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &first, "--trust-recipes"]);
     until_the_first_trial(&mut holder, &first);
     // A tester on another machine: what it locks there is none of the first one's. Before its interfaces are looked at, which are away.
     let mut other = Command::new("ip");
-    other.args(["netns", "exec", room.near.name(), env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &second]);
+    other.args([
+        "netns",
+        "exec",
+        room.near.name(),
+        env!("CARGO_BIN_EXE_sixbench"),
+        "run",
+        &plan,
+        "-o",
+        &second,
+        "--trust-recipes",
+    ]);
     let other = other.env("SIXBENCH_LOCKS", scratch.path("locks")).output().expect("sixbench");
     let error = text(&other.stderr);
     assert_eq!(other.status.code(), Some(3), "{error}");
@@ -300,7 +310,7 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     }
     // The lock is gone as soon as the sshd there notices.
     room.assert_is_as(&before);
-    let mut again = start(&room, &["run", "--resume", &first]);
+    let mut again = start(&room, &["run", "--resume", &first, "--trust-recipes"]);
     let made = records(&first).len();
     wait_until(&mut again, "record", || records(&first).len() > made);
     signal(&again, "INT");

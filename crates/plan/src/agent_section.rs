@@ -25,11 +25,19 @@ pub struct AgentMachine {
 }
 
 impl AgentMachine {
+    /// Returns whether the plan names a program of its own, rather than the sixbench that is installed there.
+    pub fn has_own_program(&self) -> bool {
+        self.program != USUAL_PROGRAM
+    }
+
     /// Returns the direction that the end on this machine sends.
     pub fn other_end(&self) -> Direction {
         if self.sends == Direction::Forward { Direction::Reverse } else { Direction::Forward }
     }
 }
+
+/// The program that a plan need not name.
+const USUAL_PROGRAM: &str = "sixbench";
 
 /// Returns the word for the end of the tester that sends a direction.
 pub fn end_word(sends: Direction) -> &'static str {
@@ -52,7 +60,7 @@ pub(crate) fn read_ends(section: &Section<'_>) -> TesterEnds {
     let [left, right] = ["left", "right"].map(|key| section.text(key, words::port));
     let host = section.text("agent", words::ssh_host);
     let interfaces = INTERFACES.map(|(key, ..)| section.text(key, words::interface));
-    let program = section.text("agent-program", words::program).unwrap_or_else(|| "sixbench".to_owned());
+    let program = section.text("agent-program", words::program).unwrap_or_else(|| USUAL_PROGRAM.to_owned());
     let cores = section.numbers("agent-cores", words::core).unwrap_or_default();
     if !section.is_given("agent") {
         only_with_an_agent(section);

@@ -17,6 +17,7 @@ pub(super) fn read(section: &Section<'_>, config: Option<&Path>, has_ports: bool
     let interfaces = INTERFACES.map(|key| section.texts(key, interface));
     let Some(names) = names(section, hosts) else { return Vec::new() };
     if names.is_empty() {
+        // It is the configuration for the machines of an agent and of an authority, too.
         let of_others = section.is_given("agent") || section.is_given("authority");
         let config = (!of_others).then_some("ssh-config");
         for key in INTERFACES.into_iter().chain(config).filter(|key| section.is_given(key)) {

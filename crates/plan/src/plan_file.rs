@@ -1,6 +1,6 @@
 //! The plan file: what its tables and keys mean.
 
-use super::agent_section::{AgentMachine, TesterEnds, check_tests as check_agent, read_ends};
+use super::agent_section::{self, AgentMachine, TesterEnds, read_ends};
 use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
@@ -69,9 +69,14 @@ impl Links {
     /// Returns the names of the interfaces of this machine that are ports of the tester, the left one before the right one; one where the other is an
     /// agent's.
     pub fn own_interfaces(&self) -> Vec<&str> {
-        let is_agents = |side: usize| self.agent.as_ref().is_some_and(|agent| agent.sends as usize == side);
-        let own = self.ports.iter().flatten().enumerate().filter(|(side, _)| !is_agents(*side));
-        own.filter_map(|(_, port)| port.interface()).collect()
+        self.own_ports().filter_map(PortSpec::interface).collect()
+    }
+
+    /// Returns the ports of this machine, the left one before the right one.
+    pub fn own_ports(&self) -> impl Iterator<Item = &PortSpec> {
+        let agents = self.agent.as_ref().map(|agent| agent.sends as usize);
+        let ports = self.ports.iter().flatten().enumerate();
+        ports.filter(move |(side, _)| agents != Some(*side)).map(|(_, port)| port)
     }
 
     /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
@@ -159,7 +164,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
     let mut tests = read_tests(&file, &defaults);
     if let (Some(tests), Some(_)) = (&tests, &links.agent) {
-        file.section("testbed", "[testbed]").iter().for_each(|section| check_agent(section, tests));
+        file.section("testbed", "[testbed]").iter().for_each(|section| agent_section::check_tests(section, tests));
     }
     let testbed = links.authority.as_ref().zip(file.section("testbed", "[testbed]")).zip(tests.as_mut());
     if let Some(((machine, section), tests)) = testbed {

@@ -1,5 +1,6 @@
 //! The testbed of one device: the device, and the links on which its tester stands. Nothing here sends a frame.
 
+use super::agent::{self, Agent};
 use super::cores::{cores, fewer};
 use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::RunError;
@@ -17,13 +18,22 @@ use sixbench_testbed::{
 /// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
 
+/// Parts of the tester that are on other machines.
+#[derive(Default)]
+pub(super) struct RemoteParts {
+    /// The authority behind a DNS64 server, where it has a machine for itself.
+    pub(super) authority: Option<RemoteAuthority>,
+    /// The machine with the other end of the tester, which has taken its interface.
+    pub(super) agent: Option<Agent>,
+}
+
 /// A device with its links, ready for a tester. Fields are dropped in the order in which they stand: the device, then its links.
 pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
-    /// The tester's authority, until the tester takes it; `None` if it is on no machine of its own.
-    pub(super) authority: Option<RemoteAuthority>,
+    /// What the tester has on other machines, until it takes it.
+    pub(super) remote: RemoteParts,
     /// The governor that the plan sets, given back last.
     _governor: Option<Sysctls>,
     pub(super) cores: Cores,
@@ -46,11 +56,11 @@ impl BuiltTestbed {
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores.clone() };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
-        let (links, dut, authority) = match &site.links.ports {
+        let (links, remote, dut) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
             None => {
                 let (links, dut) = started(site, request, &cores, settings, &options)?;
-                (links, dut, None)
+                (links, RemoteParts::default(), dut)
             }
         };
         if defers_interrupts(site.links, carries_frames) {
@@ -62,8 +72,8 @@ impl BuiltTestbed {
             TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
-        layout.extend(authority.as_ref().map(RemoteAuthority::layout));
-        Ok(Self { dut, links, authority, _governor: governor, cores, layout })
+        layout.extend(remote.authority.as_ref().map(RemoteAuthority::layout));
+        Ok(Self { dut, links, remote, _governor: governor, cores, layout })
     }
 
     /// Returns an error if a device of it has ended.
@@ -86,14 +96,15 @@ fn cabled(
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
     options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>, Option<RemoteAuthority>), RunError> {
+) -> Result<(TesterLinks, RemoteParts, Option<Devices>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
     let authority = site.links.authority.as_ref().map(|machine| behind(site, machine, request)).transpose()?;
+    let remote = RemoteParts { authority, agent: agent::lend(site, request)? };
     let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
-    Ok((links, dut, authority))
+    Ok((links, remote, dut))
 }
 
 fn behind(site: &Site<'_>, machine: &AuthorityMachine, request: &SessionRequest<'_>) -> Result<RemoteAuthority, TestbedError> {

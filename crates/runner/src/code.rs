@@ -44,12 +44,24 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
     // One file for all machines.
-    let of_authority = links.authority.as_ref().and_then(AuthorityMachine::ssh_config);
-    let configs: BTreeSet<&Path> = links.machines.iter().filter_map(RemoteMachine::ssh_config).chain(of_authority).collect();
+    let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
+    let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
+    let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
+    let configs: BTreeSet<&Path> = of_machines.chain(of_agent).chain(of_authority).collect();
     for config in configs {
         files.push(of_ssh(config)?);
     }
+    let of_agent = links.agent.iter().filter(|agent| agent.has_own_program());
+    files.extend(of_agent.map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())));
+    let of_authority = links.authority.iter().filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
+    files.extend(of_authority.map(|(program, machine)| of_program("authority", program, machine)));
     Ok(files)
+}
+
+/// A program that a plan names runs as root on another machine. What it is cannot be read here: its name stands for it.
+fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
+    let path = format!("{program} on {machine}");
+    CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
 }
 
 /// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
@@ -187,6 +199,21 @@ mod tests {
         let by_hand = [(NAME, "name = \"x\""), ("host = \"netns\"", "host = \"manual\"")];
         let library = library(&by_hand, CodeOrigin::Plan);
         assert!(agreed_by(&library, "x", false, None).0.is_ok());
+    }
+
+    #[test]
+    fn a_program_that_a_plan_names_for_its_agent_is_code_as_well() {
+        let links = |program: &str| {
+            let testbed =
+                format!("[testbed]\nleft = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\nagent-program = \"{program}\"\n");
+            let text = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n{testbed}");
+            sixbench_plan::parse(&text, &["linux-ipv4"]).expect("a plan").links
+        };
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let of = |program: &str| of_plan(&plan("linux-ipv4"), &links(program), &library).expect("files");
+        assert!(check(&of("sixbench"), &Trusted::new()).is_ok());
+        let error = check(&of("/sbin/poweroff"), &Trusted::new()).expect_err("refused").to_string();
+        assert!(error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "), "{error}");
     }
 
     #[test]

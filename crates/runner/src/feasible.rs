@@ -89,12 +89,11 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        let addresses = loaded.links.own_addresses;
-        own.iter().try_for_each(|interface| existing::check(&shell, interface, addresses))?;
+        own.iter().try_for_each(|interface| existing::check(&shell, interface, loaded.links.own_addresses))?;
     }
     check_remote(loaded, library)?;
     let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
-    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, of_delays))
+    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.

@@ -120,7 +120,7 @@ fn with_machines(
 /// Returns a run as others are to see it.
 fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
     let used = cores(request.links)?;
-    let ports = request.links.ports.iter().flatten().map(ToString::to_string).collect();
+    let ports = request.links.own_ports().map(ToString::to_string).collect();
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Ok(LockHolder {
         name: request.name.to_owned(),

@@ -47,7 +47,8 @@ impl Session {
         let threads = Layout { cores: testbed.cores.tester.clone() };
         let warnings = threads.warnings();
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
-        let placed = Tester::place(site, request, (&testbed.links, testbed.authority.take()), job, threads);
+        let remote = std::mem::take(&mut testbed.remote);
+        let placed = Tester::place(site, request, (&testbed.links, remote), job, threads);
         // A device whose port cannot be opened may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;

@@ -1,6 +1,7 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
 use super::agent::TesterApart;
+use super::built::RemoteParts;
 use super::capture::captured;
 use super::dns::{self, DnsPlaces};
 use super::ends::{TesterLinks, settle};
@@ -17,7 +18,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Hosts, RemoteAuthority, TestbedError};
+use sixbench_testbed::{Hosts, TestbedError};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -36,17 +37,16 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        (links, authority): (&TesterLinks, Option<RemoteAuthority>),
+        (links, remote): (&TesterLinks, RemoteParts),
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         match job {
-            Job::Frames(profile, settings) if site.links.agent.is_some() => {
-                let machine = site.links.agent.as_ref().expect("just seen");
-                let (tester, how) = TesterApart::place(site, request, links, (machine, *profile, settings), threads)?;
-                Ok((Self::Apart(Box::new(tester)), how))
-            }
             Job::Frames(profile, settings) => {
+                if let Some(agent) = remote.agent {
+                    let (tester, how) = TesterApart::place(site, request, links, (agent, *profile, settings), threads)?;
+                    return Ok((Self::Apart(Box::new(tester)), how));
+                }
                 let (ports, how) = open_ports(site, request, links, &threads)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
@@ -54,7 +54,7 @@ impl Tester {
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
-                let (tester, places, how) = dns::place(site, request, (links, authority), *job, threads)?;
+                let (tester, places, how) = dns::place(site, request, (links, remote.authority), *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {

@@ -12,6 +12,7 @@ use sixbench_engine::{EndResult, EndTrial};
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::Test;
 use sixbench_plan::AgentMachine;
+use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::{RemoteProgram, Shell};
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{ChildStderr, ChildStdout};
@@ -39,7 +40,7 @@ const LOOKS_AT_THE_CLOCK: usize = 16;
 const MOST_SAID: usize = 4_096;
 
 /// The agent. Fields are dropped in the order in which they stand: when the channel is closed the program ends, and is waited for.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     channel: Channel<AgentAnswer>,
     _program: RemoteProgram,
     pub(super) machine: String,
@@ -53,10 +54,10 @@ pub(super) struct Agent {
 ///
 /// # Errors
 /// What is missing, and what to do about it.
-pub(crate) fn check(machine: &AgentMachine, of_delays: Option<&Test>) -> Result<(), RunError> {
+pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option<&Test>) -> Result<(), RunError> {
     let shell = Shell::new();
     let agent = Agent::start(machine, &shell, &Arc::default())?;
-    agent.ask(&Order::Check(machine.interface.clone())).and_then(|answer| agent.expect_done(answer))?;
+    agent.ask(&Order::Check(machine.interface.clone(), own)).and_then(|answer| agent.expect_done(answer))?;
     if let Some(test) = of_delays {
         let known = agent.bounded_clocks(&Clock::new(), &shell)?;
         known.map_err(|why| AgentError::Clocks { test: test.name.clone(), why })?;
@@ -83,8 +84,14 @@ impl Agent {
         Ok(Self { channel: Channel::new(output, input, SILENCE), _program: program, machine: name, said, stop: stop.clone() })
     }
 
-    pub(super) fn open(&self, request: EndRequest) -> Result<OpenedEnd, AgentError> {
-        match self.ask(&Order::Open(Box::new(request)))? {
+    /// Has the agent take its interface.
+    pub(super) fn lend(&self, request: EndRequest) -> Result<(), AgentError> {
+        self.ask(&Order::Lend(Box::new(request))).and_then(|answer| self.expect_done(answer))
+    }
+
+    /// Has the agent open its interface.
+    pub(super) fn open(&self) -> Result<OpenedEnd, AgentError> {
+        match self.ask(&Order::Open)? {
             AgentAnswer::Opened(opened) => Ok(*opened),
             other => Err(self.out_of_turn(other)),
         }

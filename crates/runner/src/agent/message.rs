@@ -8,6 +8,7 @@ use sixbench_engine::{DistantPort, EndResult, EndTrial, SentShare};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::NicSetting;
+use sixbench_testbed::existing::OwnAddresses;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -15,9 +16,11 @@ use std::num::NonZeroU32;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Say whether the interface of this name may be taken.
-    Check(String),
-    /// Take an interface and open it.
-    Open(Box<EndRequest>),
+    Check(String, OwnAddresses),
+    /// Take an interface, which is up then.
+    Lend(Box<EndRequest>),
+    /// Open the interface, when the device is there.
+    Open,
     /// Say what the clock shows, nanoseconds.
     TellTime,
     /// Read the tester's clock and the system's.
@@ -61,6 +64,7 @@ pub(super) struct EndRequest {
     pub(super) io: String,
     pub(super) queues: Option<NonZeroU32>,
     pub(super) busy_poll: bool,
+    pub(super) own_addresses: OwnAddresses,
     pub(super) nic: Vec<NicSetting>,
     pub(super) governor: Option<String>,
     /// Cores of its threads; if empty, they are chosen there.

@@ -16,5 +16,5 @@ mod tester;
 pub use error::AgentError;
 pub use service::serve;
 
-pub(crate) use connection::check;
-pub(crate) use tester::TesterApart;
+pub(crate) use connection::{Agent, check};
+pub(crate) use tester::{TesterApart, lend};

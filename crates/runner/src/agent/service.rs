@@ -12,14 +12,9 @@ use sixbench_engine::{Companion, DistantPort, EndTrial, FrameTester, Layout, Mea
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::terms::Direction;
 use sixbench_plan::{backend, end_word};
 use sixbench_testbed::facts::Machine;
-use sixbench_testbed::{
-    Interfaces, Shell, Sysctls, TestbedError,
-    existing::{self, OwnAddresses},
-    interfaces, sweep,
-};
+use sixbench_testbed::{Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -79,9 +74,9 @@ struct AgentEnd {
     tester: Option<FrameTester>,
     /// The port before the traffic is known.
     port: Option<Port>,
-    sends: Direction,
+    request: EndRequest,
     layout: Layout,
-    _interfaces: Interfaces,
+    interfaces: Interfaces,
     _governor: Option<Sysctls>,
 }
 
@@ -89,16 +84,20 @@ impl AgentService {
     /// Obeys an order; returns the answer to it.
     fn answer(&mut self, order: Order) -> Result<AgentAnswer, RunError> {
         match order {
-            Order::Check(interface) => {
+            Order::Check(interface, own) => {
                 let shell = self.shell();
                 interfaces::give_back_stale(&shell);
-                existing::check(&shell, &interface, OwnAddresses::Refused)?;
+                existing::check(&shell, &interface, own)?;
                 Ok(AgentAnswer::Done)
             }
-            Order::Open(request) => {
-                let (end, opened) = AgentEnd::open(&request, &self.shell())?;
-                self.end = Some(end);
-                Ok(AgentAnswer::Opened(Box::new(opened)))
+            Order::Lend(request) => {
+                self.end = Some(AgentEnd::lend(*request, &self.shell())?);
+                Ok(AgentAnswer::Done)
+            }
+            Order::Open => {
+                let shell = self.shell();
+                let end = self.end.as_mut().ok_or_else(out_of_turn)?;
+                Ok(AgentAnswer::Opened(Box::new(end.open(&shell)?)))
             }
             Order::TellTime => Ok(AgentAnswer::Time(self.clock.now_ns())),
             Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(&self.clock, &self.shell())))),
@@ -119,7 +118,7 @@ impl AgentService {
         match (&mut end.tester, end.port.take()) {
             (Some(tester), _) => tester.set_profile(profile, settings),
             (tester, Some(port)) => {
-                let ends = (end.sends, port, other);
+                let ends = (end.request.sends, port, other);
                 *tester = Some(FrameTester::at_one_end(ends, profile, settings, end.layout.clone(), self.stop.clone()));
             }
             (None, None) => return Err(out_of_turn()),
@@ -145,26 +144,33 @@ pub(super) fn limit(trial: &EndTrial) -> Duration {
 }
 
 impl AgentEnd {
-    fn open(request: &EndRequest, shell: &Shell) -> Result<(Self, OpenedEnd), RunError> {
+    /// Takes the interface; the device at its other end need not be there yet.
+    fn lend(request: EndRequest, shell: &Shell) -> Result<Self, RunError> {
         sweep(shell)?;
         let layout = Layout { cores: cores::of_end(&request.cores)? };
         let governor = request.governor.as_ref().map(|governor| Sysctls::govern(&layout.cores, governor, shell)).transpose()?;
-        let (side, interface) = (end_word(request.sends), request.interface.as_str());
-        existing::check_mtu(interface, request.longest_datagram)?;
-        let interfaces = Interfaces::take_one(shell, "agent", (side, interface), &request.nic, OwnAddresses::Refused)?;
+        existing::check_mtu(&request.interface, request.longest_datagram)?;
+        let end = (end_word(request.sends), request.interface.as_str());
+        let interfaces = Interfaces::take_one(shell, "agent", end, &request.nic, request.own_addresses)?;
         if request.busy_poll {
             interfaces.defer_interrupts()?;
         }
-        interfaces.wait_for_carriers()?;
-        let port = open_port(request, &interfaces)?;
+        Ok(Self { tester: None, port: None, request, layout, interfaces, _governor: governor })
+    }
+
+    /// Opens the port, once there is a carrier.
+    fn open(&mut self, shell: &Shell) -> Result<OpenedEnd, RunError> {
+        self.interfaces.wait_for_carriers()?;
+        let port = open_port(&self.request, &self.interfaces)?;
+        let cores = &self.layout.cores;
         let opened = OpenedEnd {
             port: DistantPort { mac: port.mac, queues: port.queues.len() },
-            how: format!("{}, on cores {:?}", port.how, layout.cores),
-            facts: Machine::read(shell, &[]).facts(&layout.cores, &[]).into_iter().chain(interfaces.facts()).collect(),
-            warnings: layout.warnings(),
+            how: format!("{}, on cores {cores:?}", port.how),
+            facts: Machine::read(shell, &[]).facts(cores, &[]).into_iter().chain(self.interfaces.facts()).collect(),
+            warnings: self.layout.warnings(),
         };
-        let sends = request.sends;
-        Ok((Self { tester: None, port: Some(port), sends, layout, _interfaces: interfaces, _governor: governor }, opened))
+        self.port = Some(port);
+        Ok(opened)
     }
 }
 

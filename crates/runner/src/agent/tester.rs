@@ -47,7 +47,7 @@ pub(crate) struct TesterApart {
 }
 
 impl TesterApart {
-    /// Opens this end on the link, has the agent open the other one, and tells how in a sentence.
+    /// Opens this end on the link, has the agent, which has taken its interface, open the other one, and tells how in a sentence.
     ///
     /// # Errors
     /// A port that cannot be opened; an agent that cannot be started, or refuses.
@@ -55,14 +55,14 @@ impl TesterApart {
         site: &Site<'_>,
         request: &SessionRequest<'_>,
         links: &TesterLinks,
-        (machine, profile, settings): (&AgentMachine, TrafficProfile, TrialSettings),
+        (agent, profile, settings): (Agent, TrafficProfile, TrialSettings),
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
+        let machine = site.links.agent.as_ref().ok_or(RunError::NeedsInterfaces)?;
         let sends = machine.other_end();
         let port = open_own(site, request, links)?;
         let here = DistantPort { mac: port.mac, queues: port.queues.len() };
-        let agent = Agent::start(machine, &site.shell, &site.stop)?;
-        let OpenedEnd { port: there, how, facts, warnings } = agent.open(end_request(site, request, machine))?;
+        let OpenedEnd { port: there, how, facts, warnings } = agent.open()?;
         let how = format!(
             "the tester is on two machines: {} frames are sent by this one, by {}; {} frames are sent by {}, by {how}; each receives what the other sends",
             sends, port.how, machine.sends, agent.machine
@@ -185,6 +185,17 @@ fn open_own(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) 
     captured(site, port, end_word(side))
 }
 
+/// Starts the agent of a plan, if it has one, and has it take its interface: that is up before the device is, which may wait for it.
+///
+/// # Errors
+/// The agent cannot be started, or refuses.
+pub(crate) fn lend(site: &Site<'_>, request: &SessionRequest<'_>) -> Result<Option<Agent>, RunError> {
+    let Some(machine) = &site.links.agent else { return Ok(None) };
+    let agent = Agent::start(machine, &site.shell, &site.stop)?;
+    agent.lend(end_request(site, request, machine))?;
+    Ok(Some(agent))
+}
+
 fn end_request(site: &Site<'_>, request: &SessionRequest<'_>, machine: &AgentMachine) -> EndRequest {
     let links = site.links;
     EndRequest {
@@ -193,6 +204,7 @@ fn end_request(site: &Site<'_>, request: &SessionRequest<'_>, machine: &AgentMac
         io: backend_word(links.io).to_owned(),
         queues: links.queues,
         busy_poll: links.busy_poll,
+        own_addresses: links.own_addresses,
         nic: links.nic.clone(),
         governor: links.governor.clone(),
         cores: machine.cores.clone(),

@@ -40,11 +40,13 @@ impl ClockAccuracy {
         let unreadable = || format!("chronyc prints what is not understood: {}", printed.trim());
         let field = |place: usize| fields.get(place).copied().ok_or_else(unreadable);
         let seconds = |place| field(place)?.parse::<f64>().ok().filter(|time| time.is_finite()).ok_or_else(unreadable);
+        // It prints whole nanoseconds.
+        let nanoseconds = |place| seconds(place).map(|time| (time.abs() * 1e9).round() as u64);
         if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
             return Err("chronyd has not synchronised the clock yet (chronyc waitsync)".to_owned());
         }
-        let error = seconds(SYSTEM_TIME)?.abs() + seconds(ROOT_DISPERSION)?.abs() + 0.5 * seconds(ROOT_DELAY)?.abs();
-        Ok(Self { bound_ns: (error * 1e9).ceil() as u64, source: field(SOURCE)?.to_owned() })
+        let bound_ns = nanoseconds(SYSTEM_TIME)? + nanoseconds(ROOT_DISPERSION)? + nanoseconds(ROOT_DELAY)?.div_ceil(2);
+        Ok(Self { bound_ns, source: field(SOURCE)?.to_owned() })
     }
 }
 
@@ -58,7 +60,7 @@ mod tests {
         // 20 us + 50 us + 300 us / 2.
         assert_eq!(ClockAccuracy::parse(printed), Ok(ClockAccuracy { bound_ns: 220_000, source: "ntp1.example".to_owned() }));
         let of_ptp = "50484330,PHC0,1,1795451234.1,0.000000100,0.0,0.0,1.0,0.0,0.0,0.000000002,0.000000400,1.0,Normal";
-        assert_eq!(ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)), Ok((502, "PHC0".to_owned())));
+        assert_eq!(ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)), Ok((501, "PHC0".to_owned())));
     }
 
     #[test]

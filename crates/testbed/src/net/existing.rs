@@ -2,11 +2,12 @@
 
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
+use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::path::Path;
 
 /// Whether an interface may have addresses and routes of this machine when it is taken for test traffic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnAddresses {
     /// It may not: with any, it is in use.
     #[default]

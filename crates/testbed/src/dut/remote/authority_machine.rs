@@ -57,7 +57,8 @@ impl AuthorityMachine {
         self.remote.config()
     }
 
-    pub(super) fn program(&self) -> Option<&Path> {
+    /// Returns the path of the program that serves there; `None` where the running one is copied to it.
+    pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
 

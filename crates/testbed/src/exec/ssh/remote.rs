@@ -45,7 +45,8 @@ impl Remote {
         Self { destination: Destination::new(destination, config), connection: None }
     }
 
-    pub(crate) fn config(&self) -> Option<&Path> {
+    /// The file that ssh reads in place of its usual configuration.
+    pub fn config(&self) -> Option<&Path> {
         self.destination.config.as_deref()
     }
 
