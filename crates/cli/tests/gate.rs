@@ -7,9 +7,10 @@ mod results;
 use common::{ONE_AT_A_TIME, Scratch, output, text};
 use results::{beyond_the_tester, dut, plan, records, test, write};
 use sixbench_method::measures::Quantity;
-use sixbench_method::plan::{DnsRole, DnsTest, Expectation, Load, Measure, PdvStream, Plan, Test};
-use sixbench_method::record::Facts;
+use sixbench_method::plan::{DnsRole, DnsTest, Expectation, Load, Measure, MeasurementKey, PdvStream, Plan, Point, Test};
+use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::RepetitionStart;
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use std::process::Output;
@@ -301,4 +302,40 @@ fn runs_that_took_turns_are_told_apart_from_those_that_came_one_after_the_other(
     assert!(said.contains("note: the runs of A and B took turns, 4 of each"), "{said}");
     let said = text(&output(&["compare", &format!("{a}/0"), &format!("{b}/1")]).stderr);
     assert!(said.contains("were measured one after the other, not in turns (B 60 minutes after A)"), "{said}");
+}
+
+/// Returns who measured each repetition of the only test of a plan.
+fn measured_on(hosts: [(&str, std::ops::RangeInclusive<u32>); 2]) -> Facts {
+    let key = |repetition| MeasurementKey {
+        point: Point { test: "t".to_owned(), frame_size: FrameSize(84) },
+        repetition: Some(repetition),
+    };
+    let hosts = hosts.map(|(host, repetitions)| (host.to_owned(), repetitions.map(key).collect()));
+    Facts { measured_on: hosts.into(), ..Facts::default() }
+}
+
+#[test]
+fn results_of_several_hosts_are_compared_by_what_one_host_measured_of_both() {
+    let mut plan = plan(&[Test { repetitions: Repetition::Fixed(8), ..test("t") }]);
+    plan.search.start = RepetitionStart::Cold;
+    let scratch = Scratch::new("gate-hosts");
+    // One host is twice as fast as the other, and the devices are the same.
+    let both = |fast: std::ops::RangeInclusive<u32>| -> Vec<TrialRecord> {
+        let [of_fast, of_slow] = [100_000, 50_000].map(|rate| records(&plan, |_| dut(rate)));
+        let is_fast = |record: &TrialRecord| fast.contains(&record.repetition);
+        of_fast.into_iter().filter(is_fast).chain(of_slow.into_iter().filter(|record| !is_fast(record))).collect()
+    };
+    let a = write(&scratch, "a", &plan, &both(1..=4), &measured_on([("fast", 1..=4), ("slow", 5..=8)]));
+    let b = write(&scratch, "b", &plan, &both(1..=2), &measured_on([("fast", 1..=2), ("slow", 3..=8)]));
+    let compared = output(&["compare", &a, &b]);
+    ended(&compared, 0, "no difference is shown in 1 row");
+    assert!(
+        text(&compared.stderr).contains("what slow measured is compared, and the rest left out"),
+        "{}",
+        text(&compared.stderr)
+    );
+    let other = write(&scratch, "other", &plan, &both(1..=4), &measured_on([("fast", 1..=4), ("slower", 5..=8)]));
+    let third = write(&scratch, "third", &plan, &both(1..=4), &measured_on([("third", 1..=4), ("slow", 5..=8)]));
+    let apart = output(&["compare", &other, &third]);
+    assert!(text(&apart.stderr).contains("warning: no host measured both A and B"), "{}", text(&apart.stderr));
 }

@@ -6,7 +6,9 @@ use super::order;
 use super::store::StoreError;
 use sixbench_method::comparison::{Compared, Comparison, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::Test;
+use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
+use sixbench_method::record::RepetitionHosts;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The reason why two sets cannot be compared.
@@ -44,7 +46,7 @@ impl TwoSets {
     /// # Errors
     /// Directories without results, runs of one side that do not measure the same, or sides that were measured in different ways.
     pub fn read(paths: [&Path; 2]) -> Result<Self, SetError> {
-        let [a, b] = [collect(paths[0])?, collect(paths[1])?];
+        let [mut a, mut b] = [collect(paths[0])?, collect(paths[1])?];
         let mut warnings: Vec<String> = Vec::new();
         for (which, collection) in [(Which::A, &a), (Which::B, &b)] {
             is_of_one_plan(which, &collection.runs)?;
@@ -56,6 +58,7 @@ impl TwoSets {
             return Err(SetError::Unlike(unlike.join(" and ")));
         }
         warnings.extend(differences_of([&a.runs[0].directory, &b.runs[0].directory]));
+        warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
         let (order, note) = order::of([&a.runs, &b.runs]);
         warnings.push(note);
         Ok(Self { sets: [a.runs, b.runs], order, warnings })
@@ -88,6 +91,44 @@ fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
         return Err(SetError::Mixed { which, first, other, how });
     }
     Ok(())
+}
+
+/// Leaves of results that several hosts measured, each a part, those of one host: of the hosts that both sides have, the one with the most repetitions.
+/// Returns what was left out, in words; `None` where each run was measured on one host.
+fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
+    let is_divided = |run: &CollectedRun| RepetitionHosts::new(&run.stored.facts, &run.stored.records).are_several();
+    sets.iter().flat_map(|runs| runs.iter()).any(is_divided).then_some(())?;
+    let [a, b] = [&sets[0], &sets[1]].map(|runs| repetitions_of_hosts(runs));
+    let common = a.iter().filter_map(|(host, count)| Some((count.min(b.get(host)?), host)));
+    let Some((_, host)) = common.max() else {
+        return Some(
+            "warning: no host measured both A and B: numbers of one host say nothing against those of another".to_owned(),
+        );
+    };
+    for CollectedRun { stored, outcomes, .. } in sets.into_iter().flatten() {
+        let hosts = RepetitionHosts::new(&stored.facts, &stored.records);
+        let is_own = |point: &Point, repetition| hosts.is_only_on(host, point, repetition);
+        outcomes.retain(|outcome| is_own(&outcome.point, outcome.repetition));
+        // What the other hosts measured is not missing.
+        let own = hosts.iter().filter(|(point, repetition, _)| is_own(point, *repetition));
+        let key = |point: &Point, repetition| MeasurementKey { point: point.clone(), repetition: Some(repetition) };
+        let selection: Selection = own.map(|(point, repetition, _)| key(point, repetition)).collect();
+        stored.plan = selection.narrowed(&stored.plan);
+    }
+    Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))
+}
+
+/// Returns how many repetitions each host has measured alone.
+fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for run in runs {
+        for (_, _, hosts) in RepetitionHosts::new(&run.stored.facts, &run.stored.records).iter() {
+            if let [host] = hosts.iter().collect::<Vec<_>>()[..] {
+                *counts.entry((*host).to_owned()).or_default() += 1;
+            }
+        }
+    }
+    counts
 }
 
 /// Returns the warnings about a set whose runs were not made under the same facts.
