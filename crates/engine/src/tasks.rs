@@ -43,6 +43,8 @@ pub(crate) struct TrialContext<'a> {
     pub(crate) trial: u8,
     /// Queues of the ports: left, right.
     pub(crate) queues: [usize; 2],
+    /// Time by which the clocks of sender and receiver may be apart, nanoseconds.
+    pub(crate) clocks_apart_ns: u64,
 }
 
 impl TrialContext<'_> {
@@ -126,6 +128,7 @@ impl TrialContext<'_> {
             schedule,
             duration_ns: self.phase.spec.duration_ns,
             timeout_ns: self.phase.frame_timeout_ns,
+            clocks_apart_ns: self.clocks_apart_ns,
         };
         let neighbours = match direction {
             Direction::Forward => &self.profile.right,

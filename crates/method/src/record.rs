@@ -1,10 +1,12 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
+mod hosts;
 mod moment;
 mod run;
 mod watch;
 
-pub use run::{Disturber, Ending, RunPart, SkipReason, SkippedTest};
+pub use hosts::RepetitionHosts;
+pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
 use crate::measures::LoadSource;
@@ -95,6 +97,9 @@ pub struct Facts {
     /// Others that had a core which a trial needed, in the order in which the run first waited for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbers: Vec<Disturber>,
+    /// The files whose commands the run has run: its recipes, and a configuration of ssh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<CodeFile>,
 }
 
 impl Facts {

@@ -46,6 +46,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("[testbed]", "queues", Number),
     ("[testbed]", "busy-poll", Truth),
     ("[testbed]", "governor", Text),
+    ("[testbed]", "lend-addresses", Truth),
     ("[testbed]", "offloads-on", Text),
     ("[testbed]", "offloads-off", Text),
     ("[testbed]", "rx-ring", Number),

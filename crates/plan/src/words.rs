@@ -46,13 +46,27 @@ pub(super) enum DutHost {
 }
 
 pub(super) fn host(text: &str) -> Result<DutHost, String> {
-    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     if text == "netns" {
         return Ok(DutHost::Netns);
     }
+    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
+    text.strip_prefix("ssh:").ok_or_else(expected).and_then(|_| ssh_host(text)).map(DutHost::Ssh)
+}
+
+/// Reads `ssh:NAME`; returns the name.
+pub(super) fn ssh_host(text: &str) -> Result<String, String> {
+    let expected = || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a dash for an option.
-    names::HOST.check(name).map(|()| DutHost::Ssh(name.to_owned()))
+    names::HOST.check(name).map(|()| name.to_owned())
+}
+
+/// Reads the name or the path of a program on another machine.
+pub(super) fn program(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.starts_with('-') || text.chars().any(char::is_control) {
+        true => Err(format!("expected the name or the path of a program, not {text:?}")),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// Returns `text`, which is the value of `key`, if it names a recipe; reports it otherwise.
@@ -102,6 +116,11 @@ pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
 /// The text is none of the words; the error lists them.
 pub fn backend(text: &str) -> Result<Backend, String> {
     word(text, "a backend", &Backend::words().collect::<Vec<_>>())
+}
+
+/// Returns the word for a backend, which [`backend`] reads.
+pub fn backend_word(backend: Backend) -> &'static str {
+    Backend::words().find(|(_, named)| *named == backend).map_or("auto", |(word, _)| word)
 }
 
 /// Reads directions: `both`, `forward` or `reverse`.

@@ -26,7 +26,7 @@ pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) is_open: bool,
 }
 
-/// Every series over cores at every size that has a rate.
+/// Every series over cores at every size that has a rate and was measured on one host.
 pub(crate) fn scalings<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Scaling<'d, 'a>> {
     let all = series(digest, SeriesBy::Cores);
     let at_sizes = all.iter().flat_map(|steps| steps.sizes().into_iter().filter_map(|size| scaling(digest, steps, size)));
@@ -37,6 +37,8 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
     let points: Vec<(NonZeroU32, &PointDigest)> =
         of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
     let (_, first) = points.first()?;
+    // A speed-up from one host to another would be that of the hosts.
+    digest.hosts.are_on_one(points.iter().map(|(_, point)| &point.point)).then_some(())?;
     let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<CoreRepetitions> {
         let values = |point: &PointDigest| point.goals.first().map(|goal| goal.values.clone()).unwrap_or_default();
         points.iter().map(|(cores, point)| CoreRepetitions { cores: *cores, values: values(point) }).collect()

@@ -117,7 +117,9 @@ impl Paint {
 fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
-    let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
+    let room = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
+    // A bar is a share of another result, which must be one of the same host.
+    let bar = if digest.hosts.are_on_one(points.iter().map(|point| &point.point)) { room } else { 0 };
     let has_sizes = points.iter().any(|p| p.size().is_some());
     let head = format!(
         "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",

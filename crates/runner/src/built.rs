@@ -6,9 +6,9 @@ use super::error::RunError;
 use super::request::{SessionRequest, Site};
 use crate::profile;
 use sixbench_io::PortSpec;
-use sixbench_plan::Links;
+use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, RemoteMachine, Sysctls, TestbedError};
+use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Sysctls, TestbedError, layout_of_machines};
 
 /// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
@@ -33,7 +33,7 @@ impl BuiltTestbed {
     pub(super) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
         let recipe = request.recipe;
         let governor = governed(site)?;
-        let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
+        let of_namespace = request.cores.filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
@@ -49,7 +49,7 @@ impl BuiltTestbed {
         }
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links, recipe),
             TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
@@ -69,7 +69,7 @@ fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
-/// Takes ports that are cabled to a device, and sets the device up where it is on another machine.
+/// Takes ports that are cabled to a device, and sets the device up where it is on another machine, or the devices of a row on theirs.
 fn cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
@@ -77,8 +77,7 @@ fn cabled(
     options: &DutOptions,
 ) -> Result<(TesterLinks, Option<Devices>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
-    let machine = site.links.machine.as_ref();
-    let dut = machine.map(|machine| away(site, machine, request, options)).transpose()?;
+    let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
@@ -104,25 +103,38 @@ fn started(
     Ok((TesterLinks::Built(topology), Some(dut)))
 }
 
-fn away(
-    site: &Site<'_>,
-    machine: &RemoteMachine,
-    request: &SessionRequest<'_>,
-    options: &DutOptions,
-) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach(&site.shell)?, request.recipe, &request.name, &site.shell, options)
+fn away(site: &Site<'_>, request: &SessionRequest<'_>, options: &DutOptions) -> Result<Devices, TestbedError> {
+    let reached = site.links.machines.iter().map(|machine| machine.reach(&site.shell)).collect::<Result<Vec<_>, _>>()?;
+    Devices::bring_up_on(&reached, request.recipe, &request.name, &site.shell, options)
 }
 
-fn on_ports(links: &Links) -> Vec<String> {
+fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
     let Some([left, right]) = &links.ports else { return Vec::new() };
-    let (kind, apart) = match links.interfaces() {
-        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
-        None => ("ports", ""),
+    let (kind, apart) = match links.own_interfaces().len() {
+        1.. => ("interfaces", ", each in a network namespace of the tester's own"),
+        0 => ("ports", ""),
     };
-    match &links.machine {
-        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
-        None => {
-            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
+    if let Some(agent) = &links.agent {
+        let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
+        let mut sentences = vec![format!(
+            "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
+             cabled to both",
+            links.own_interfaces().concat(),
+            agent.interface,
+            agent.remote.destination()
+        )];
+        match links.machines.is_empty() {
+            true => sentences.push("the DUT was not set up by sixbench".to_owned()),
+            false => sentences.extend(layout_of_machines(&links.machines, recipe)),
         }
+        return sentences;
     }
+    if links.machines.is_empty() {
+        return vec![format!(
+            "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench"
+        )];
+    }
+    let mut sentences = layout_of_machines(&links.machines, recipe);
+    sentences.push(format!("the tester's are {left} and {right}{apart}"));
+    sentences
 }

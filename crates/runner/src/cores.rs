@@ -6,9 +6,9 @@ use sixbench_method::plan::Plan;
 use sixbench_plan::Links;
 use sixbench_testbed::{Cores, Library, Recipe};
 
-/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
+/// Refuses numbers of cores that this machine has not got, before anything is touched. Other machines are asked for their own.
 pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
-    if links.machine.is_some() {
+    if !links.machines.is_empty() {
         return cores(links).map(drop);
     }
     let cores = cores(links)?;
@@ -42,6 +42,15 @@ pub(crate) fn of_machine() -> std::io::Result<Cores> {
 pub fn spare_cores(links: &Links) -> Vec<u32> {
     let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
     allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
+}
+
+/// Returns the cores of the end of a tester that is alone on its machine: those wanted, else up to four.
+pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
+    let allowed = allowed_cores()?;
+    if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
+        return Err(RunError::ForeignCore { core: *core, allowed });
+    }
+    Ok(if wanted.is_empty() { allowed.into_iter().take(4).collect() } else { wanted.to_vec() })
 }
 
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.

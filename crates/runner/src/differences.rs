@@ -46,7 +46,7 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
 }
 
 /// Returns whether a fact of a host says what the host can do, and is the same each time.
-pub(crate) fn is_steady(name: &str) -> bool {
+fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
 
 /// Returns the facts of machines that differ: their names, and their values in A and B. An earlier version noted less: what only one of them has is
 /// not compared.
-fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
+pub(crate) fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
     let of_b = of_machines(b);
     let differing = |(name, a): (String, String)| {
         let b = of_b.get(&name).filter(|b| **b != a)?.clone();

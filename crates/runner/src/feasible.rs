@@ -1,5 +1,6 @@
 //! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
 
+use super::agent;
 use super::cores::check_cores;
 use super::error::{PlanError, RunError};
 use super::memory;
@@ -11,7 +12,7 @@ use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab, why_missing};
+use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing};
 use std::collections::BTreeSet;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
@@ -82,12 +83,16 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
-    if let Some([left, right]) = loaded.links.interfaces() {
+    let own = loaded.links.own_interfaces();
+    if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        existing::check(&shell, left).and_then(|()| existing::check(&shell, right))?;
+        let addresses = loaded.links.own_addresses;
+        own.iter().try_for_each(|interface| existing::check(&shell, interface, addresses))?;
     }
-    check_machine(loaded, library)
+    check_remote(loaded, library)?;
+    let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
+    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, of_delays))
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
@@ -96,7 +101,7 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);
     match &links.ports {
         Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
-        Some([left, right]) if links.interfaces().is_none() => {
+        Some([left, right]) if left.interface().is_some() != right.interface().is_some() => {
             let text =
                 format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
             Err(PlanError(text).into())
@@ -107,14 +112,16 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     }
 }
 
-/// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
-fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
-    let Some(machine) = &loaded.links.machine else { return Ok(()) };
+/// Checks that the machines of the DUT, or of several devices in a row, can be reached and have what every test needs, before the first test begins.
+fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
-    let machine = machine.reach(&shell)?;
+    let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
+    if reached.is_empty() {
+        return Ok(());
+    }
     let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
     for (test, recipe) in tests {
-        machine.check(recipe, test.cores, &shell).map_err(|error| RunError::from(error).of_test(&test.name))?;
+        check_machines(&reached, recipe, test.cores, &shell).map_err(|error| RunError::from(error).of_test(&test.name))?;
     }
     Ok(())
 }
@@ -159,7 +166,7 @@ fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError
         return Ok(());
     }
     let polls = |name: &&&str| library.get(name).is_some_and(|recipe| recipe.devices().iter().any(|part| part.polling));
-    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machine.is_none()) {
+    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machines.is_empty()) {
         let text = format!("{name} polls, so it would take the cores of the other devices: set interleave = false");
         return Err(PlanError(text).into());
     }

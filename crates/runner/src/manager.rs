@@ -1,5 +1,6 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
+use super::code;
 use super::dns::MOST_CERTIFIED;
 use super::error::{PlanError, RunError};
 use super::origin;
@@ -55,9 +56,12 @@ struct Manager<'a> {
 /// Performs a run; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
 ///
 /// # Errors
-/// The facts cannot be written before anything else is done. Any other error is part of what is returned.
+/// The plan brings along code that is not trusted, or the facts cannot be written before anything else is done. Any other error is part of what
+/// is returned.
 pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
-    let facts = origin::begin(&request);
+    let code = code::of_plan(request.plan, request.site.links, request.library)?;
+    code::check(&code, request.trusted)?;
+    let facts = origin::begin(&request, code);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
@@ -201,14 +205,14 @@ impl Manager<'_> {
             }
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
             let request = session_request(plan, library, test, name)?;
-            let opened = match Session::open(&self.request.site, &request, job.clone()) {
+            let mut opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
-            of_device.try_for_each(|other| opened.check_state(other, plan))?;
+            of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");

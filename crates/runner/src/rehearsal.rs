@@ -25,15 +25,15 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
+        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
+        if !loaded.links.machines.is_empty() {
+            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
+            continue;
+        }
         // How a machine is booted is known where its lab is.
         if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
-            continue;
-        }
-        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
-        if let Some(machine) = &loaded.links.machine {
-            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
-            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
         if recipe.host == DeviceHost::Memif {

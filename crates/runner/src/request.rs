@@ -1,5 +1,6 @@
 //! What a run and a session are asked for, and where they take place.
 
+use super::code::Trusted;
 use super::error::RunError;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Selection};
@@ -63,6 +64,8 @@ pub struct RunRequest<'a> {
     pub plan: &'a Plan,
     /// The recipes of its devices.
     pub library: &'a Library,
+    /// The files of the plan whose commands may be run; see [`crate::code`].
+    pub trusted: &'a Trusted,
     /// Where the devices are run.
     pub site: Site<'a>,
     /// Returns the other work on these cores, in words; `None` on a quiet machine.

@@ -54,6 +54,7 @@ impl Session {
             Err(error)
         })?;
         testbed.layout.push(how);
+        let warnings = [warnings, tester.warnings()].concat();
         let mut session = Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings };
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
@@ -83,6 +84,14 @@ impl Session {
     /// The test, with the setting to change; or the device cannot be asked.
     pub fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
+    }
+
+    /// Refuses a test of one-way delays whose frames leave by one clock and arrive by another, if it is not known how right these are.
+    ///
+    /// # Errors
+    /// The test, and the reason.
+    pub fn check_clocks(&mut self, test: &Test, plan: &Plan) -> Result<(), RunError> {
+        if test.needs_one_way_delays(plan) { self.tester.require_delays(&test.name) } else { Ok(()) }
     }
 
     /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
@@ -183,6 +192,7 @@ impl Session {
         if let TesterLinks::Taken(interfaces) = &self.testbed.links {
             facts.extend(interfaces.facts());
         }
+        facts.extend(self.tester.facts());
         facts
     }
 
@@ -261,7 +271,8 @@ fn explain_lateness(result: &mut TrialResult, watch: &Watch, are_shared: bool) {
         }
         _ => true,
     });
-    let is_late = result.faults.iter().any(|fault| fault.lateness_ns().is_some());
+    let is_here = |fault: &&Fault| !matches!(fault, Fault::OnMachine { .. });
+    let is_late = result.faults.iter().filter(is_here).any(|fault| fault.lateness_ns().is_some());
     if is_late && kept_off_us > 0 && !are_shared {
         result.faults.push(Fault::TesterKeptOff { microseconds: kept_off_us });
     }

@@ -1,5 +1,6 @@
 //! The arguments of `sixbench selftest` and `sixbench trial`.
 
+use super::WaitOption;
 use clap::Args;
 use sixbench_io::Backend;
 use sixbench_method::plan::Payload;
@@ -40,6 +41,8 @@ pub(crate) struct Selftest {
     /// One JSON object on stdout
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }
 
 #[derive(Debug, Args)]
@@ -96,4 +99,6 @@ pub(crate) struct TrialArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }

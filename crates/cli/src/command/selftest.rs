@@ -1,14 +1,17 @@
 //! `sixbench selftest`: what the tester itself can do, and how accurate its delays are.
 
+use super::locked;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
+use sixbench_plan::Links;
 use sixbench_runner::selftest;
 use sixbench_runner::stop;
 use sixbench_testbed::doctor;
 
 /// Runs the self-test.
 pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let _locks = locked(&Links::default(), "selftest", None, &arguments.waiting)?;
     if arguments.accuracy {
         return accuracy(arguments);
     }

@@ -22,6 +22,7 @@ pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
+use crate::measures::Quantity;
 use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
@@ -132,6 +133,12 @@ impl std::fmt::Display for Point {
 }
 
 impl Test {
+    /// Returns whether its results depend on how long each frame was on its way, from one clock to another.
+    pub fn needs_one_way_delays(&self, plan: &Plan) -> bool {
+        let of_delays = |quantity: &Quantity| quantity.is_of_one_way_delays();
+        self.trial_settings(plan).frame_timeout_ns > 0 || self.measure.info().quantities.iter().any(of_delays)
+    }
+
     /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
     pub fn of(name: &str, dut: &str) -> Self {
         Self {

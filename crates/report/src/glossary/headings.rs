@@ -1,9 +1,10 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
 /// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
-pub(super) const HEADINGS: [(&str, &str); 64] = [
+pub(super) const HEADINGS: [(&str, &str); 65] = [
     ("every-planned-point", "status"),
     ("the-run", "run"),
+    ("files-whose-commands-were-run", "recipe"),
     ("results", "throughput"),
     ("tl", "latency"),
     ("wcl", "latency"),

@@ -139,6 +139,7 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
 
 pub(crate) fn kind(fault: &Fault) -> &'static str {
     match fault {
+        Fault::OnMachine { of, .. } => kind(of),
         Fault::SentTooSlowly { .. } => "sent too slowly",
         Fault::SenderStalled { .. } => "sender stalled",
         Fault::ReceiverStalled { .. } => "receiver stalled",

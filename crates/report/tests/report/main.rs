@@ -5,6 +5,7 @@ mod bounds;
 mod dimension;
 mod dns;
 mod formats;
+mod hosts;
 mod measures;
 mod paper;
 mod points;

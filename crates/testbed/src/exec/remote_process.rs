@@ -33,7 +33,8 @@ impl RemoteProcess {
     ) -> Result<(Child, Self), TestbedError> {
         let arguments = [&[log.display().to_string()], words].concat();
         let mut ssh = remote.start(HOLDER, &arguments, Stdio::piped())?;
-        let group = first_number(&mut ssh, context, &|| format!("a session on {}", remote.destination()));
+        let what = || format!("a session on {}", remote.destination());
+        let group = first_answer(&mut ssh, context, &what, |line| line.trim().parse().ok());
         match group.inspect_err(|_| kill_group(&mut ssh))? {
             Some(group) => Ok((ssh, Self { remote: remote.clone(), group })),
             None => {
@@ -63,14 +64,22 @@ impl RemoteProcess {
     }
 }
 
-/// The first line that a process prints, as a number; `None` where it prints none in time.
-fn first_number(process: &mut Child, context: &WaitContext, what: &dyn Fn() -> String) -> Result<Option<u32>, TestbedError> {
+/// Returns what the first line means that a process prints and that means something to `read`; `None` where none comes in time.
+///
+/// # Errors
+/// A stop was requested.
+pub(crate) fn first_answer<T: Send + 'static>(
+    process: &mut Child,
+    context: &WaitContext,
+    what: &dyn Fn() -> String,
+    read: impl Fn(&str) -> Option<T> + Send + 'static,
+) -> Result<Option<T>, TestbedError> {
     let Some(stdout) = process.stdout.take() else { return Ok(None) };
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
-        let number = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| line.trim().parse().ok());
+        let answer = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| read(&line));
         // There is no receiver after the timeout.
-        let _ = send.send(number);
+        let _ = send.send(answer);
     });
     Ok(context.wait(TIMEOUT, Duration::ZERO).receive(&receive, what)?.ok().flatten())
 }

@@ -139,6 +139,17 @@ impl Shell {
         self.target.capture(words, self.timeout, &self.context)
     }
 
+    /// Checks that another machine still runs commands; any other place always does.
+    ///
+    /// # Errors
+    /// The connection is lost, or there was no answer in time.
+    pub(crate) fn check_answers(&self) -> Result<(), TestbedError> {
+        match self.target() {
+            ExecTarget::Ssh(remote) if !self.is_rehearsal => remote.check_answers(&self.context),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs the words of a line, separated by white space.
     pub fn line(&self, line: &str) -> Result<String, TestbedError> {
         self.run(&line.split_whitespace().collect::<Vec<_>>())

@@ -68,10 +68,10 @@ impl Hosts {
         recipe: &Recipe,
         others: (&[IpAddr], &[IpAddr]),
     ) -> Result<Self, TestbedError> {
-        let [left, right] = interfaces.names();
-        let [near, far] = interfaces.namespaces();
-        near.shell().transcript().comment("the tester's ends as hosts");
-        let hosts = Self { ends: [TesterEnd::of(near, left), TesterEnd::of(far, right)], cores: cores.to_vec(), _own: None };
+        let ends: Vec<_> = interfaces.ends().map(|(link, namespace)| TesterEnd::of(namespace, link)).collect();
+        let ends = ends.try_into().map_err(|_| TestbedError::Other("hosts need both ends of the tester here".to_owned()))?;
+        let hosts = Self { ends, cores: cores.to_vec(), _own: None };
+        hosts.ends[0].shell.transcript().comment("the tester's ends as hosts");
         hosts.add_addresses(recipe, others).map(|()| hosts)
     }
 

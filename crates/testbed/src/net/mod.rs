@@ -3,6 +3,7 @@
 pub mod existing;
 mod hosts;
 pub mod interfaces;
+mod lent_addresses;
 pub mod namespace;
 mod nic;
 pub(crate) mod occupied;

@@ -310,7 +310,22 @@ fn facts() -> Facts {
         measured_on: Default::default(),
         not_run: vec![],
         disturbers: vec![],
+        code: code(),
     }
+}
+
+/// The recipes of the run: one came with sixbench, and one with the plan.
+fn code() -> Vec<CodeFile> {
+    let file = |of: &str, path: &str, digit: &str, origin| CodeFile {
+        of: of.to_owned(),
+        path: path.to_owned(),
+        sha256: digit.repeat(64),
+        origin,
+    };
+    vec![
+        file("linux-router", "linux-router.toml", "1", CodeOrigin::BuiltIn),
+        file("tayga", "recipes/tayga.toml", "f", CodeOrigin::Plan),
+    ]
 }
 
 /// A run in one part that ended so.

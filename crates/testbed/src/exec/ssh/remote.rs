@@ -13,6 +13,9 @@ const NOT_FOUND: i32 = 127;
 /// The exit status of ssh for a failure of its own.
 const OF_SSH: i32 = 255;
 
+/// The longest wait for a machine to say that it is still there.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A machine as `ssh` finds it; clones share one connection.
 #[derive(Clone, Debug)]
 pub struct Remote {
@@ -34,6 +37,10 @@ impl Remote {
     /// Nothing is opened yet.
     pub fn new(destination: &str, config: Option<&Path>) -> Self {
         Self { destination: Destination::new(destination, config), connection: None }
+    }
+
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.destination.config.as_deref()
     }
 
     /// The name ssh knows it by.
@@ -86,6 +93,22 @@ impl Remote {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         Err(self.failure(words, &output))
+    }
+
+    /// Checks that the machine still runs commands.
+    ///
+    /// # Errors
+    /// The connection is lost, there was no answer in time, or a stop was requested.
+    pub(crate) fn check_answers(&self, context: &WaitContext) -> Result<(), TestbedError> {
+        let silent = |error: &TestbedError| match error {
+            TestbedError::Failed { status, .. } => {
+                let why = format!("it did not answer within {} s ({status})", ANSWER_TIMEOUT.as_secs());
+                refusal::lost(self.destination(), &why).to_string()
+            }
+            other => other.to_string(),
+        };
+        let asked = self.capture(&["true".to_owned()], None, ANSWER_TIMEOUT, context);
+        asked.map(drop).map_err(|error| error.explained(silent))
     }
 
     /// Returns the error for a failed command, which tells three causes apart: the command itself, a missing program, or ssh.
