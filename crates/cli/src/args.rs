@@ -140,6 +140,16 @@ pub(crate) enum Command {
         #[arg(value_name = "ADDRESS:PORT", default_value_t = DEFAULT_ADDRESS, value_parser = page_address)]
         address: SocketAddr,
     },
+    /// Be one end of a tester whose other end is on another machine, which starts this by ssh (see `agent` in docs/PLANS.md)
+    ///
+    /// It reads orders from standard input and answers on standard output, opens no port to the network, and ends when its input does. What it took
+    /// of this machine is then as it was. It is started by a plan with `agent = "ssh:NAME"`, and not by hand.
+    #[command(hide = true)]
+    Agent {
+        /// End also if nothing was heard for so long
+        #[arg(long = "silence", value_name = "TIME", default_value = "30s", value_parser = units::duration_ns)]
+        silence_ns: u64,
+    },
     /// Manage the kernel lab: virtual routers for devices that need kernel modules, such as Jool
     Lab {
         /// What to do with it
@@ -198,9 +208,10 @@ pub(crate) struct TestbedUp {
     /// Return when the testbed is up, and hold it in the background until `testbed down`
     #[arg(long)]
     pub(crate) background: bool,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Let a device send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -246,6 +257,25 @@ pub(crate) enum Listed {
     Traffic,
 }
 
+/// What is done when another run uses the same.
+#[derive(Debug, Args)]
+pub(crate) struct WaitOption {
+    /// Wait until no other run uses the same cores, interfaces or device, instead of refusing
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+/// Recipes that do not come with sixbench.
+#[derive(Debug, Args)]
+pub(crate) struct FurtherRecipes {
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Run the commands of recipes that the plan itself brings along; without it you are asked, or it is refused
+    #[arg(long)]
+    pub(crate) trust_recipes: bool,
+}
+
 /// Where results go and how progress is shown.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
@@ -265,6 +295,8 @@ pub(crate) struct Output {
     /// For DNS tests, write a file for each trial to queries/, with one line per query: due time, time sent, delay and verdict
     #[arg(long)]
     pub(crate) queries: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }
 
 #[derive(Debug, Args)]
@@ -301,9 +333,8 @@ pub(crate) struct RunArgs {
     /// Continue an interrupted run: its directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan", "shard", "measurements"])]
     pub(crate) resume: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
@@ -359,9 +390,8 @@ pub(crate) struct Compare {
     pub(crate) page: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: FurtherRecipes,
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,

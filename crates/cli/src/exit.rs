@@ -111,7 +111,7 @@ macro_rules! of_a_run {
     };
 }
 
-of_a_run!(SelectionError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
+of_a_run!(SelectionError, HeldError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -128,6 +128,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Mismatch(_)
         | RunError::Selection(_)
         | RunError::Merge(_)
+        | RunError::Untrusted(_)
         | RunError::Held(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,
@@ -136,10 +137,12 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::OneCore { .. }
         | RunError::NotInstalled { .. }
         | RunError::NeedsRoot
+        | RunError::Lock(_)
         | RunError::Port(_)
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
         | RunError::Testbed(_)
+        | RunError::Agent(_)
         | RunError::Trial(_) => Exit::Testbed,
         RunError::Report(_) | RunError::Frame(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
     }
@@ -174,7 +177,9 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::Held(HeldError::NotUp(plan)) => format!("; sixbench testbed up {plan}"),
         RunError::Held(HeldError::IsUp { plan, .. }) => format!("; sixbench testbed down {plan}"),
+        RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
+        RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()
         }

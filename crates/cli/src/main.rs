@@ -63,6 +63,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),
+        Command::Agent { silence_ns } => command::agent::agent(silence_ns),
         Command::Lab { what } => command::lab::lab(what),
         Command::Sweep => command::doctor::sweep(),
         Command::Testbed { what } => command::testbed::testbed(what),

@@ -5,7 +5,7 @@ mod common;
 mod results;
 
 use common::plans::KERNEL;
-use common::{ONE_AT_A_TIME, Scratch, text};
+use common::{ONE_AT_A_TIME, Scratch, locks, text};
 use results::{dut, plan, records, test, write};
 use sixbench_method::record::Facts;
 use std::fs;
@@ -20,7 +20,7 @@ fn run(scratch: &Scratch, script: &str, inputs: &[(&str, &str)]) -> Output {
         scratch.write(file, "");
     }
     let mut command = Command::new(format!("{ACTION}/{script}"));
-    command.current_dir(&scratch.0).env("NO_COLOR", "1").env("INPUT_BINARY", env!("CARGO_BIN_EXE_sixbench"));
+    command.current_dir(&scratch.0).env("NO_COLOR", "1").envs([locks()]).env("INPUT_BINARY", env!("CARGO_BIN_EXE_sixbench"));
     command.env("GITHUB_OUTPUT", scratch.path("output")).env("GITHUB_STEP_SUMMARY", scratch.path("summary"));
     command.env_remove("GITHUB_SHA").envs(inputs.iter().copied()).output().expect("the action's script")
 }

@@ -1,12 +1,14 @@
-//! A plan that several runs measure, each a part of it, one of them killed and resumed; and their results united. These tests need root; without it
+//! A plan that several runs measure, each a part of it, one of them killed and resumed; and their results united. These tests need root and GNU parallel; without them
 //! they fail, they do not skip.
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, signal, start, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, signal, start, text, wait_until, with_environment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
 
 /// Two devices, one at two sizes, three repetitions that begin cold: nine parts.
 const PLAN: &str = r#"
@@ -117,4 +119,38 @@ fn a_run_measures_what_a_file_names_and_reports_the_rest_as_left_to_others() {
     refused(&["run", &plan, "--measurements", &wrong, "-o", &none], "wrong.txt: line 2: `v4/85`", &none);
     refused(&["run", &plan, "--shard", "1/10", "-o", &none], "at most 9 shards, not 10", &none);
     refused(&["run", &plan, "--shard", "3/2", "-o", &none], "such as 2/4", &none);
+}
+
+/// Deals out three parts with GNU parallel, all at once on this machine.
+fn deal_out(scratch: &Scratch, plan: &str, results: &str) -> Output {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/slurm/campaign.sbatch");
+    let folder = Path::new(env!("CARGO_BIN_EXE_sixbench")).parent().expect("a folder").display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut command = with_environment(Command::new("parallel"));
+    command.args(["--jobs", "3", "--will-cite", "PART={}", script, plan, "3", results, ":::", "1", "2", "3"]);
+    // GNU parallel keeps files in the home directory.
+    command.env("PATH", path).env("HOME", &scratch.0).current_dir(&scratch.0).output().expect("parallel (GNU parallel)")
+}
+
+#[test]
+fn gnu_parallel_deals_out_parts_that_take_turns_and_those_that_are_dealt_out_twice_stay_as_they_are() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("parallel");
+    let plan = scratch.write("plan.toml", &PLAN.replace("repetitions = 3", "repetitions = 1"));
+    let results = scratch.path("results");
+    let first = deal_out(&scratch, &plan, &results);
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    // They need the same cores: two of them have waited.
+    let told = text(&first.stderr);
+    assert_eq!(told.matches("waiting: core").count().min(2), 2, "{told}");
+    let shards = ["shard-1", "shard-2", "shard-3"].map(|name| format!("{results}/{name}"));
+    let made = shards.each_ref().map(|shard| records(shard).len());
+    let again = deal_out(&scratch, &plan, &results);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert_eq!(shards.each_ref().map(|shard| records(shard).len()), made, "{}", text(&again.stderr));
+
+    let united = scratch.path("united");
+    let said = output(&["merge", &shards[0], &shards[1], &shards[2], "-o", &united]);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    assert_eq!(keys(&united), ["v4/84/1", "v4/128/1", "v6/84/1"].map(str::to_owned).into());
 }

@@ -190,7 +190,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
     let later = "[[test]]\nname = \"later\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\n";
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{broken}{absent}{later}"));
     let results = scratch.path("results");
-    let child = start(&["run", &plan, "-o", &results]);
+    let child = start(&["run", &plan, "--trust-recipes", "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
@@ -284,10 +284,21 @@ fn results_are_not_overwritten() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("twice");
     let plan = scratch.write("plan.toml", KERNEL_TWO_SIZES);
+    let results = scratch.path("results");
+    let refused = || {
+        let output = output(&["run", &plan, "-o", &results]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
+    };
+    scratch.write("results/trials.jsonl", "{}\n");
+    refused();
+    // A run that was killed before its first trial can be resumed.
     scratch.write("results/trials.jsonl", "");
-    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
-    assert!(!output.status.success());
-    assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
+    scratch.write("results/resolved.toml", "");
+    refused();
+    // One that was killed before it could be resumed has left nothing.
+    fs::remove_file(scratch.0.join("results/resolved.toml")).expect("removed");
+    assert_ran(&output(&["run", &plan, "-o", &results]));
 }
 
 #[test]
@@ -319,7 +330,7 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
         KERNEL_TWO_SIZES.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{mortal}"));
     let results = scratch.path("results");
-    let child = start(&["run", &plan, "-o", &results]);
+    let child = start(&["run", &plan, "--trust-recipes", "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));

@@ -5,7 +5,7 @@ mod common;
 #[path = "../../io/tests/memif/device.rs"]
 mod device;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, sixbench, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, sixbench, text, wait_until, with_environment};
 use device::Testpmd;
 use serde_json::Value;
 use sixbench_testbed::Shell;
@@ -113,7 +113,7 @@ impl Cabled {
 
     fn trial(&self, recipe: &str) -> Output {
         let ports = [0, 1].map(|nth| format!("dpdk:net_af_packet{nth},iface={}", LINKS[nth]));
-        Command::new("ip")
+        with_environment(Command::new("ip"))
             .args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench"), "trial", recipe])
             .args(["--interfaces", &ports.join(","), "--rate", "500", "--for", "500ms", "--json"])
             .output()

@@ -4,7 +4,7 @@
 mod common;
 
 use common::plans::KERNEL;
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until, with_environment};
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -30,9 +30,9 @@ impl FakeCores {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("nsenter");
+        let mut command = with_environment(Command::new("nsenter"));
         command.arg(format!("--mount=/proc/{}/ns/mnt", self.0.id())).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
-        command.env("NO_COLOR", "1").stdin(Stdio::null());
+        command.stdin(Stdio::null());
         command
     }
 

@@ -5,7 +5,9 @@
 mod common;
 
 use common::plans::{self, MAXIMUM};
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, start_to_be_killed, text, wait_until};
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, start_to_be_killed, text, wait_until, with_environment,
+};
 use serde_json::Value;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, interfaces};
@@ -71,9 +73,9 @@ impl Cabled {
     }
 
     fn command(&self, plan: &str, results: &str) -> Command {
-        let mut command = Command::new("ip");
+        let mut command = with_environment(Command::new("ip"));
         command.args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")]);
-        command.args(["run", plan, "-o", results]).env("NO_COLOR", "1");
+        command.args(["run", plan, "-o", results]);
         command
     }
 

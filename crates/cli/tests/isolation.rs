@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, output, plans, records, start_in, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, output, plans, program, records, start_in, text, wait_until};
 use serde_json::Value;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 const LINKS: [&str; 2] = ["nic0", "nic1"];
 
@@ -169,12 +169,8 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
     let plan = plans::through([left, right], "dut = \"linux-ipv4\"\nframe-sizes = [84]\n");
     let plan = scratch.write("plan.toml", &plan.replace("repetitions = 1", "repetitions = 2"));
     let results = scratch.path("results");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sixbench"))
-        .args(["run", &plan, "-o", &results])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("sixbench");
+    let mut child =
+        program().args(["run", &plan, "-o", &results]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench");
     wait_until(&mut child, "trial in which something was received", || !passed(&results).is_empty());
     child.kill().expect("killed");
     child.wait().expect("ended");

@@ -20,8 +20,9 @@ fn refused(arguments: &[&str], reason: &str) {
 fn what_is_no_results_directory_is_a_usage_error() {
     let scratch = Scratch::new("usage");
     let (plan, file) = (scratch.write("plan.toml", KERNEL), scratch.write("file", "x"));
-    scratch.write("results/trials.jsonl", "");
+    scratch.write("results/trials.jsonl", "{}\n");
     refused(&["run", &plan, "-o", &scratch.path("results")], "already holds results; choose another directory");
+    scratch.write("results/trials.jsonl", "");
     refused(&["run", &plan, "-o", &file], "cannot create the results directory");
     refused(&["run", &plan, "-o", &format!("{file}/below")], "cannot create the results directory");
     for missing in [scratch.path("missing"), scratch.path("results"), file.clone()] {
@@ -118,7 +119,7 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
     // A file of that name comes first.
     scratch.write("quickstart", KERNEL);
     let own = run(&["check", "quickstart"]);
-    assert_eq!((text(&own.stdout), text(&own.stderr)), ("quickstart: good (1 tests, 1 points)\n".to_owned(), String::new()));
+    assert_eq!((text(&own.stdout), text(&own.stderr)), ("quickstart: good (1 test, 1 point)\n".to_owned(), String::new()));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn a_resolved_plan_can_be_checked_shown_and_run() {
     let plan = scratch.write("plan.toml", KERNEL);
     assert_ran(&output(&["run", &plan, "-o", &scratch.path("first")]));
     let resolved = scratch.path("first/resolved.toml");
-    assert!(text(&output(&["check", &resolved]).stdout).ends_with("resolved.toml: good (1 tests, 1 points)\n"));
+    assert!(text(&output(&["check", &resolved]).stdout).ends_with("resolved.toml: good (1 test, 1 point)\n"));
     assert_eq!(output(&["plan", &resolved]).stdout, output(&["plan", &plan]).stdout);
     assert_ran(&output(&["run", &resolved, "-o", &scratch.path("second")]));
     let plan_of = |path: &str| {
@@ -215,7 +216,7 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     let setup = "[[setup]]\nrun = \"false\"\n";
     scratch.write("recipes/broken.toml", &router("broken", "a device that cannot be set up", setup));
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", KERNEL.replace("linux-ipv4", "broken")));
-    let run = output(&["run", &plan, "-o", &scratch.path("results")]);
+    let run = output(&["run", &plan, "--trust-recipes", "-o", &scratch.path("results")]);
     let error = text(&run.stderr);
     let told = "exit 3: testbed could not be built\n".to_owned();
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(3), told), "{error}");

@@ -6,7 +6,9 @@ mod common;
 mod room;
 
 use common::plans::{self, REMOTE_TESTS};
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, records, signal, start_in, start_to_be_killed, text, wait_until};
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, output, records, signal, start_in, start_to_be_killed, text, wait_until,
+};
 use room::{FAR, Room};
 use serde_json::Value;
 use sixbench_testbed::Library;
@@ -39,7 +41,7 @@ fn start(room: &Room, arguments: &[&str]) -> Child {
 }
 
 fn run(room: &Room, plan: &str, results: &str) -> Output {
-    start(room, &["run", plan, "-o", results]).wait_with_output().expect("ended")
+    start(room, &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
 }
 
 /// Whether a trial of the test lost nothing in either direction.
@@ -49,6 +51,12 @@ fn has_passed(records: &[Value], test: &str) -> bool {
         let directions = record["result"]["directions"].as_array().expect("directions");
         directions.len() == 2 && directions.iter().all(is_whole)
     })
+}
+
+/// Whether every query of a trial had its right answer.
+fn has_right_answers(records: &[Value]) -> bool {
+    let answers = records.iter().map(|record| &record["result"]["dns"]["answers"]);
+    answers.into_iter().any(|answers| answers["sent"].as_u64() > Some(0) && answers["right"] == answers["sent"])
 }
 
 fn until_the_first_trial(child: &mut Child, results: &str) {
@@ -74,6 +82,78 @@ fn a_plan_runs_on_another_machine_and_leaves_it_as_it_was() {
     let facts = fs::read_to_string(Path::new(&results).join("facts.json")).expect("facts");
     assert!(facts.contains("the DUT is the machine dut, set up over ssh"), "{facts}");
     room.assert_is_as(&before);
+}
+
+/// A few slow trials of a DNS64 server. Stalls of this machine are tolerated.
+const DNS64_TEST: &str = r#"
+[trial]
+patience = "0s"
+duration = "200ms"
+residual = "100ms"
+rest = "0s"
+stall = "2s"
+[search]
+method = "binary"
+minimum = "50"
+maximum = "100"
+width = "50%"
+[[test]]
+name = "unbound"
+dut = "unbound-dns64"
+measure = "dns64"
+repetitions = 1
+"#;
+
+/// What the tester's machine has on the interfaces that it lends, as far as it lasts.
+fn lent(room: &Room) -> String {
+    let look = |words: &[&str]| room.near.shell().look(words).expect("an answer");
+    let of_link = |link: &str| {
+        let described = look(&["ip", "-o", "link", "show", "dev", link]);
+        let head = described.split(" qdisc ").next().unwrap_or_default().split_once(": ").expect("a number").1;
+        let head = head.replace(",LOWER_UP", "").replace("NO-CARRIER,", "");
+        let addresses = look(&["ip", "-brief", "address", "show", "dev", link, "scope", "global"]);
+        let routes = ["-4", "-6"].map(|family| look(&["ip", family, "route", "show", "dev", link]));
+        let set = routes.iter().flat_map(|routes| routes.lines()).filter(|line| !line.contains("fe80::"));
+        format!("{head}\n{addresses}\n{}", set.collect::<Vec<_>>().join("\n"))
+    };
+    ["left", "right"].map(of_link).join("\n")
+}
+
+#[test]
+fn a_dns64_server_on_another_machine_is_measured_over_interfaces_that_are_lent() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-dns64"), Room::build("dns64"));
+    room.near.shell().set("/proc/sys/net/ipv6/conf/right/disable_ipv6", "0").expect("a switch");
+    for command in [
+        "ip address add 10.7.0.1/24 dev left",
+        "ip address add 2001:db8:7::1/64 dev right nodad",
+        "ip route add 10.8.0.0/16 via 10.7.0.9 dev left metric 7",
+        "ip -6 route add 2001:db8:8::/48 via 2001:db8:7::9",
+        "ip link set right mtu 1400",
+    ] {
+        room.near.shell().line(command).expect(command);
+    }
+    let (before, lent_before) = (room.state(), lent(&room));
+    let plan = plan(&room, &scratch, "dut", DNS64_TEST);
+    let results = scratch.path("results");
+    let refused = run(&room, &plan, &results);
+    assert!(text(&refused.stderr).contains("say `lend-addresses = true` in [testbed]"), "{}", text(&refused.stderr));
+    let lending = fs::read_to_string(&plan).expect("a plan").replace("[trial]", "lend-addresses = true\n[trial]");
+    fs::write(&plan, lending).expect("a plan");
+    let output = run(&room, &plan, &results);
+    assert_ran(&output);
+    assert!(has_right_answers(&records(&results)), "{:?}", records(&results));
+    assert_eq!(lent(&room), lent_before);
+    room.assert_is_as(&before);
+    let results = scratch.path("killed");
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
+    until_the_first_trial(&mut child, &results);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    interfaces::give_back_stale(&Shell::new());
+    namespaces_of(child.id()).iter().for_each(|left| drop(Shell::new().line(&format!("ip netns del {left}"))));
+    assert_eq!(lent(&room), lent_before, "after kill -9");
+    room.assert_is_as(&before);
+    remove_socket_directories(&child);
 }
 
 #[test]
@@ -112,7 +192,7 @@ fn ctrl_c_undoes_the_machine_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-stop"), Room::build("stop"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     signal(&child, "INT");
     let output = child.wait_with_output().expect("ended");
@@ -129,7 +209,7 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
     let results = scratch.path("results");
     let siit = REMOTE_TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
     let plan = plan(&room, &scratch, "dut", &siit);
-    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     assert!(room.processes().contains(&"tayga".to_owned()));
     child.kill().expect("killed");
@@ -142,8 +222,12 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
         Shell::new().line(&format!("ip netns del sb-{}-{side}", child.id())).expect("removed");
     }
     room.assert_is_as(&before);
-    // Here an empty directory is left, for the next sweep.
-    let ours = format!("sb-{}-ssh-", child.id());
+    remove_socket_directories(&child);
+}
+
+/// Of a tester that was killed empty directories are left here, for the next sweep.
+fn remove_socket_directories(killed: &Child) {
+    let ours = format!("sb-{}-ssh-", killed.id());
     let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
     let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
     left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
@@ -154,7 +238,7 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-break"), Room::build("break"));
     let before = room.state();
     let results = scratch.path("results");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results]);
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     // Of sshd the sessions alone: who listens goes on, so that the machine could be reached again.
     let pids = room.far.shell().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
@@ -177,7 +261,7 @@ fn a_recipe_that_nobody_has_tried_says_so_and_needs_its_machine() {
     assert!(line.contains("(untested recipe)") && line.contains("runs on OpenBSD, over ssh"), "{line}");
     let scratch = Scratch::new("ssh-system");
     let test = plans::of_test("dut = \"openbsd-pf-nat64\"\nconnections = \"1k\"");
-    let output = output(&["run", &scratch.write("plan.toml", &test), "-o", &scratch.path("results")]);
+    let output = output(&["run", &scratch.write("plan.toml", &test), "-o", &scratch.path("results"), "--trust-recipes"]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("openbsd-pf-nat64 needs a machine of its own that runs OpenBSD"), "{error}");
@@ -190,4 +274,45 @@ fn the_commands_for_another_machine_are_shown_without_reaching_it() {
     let script = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(script.contains("dut 'ip link del nat64'") && script.contains("dut 'nft delete table ip sixbench'"), "{script}");
+}
+
+#[test]
+fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_killed() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-lock"), Room::build("lock"));
+    let before = room.state();
+    let (plan, first, second) = (plan(&room, &scratch, "dut", REMOTE_TESTS), scratch.path("first"), scratch.path("second"));
+    let mut holder = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &first, "--trust-recipes"]);
+    until_the_first_trial(&mut holder, &first);
+    // A tester on another machine: what it locks there is none of the first one's. Before its interfaces are looked at, which are away.
+    let mut other = Command::new("ip");
+    other.args([
+        "netns",
+        "exec",
+        room.near.name(),
+        env!("CARGO_BIN_EXE_sixbench"),
+        "run",
+        &plan,
+        "-o",
+        &second,
+        "--trust-recipes",
+    ]);
+    let other = other.env("SIXBENCH_LOCKS", scratch.path("locks")).output().expect("sixbench");
+    let error = text(&other.stderr);
+    assert_eq!(other.status.code(), Some(3), "{error}");
+    let words = format!("(process {}, results in {first}) since 20", holder.id());
+    assert!(error.contains("the machine dut is used by `away` of ") && error.contains(&words), "{error}");
+    assert!(error.trim_end().ends_with("; --wait waits until it has ended") && !Path::new(&second).exists(), "{error}");
+    holder.kill().expect("killed");
+    holder.wait().expect("its end");
+    interfaces::give_back_stale(&Shell::new());
+    for side in ["left", "right"] {
+        Shell::new().line(&format!("ip netns del sb-{}-{side}", holder.id())).expect("removed");
+    }
+    // The lock is gone as soon as the sshd there notices.
+    room.assert_is_as(&before);
+    let mut again = start(&room, &["run", "--resume", &first, "--trust-recipes"]);
+    let made = records(&first).len();
+    wait_until(&mut again, "record", || records(&first).len() > made);
+    signal(&again, "INT");
+    assert_eq!(again.wait_with_output().expect("its end").status.code(), Some(130));
 }

@@ -5,7 +5,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Time between choosing the moment of the first frame, query or connection and that moment: threads have only to be told.
 pub(crate) const HEAD_START_NS: u64 = 2_000_000;
@@ -54,11 +54,16 @@ pub(crate) fn pin_and_prioritise(core: Option<u32>) {
 /// many. Only then is the moment of the first frame chosen, and nothing that takes time comes between.
 pub(crate) struct TrialStart<'a> {
     clock: &'a Clock,
+    /// Returns the moment of the first frame, or `None` to call the trial off; without it, it is soon.
+    choice: Option<&'a StartChoice<'a>>,
     state: Mutex<StartState>,
     decided: Condvar,
     /// The longest time that one of the threads was ready and had no core since then, nanoseconds.
     kept_off_ns: AtomicU64,
 }
+
+/// Chooses the moment of the first frame once all threads are on their cores, in nanoseconds; `None` calls the trial off.
+pub(crate) type StartChoice<'a> = dyn Fn() -> Option<u64> + Sync + 'a;
 
 /// Notes, when it is dropped, for how long the calling thread was ready to run since it was made, and had no core.
 pub(crate) struct WaitNote<'a> {
@@ -84,10 +89,16 @@ impl<'a> TrialStart<'a> {
     pub(crate) fn new(clock: &'a Clock, threads: usize) -> Self {
         Self {
             clock,
+            choice: None,
             state: Mutex::new(StartState::Waiting { missing: threads }),
             decided: Condvar::new(),
             kept_off_ns: AtomicU64::new(0),
         }
+    }
+
+    /// The same start, whose moment is chosen by `choice`.
+    pub(crate) fn chosen_by(self, choice: &'a StartChoice<'a>) -> Self {
+        Self { choice: Some(choice), ..self }
     }
 
     /// Has the time noted for which the calling thread has no core from now on, until what is returned is dropped.
@@ -103,19 +114,33 @@ impl<'a> TrialStart<'a> {
     /// Waits until all threads are on their cores, as the calling one is; returns the moment of the first frame, in nanoseconds.
     /// `None` if the trial was called off.
     pub(crate) fn wait(&self) -> Option<u64> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let StartState::Waiting { missing } = &mut *state {
-            *missing -= 1;
-            if *missing == 0 {
-                *state = StartState::At { start_ns: self.clock.now_ns() + HEAD_START_NS };
-                self.decided.notify_all();
-            }
+        if self.arrives_last() {
+            let soon = || Some(self.clock.now_ns() + HEAD_START_NS);
+            let chosen = self.choice.map_or_else(soon, |choice| choice());
+            *self.state() = chosen.map_or(StartState::CalledOff, |start_ns| StartState::At { start_ns });
+            self.decided.notify_all();
         }
+        let state = self.state();
         let is_waiting = |state: &mut StartState| matches!(state, StartState::Waiting { .. });
         match *self.decided.wait_while(state, is_waiting).unwrap_or_else(PoisonError::into_inner) {
             StartState::At { start_ns } => Some(start_ns),
             StartState::Waiting { .. } | StartState::CalledOff => None,
         }
+    }
+
+    /// Takes note that the calling thread is on its core; returns whether it was the last one that was waited for.
+    fn arrives_last(&self) -> bool {
+        match &mut *self.state() {
+            StartState::Waiting { missing } => {
+                *missing -= 1;
+                *missing == 0
+            }
+            StartState::At { .. } | StartState::CalledOff => false,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, StartState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -60,6 +60,15 @@ pub enum MeasureError {
     /// The trial's tables do not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// A tester with one end here, and the other on another machine, cannot make this trial.
+    #[error("a tester on two machines cannot make a trial of {0}")]
+    OnTwoMachines(&'static str),
+    /// The other machine that has an end of the tester could not make its part of the trial; in its words.
+    #[error("{0}")]
+    OtherMachine(String),
+    /// The other machine that has an end of the tester was lost in the middle of the trial.
+    #[error("the other machine of the tester was lost during the trial")]
+    Parted,
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -20,16 +20,26 @@ pub(crate) fn of_direction(
     gaps: Gaps,
     lost_neighbours: &[IpAddr],
 ) -> Vec<Fault> {
+    [of_sending(result, stall_ns), of_receiving(result, rate, stall_ns, gaps, lost_neighbours)].concat()
+}
+
+/// The faults of the sender of a direction.
+pub(crate) fn of_sending(result: &DirectionResult, stall_ns: u64) -> Vec<Fault> {
+    sent_too_slowly(result).into_iter().chain(sender_stalled(result, stall_ns)).collect()
+}
+
+/// The faults of the receiver of a direction.
+pub(crate) fn of_receiving(
+    result: &DirectionResult,
+    rate: FrameRate,
+    stall_ns: u64,
+    gaps: Gaps,
+    lost_neighbours: &[IpAddr],
+) -> Vec<Fault> {
     let neighbours = lost_neighbours
         .iter()
         .map(|address| Fault::NeighbourWentStale { direction: result.direction, address: address.to_string() });
-    sent_too_slowly(result)
-        .into_iter()
-        .chain(sender_stalled(result, stall_ns))
-        .chain(receiver_stalled(result, rate, stall_ns, gaps))
-        .chain(ring_overrun(result))
-        .chain(neighbours)
-        .collect()
+    receiver_stalled(result, rate, stall_ns, gaps).into_iter().chain(ring_overrun(result)).chain(neighbours).collect()
 }
 
 /// Returns the fault of others that had the tester's core, where the tester fell short: for so long, at most, that may be their doing.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+mod companion;
 mod delay;
 pub mod delay_line;
 mod destinations;
@@ -35,7 +36,10 @@ pub mod tester;
 mod tester_port;
 mod trial;
 mod verify;
+mod window;
 
+pub use companion::{Companion, DistantPort, EndResult, EndTrial};
 pub use driver::Layout;
 pub use error::MeasureError;
+pub use sent::SentShare;
 pub use tester::{ConnectionCounter, FrameTester};

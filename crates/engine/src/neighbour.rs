@@ -16,10 +16,20 @@ pub(crate) const TRIES: u32 = 10;
 /// Time to wait for an answer, each time, in nanoseconds. A namespace just built may need a while.
 const RESOLUTION_TIMEOUT_NS: u64 = 300_000_000;
 
-/// Answers the DUT's questions on one link.
+/// Time between two answers for one address at least, in nanoseconds. A host asks once a second (RFC 4861 section 10, RFC 1122 section 2.3.2.1); a
+/// flood of questions must not turn into a flood of answers, which would take the link and the receiver's time from the test frames.
+const BETWEEN_ANSWERS_NS: u64 = 1_000_000;
+
+/// An address of the tester, and the time from which on it is answered for again.
+struct OwnAddress {
+    address: IpAddr,
+    again_ns: u64,
+}
+
+/// Answers the DUT's questions on one link, for each address at most once in [`BETWEEN_ANSWERS_NS`].
 pub(crate) struct NeighbourAnswerer {
     own: MacAddress,
-    addresses: Vec<IpAddr>,
+    addresses: Vec<OwnAddress>,
     answers: Vec<Vec<u8>>,
     asked_by_all: Vec<IpAddr>,
 }
@@ -27,21 +37,21 @@ pub(crate) struct NeighbourAnswerer {
 impl NeighbourAnswerer {
     /// Answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
-        let addresses = neighbours.iter().map(|n| n.tester).collect();
+        let addresses = neighbours.iter().map(|n| OwnAddress { address: n.tester, again_ns: 0 }).collect();
         Self { own, addresses, answers: Vec::with_capacity(4), asked_by_all: Vec::with_capacity(4) }
     }
 
-    /// Looks whether `frame` is a neighbour's message, and prepares the answer if it asks for us.
-    pub(crate) fn consider(&mut self, frame: &[u8]) -> bool {
+    /// Looks whether `frame`, there at `now_ns`, is a neighbour's message, and prepares the answer if it asks for us.
+    pub(crate) fn consider(&mut self, frame: &[u8], now_ns: u64) -> bool {
         if let Ok(arp) = Arp::parse(frame) {
             if arp.operation == Operation::Request {
-                self.answer(frame, arp.target.into(), |own| arp.reply(own).to_frame().to_vec());
+                self.answer((frame, now_ns), arp.target.into(), |own| arp.reply(own).to_frame().to_vec());
             }
             return true;
         }
         match NdpMessage::parse(frame) {
             Ok(NdpMessage::Solicitation(question)) => {
-                self.answer(frame, question.target.into(), |own| question.advertise(own).to_frame());
+                self.answer((frame, now_ns), question.target.into(), |own| question.advertise(own).to_frame());
                 true
             }
             Ok(NdpMessage::Advertisement(_)) => true,
@@ -49,11 +59,14 @@ impl NeighbourAnswerer {
         }
     }
 
-    fn answer(&mut self, question: &[u8], target: IpAddr, build: impl FnOnce(MacAddress) -> Vec<u8>) {
-        if !self.addresses.contains(&target) {
+    fn answer(&mut self, (question, now_ns): (&[u8], u64), target: IpAddr, build: impl FnOnce(MacAddress) -> Vec<u8>) {
+        let Some(asked) = self.addresses.iter_mut().find(|own| own.address == target) else {
             return;
+        };
+        if now_ns >= asked.again_ns {
+            asked.again_ns = now_ns + BETWEEN_ANSWERS_NS;
+            self.answers.push(build(self.own));
         }
-        self.answers.push(build(self.own));
         // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
         let is_to_all = EthernetView::new(question).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
         if is_to_all && !self.asked_by_all.contains(&target) {
@@ -123,7 +136,7 @@ fn ask(
             let mut answer = None;
             port.receive(&mut |frame| {
                 answer = answer.or_else(|| answer_in(frame, neighbour.dut));
-                answerer.consider(frame);
+                answerer.consider(frame, clock.now_ns());
             })?;
             while let Some(frame) = answerer.next_answer() {
                 port.answer(&frame)?;
@@ -173,7 +186,7 @@ mod tests {
         let ours = neighbours(tester, dut);
         let theirs = Neighbours { tester: ours.dut, dut: ours.tester };
         let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
-        assert!(answerer.consider(&question(DUT, &theirs).expect("same family")));
+        assert!(answerer.consider(&question(DUT, &theirs).expect("same family"), 0));
         (answerer.next_answer(), !answerer.asked_by_all().is_empty())
     }
 
@@ -191,7 +204,7 @@ mod tests {
     fn a_question_for_another_address_is_not_answered() {
         let mut answerer = NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
         let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
-        assert!(answerer.consider(&other.to_frame()));
+        assert!(answerer.consider(&other.to_frame(), 0));
         assert!(answerer.next_answer().is_none());
     }
 
@@ -200,14 +213,28 @@ mod tests {
         let ours = neighbours("2001:2::2", "2001:2::1");
         let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
         let (tester, dut) = ("2001:2::2".parse().expect("address"), "2001:2::1".parse().expect("address"));
-        answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame());
+        answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame(), 0);
         assert!(answerer.next_answer().is_some());
         assert!(answerer.asked_by_all().is_empty());
     }
 
     #[test]
+    fn an_address_is_answered_for_once_a_millisecond_however_often_it_is_asked_for() {
+        let mut answerer = NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let question = question(DUT, &neighbours("198.18.0.1", "198.18.0.2")).expect("same family");
+        let answered: u64 = (0..10_000_000)
+            .step_by(1_000)
+            .map(|now_ns| {
+                answerer.consider(&question, now_ns);
+                u64::from(answerer.next_answer().is_some())
+            })
+            .sum();
+        assert_eq!(answered, 10);
+    }
+
+    #[test]
     fn a_test_frame_is_no_neighbours_message() {
         let mut answerer = NeighbourAnswerer::new(TESTER, &[]);
-        assert!(!answerer.consider(&[0; 60]));
+        assert!(!answerer.consider(&[0; 60], 0));
     }
 }

@@ -6,7 +6,7 @@ use crate::paced_sending::together;
 use crate::receiver::{Received, Receiver};
 use crate::responder::SentReplies;
 use crate::sender::Sender;
-use crate::sent::SentNumbers;
+use crate::sent::{SentNumbers, SentShare};
 use crate::trial::Task;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
@@ -20,11 +20,66 @@ struct DirectionEnds<'a> {
     receivers: Vec<Receiver<'a>>,
 }
 
+/// The receivers of a direction on this machine, whose senders are on another one.
+pub(crate) struct ReceivedShare<'a> {
+    direction: Direction,
+    receivers: Vec<Receiver<'a>>,
+}
+
 /// Returns the result of the trial `spec` whose tasks have ended; gaps above `stall_ns` are stalls.
 ///
 /// # Errors
 /// A port that cannot say for how many frames it had no room.
 pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64) -> Result<TrialResult, PortError> {
+    let (mut directions, mut faults) = (Vec::with_capacity(2), Vec::new());
+    for (direction, ends) in grouped(tasks) {
+        if !ends.senders.is_empty() || !ends.replies.is_empty() {
+            let (result, of_direction) = ends.result(direction, spec.rate, stall_ns)?;
+            directions.push(result);
+            faults.extend(of_direction);
+        }
+    }
+    Ok(TrialResult::new(spec, directions, faults))
+}
+
+/// Returns what was sent here, what was received here of `loaded` directions, and the faults of the senders.
+pub(crate) fn shares<'a>(
+    tasks: Vec<Task<'a>>,
+    loaded: &[Direction],
+    stall_ns: u64,
+) -> (Vec<SentShare>, Vec<ReceivedShare<'a>>, Vec<Fault>) {
+    let (mut all_sent, mut received, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for (direction, ends) in grouped(tasks) {
+        if !ends.senders.is_empty() {
+            let (counted, by_queue) = sent(direction, ends.senders);
+            faults.extend(fault::of_sending(&counted, stall_ns));
+            all_sent.push(SentShare { counted, by_queue });
+        }
+        if !ends.receivers.is_empty() && loaded.contains(&direction) {
+            received.push(ReceivedShare { direction, receivers: ends.receivers });
+        }
+    }
+    (all_sent, received, faults)
+}
+
+impl ReceivedShare<'_> {
+    /// Returns what was counted of the direction, of which another machine sent one of `sent`, and the faults of the receivers. `None` if that
+    /// machine did not send it.
+    pub(crate) fn result(
+        self,
+        sent: &[SentShare],
+        rate: FrameRate,
+        stall_ns: u64,
+    ) -> Result<Option<(DirectionResult, Vec<Fault>)>, PortError> {
+        let Some(share) = sent.iter().find(|share| share.counted.direction == self.direction) else { return Ok(None) };
+        let mut result = share.counted.clone();
+        let faults = receive(self.receivers, (&mut result, &SentNumbers::InTurn(share.by_queue.clone())), rate, stall_ns)?;
+        Ok(Some((result, faults)))
+    }
+}
+
+/// Returns the ends of each direction, forward first.
+fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
     let (mut forward, mut reverse) = (DirectionEnds::default(), DirectionEnds::default());
     for task in tasks {
         match task {
@@ -37,45 +92,51 @@ pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64)
             }
         }
     }
-    let (mut directions, mut faults) = (Vec::with_capacity(2), Vec::new());
-    for (direction, ends) in [(Direction::Forward, forward), (Direction::Reverse, reverse)] {
-        if !ends.senders.is_empty() || !ends.replies.is_empty() {
-            let (result, of_direction) = ends.result(direction, spec.rate, stall_ns)?;
-            directions.push(result);
-            faults.extend(of_direction);
-        }
-    }
-    Ok(TrialResult::new(spec, directions, faults))
+    [(Direction::Forward, forward), (Direction::Reverse, reverse)]
 }
 
 impl DirectionEnds<'_> {
     /// Returns what was counted in the direction, and the faults of the tester in it.
     fn result(self, direction: Direction, rate: FrameRate, stall_ns: u64) -> Result<(DirectionResult, Vec<Fault>), PortError> {
-        let queues = self.receivers.len().max(1) as u64;
         let (mut result, numbers) = match self.replies.is_empty() {
-            true => sent(direction, self.senders),
+            true => {
+                let (counted, by_queue) = sent(direction, self.senders);
+                (counted, SentNumbers::InTurn(by_queue))
+            }
             false => replied(direction, self.replies),
         };
-        let mut received: Option<Received> = None;
-        for part in self.receivers {
-            let part = part.finish()?;
-            match &mut received {
-                Some(all) => all.add(part),
-                None => received = Some(part),
-            }
-        }
-        let Some(Received { tally, gaps, overruns, lost_neighbours }) = received else { return Ok((result, Vec::new())) };
-        result.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
-        tally.finish(&mut result, &numbers);
-        // A queue that is not looked at delays or loses its own frames only.
-        let of_one_queue = FrameRate(rate.0.div_ceil(queues));
-        let faults = fault::of_direction(&result, of_one_queue, stall_ns, gaps, &lost_neighbours);
+        let mut faults = fault::of_sending(&result, stall_ns);
+        faults.extend(receive(self.receivers, (&mut result, &numbers), rate, stall_ns)?);
         Ok((result, faults))
     }
 }
 
-/// Returns what the queues sent together by one schedule.
-fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult, SentNumbers) {
+/// Writes what the receivers of a direction counted into `result`, of which the frames with these numbers were sent; returns their faults.
+fn receive(
+    receivers: Vec<Receiver<'_>>,
+    (result, numbers): (&mut DirectionResult, &SentNumbers),
+    rate: FrameRate,
+    stall_ns: u64,
+) -> Result<Vec<Fault>, PortError> {
+    let queues = receivers.len().max(1) as u64;
+    let mut received: Option<Received> = None;
+    for part in receivers {
+        let part = part.finish()?;
+        match &mut received {
+            Some(all) => all.add(part),
+            None => received = Some(part),
+        }
+    }
+    let Some(Received { tally, gaps, overruns, lost_neighbours }) = received else { return Ok(Vec::new()) };
+    result.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
+    tally.finish(result, numbers);
+    // A queue that is not looked at delays or loses its own frames only.
+    let of_one_queue = FrameRate(rate.0.div_ceil(queues));
+    Ok(fault::of_receiving(result, of_one_queue, stall_ns, gaps, &lost_neighbours))
+}
+
+/// Returns what the queues sent together by one schedule, and how many frames each sent.
+fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult, Vec<u64>) {
     senders.sort_by_key(|sender| sender.sending.pacer.share.index);
     let mut result = DirectionResult::counted(direction, 0, 0);
     for sender in &senders {
@@ -85,7 +146,7 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
     }
     let shares: Vec<_> = senders.iter().map(|sender| sender.sending.finish()).collect();
     result.sending = together(&shares);
-    (result, SentNumbers::InTurn(senders.iter().map(|sender| sender.sending.pacer.sent()).collect()))
+    (result, senders.iter().map(|sender| sender.sending.pacer.sent()).collect())
 }
 
 /// Returns what the responders sent. A request that came on two queues was answered by both; the second reply does not count.

@@ -98,6 +98,19 @@ impl Pacer {
         &self.stretches[after.saturating_sub(1)]
     }
 
+    /// Moves what was not sent to later, so that the next frame is due at `now_ns` at the earliest.
+    #[inline]
+    pub(crate) fn postpone(&mut self, now_ns: u64) {
+        self.start_ns += now_ns.saturating_sub(self.next_due_time());
+    }
+
+    /// Leaves out what was not sent; returns the number of those frames.
+    pub(crate) fn cut_off(&mut self) -> u64 {
+        let left_out = self.frames - self.sent;
+        self.frames = self.sent;
+        left_out
+    }
+
     /// Returns how many unsent frames are due at `now_ns`, counted up to `most`.
     #[inline]
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {

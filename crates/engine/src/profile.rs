@@ -2,13 +2,14 @@
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
 use crate::stateful::StatefulGateway;
+use serde::{Deserialize, Serialize};
 use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, ValueOrder};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use sixbench_wire::rules::{AddressRule, PortRule};
 use std::net::IpAddr;
 
 /// Addresses of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressPair {
     /// Source.
     pub source: IpAddr,
@@ -17,7 +18,7 @@ pub struct AddressPair {
 }
 
 /// A datagram as it is on a link: as it stands, or with a header around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encapsulation {
     /// The ends of the datagram itself.
     pub ends: AddressPair,
@@ -39,7 +40,7 @@ impl Encapsulation {
 }
 
 /// The outer header of an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tunnel {
     /// The ends of the tunnel.
     pub ends: AddressPair,
@@ -48,7 +49,7 @@ pub struct Tunnel {
 }
 
 /// One kind of traffic in one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     /// The datagram as it leaves the tester.
     pub sent: Encapsulation,
@@ -66,7 +67,7 @@ impl Path {
 }
 
 /// Both kinds of traffic of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {
     /// Translated, or simply forwarded where nothing is translated.
     pub foreground: Path,
@@ -75,7 +76,7 @@ pub struct Paths {
 }
 
 /// A pair of neighbours on a link: the tester answers for `tester` and resolves `dut`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours {
     /// An address the DUT reaches on this link.
     pub tester: IpAddr,
@@ -84,7 +85,7 @@ pub struct Neighbours {
 }
 
 /// The part of the addresses on one side of the DUT that varies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressVariation {
     /// Nothing.
     #[default]
@@ -122,7 +123,7 @@ const NETWORK_AT_IPV6: usize = 6;
 
 /// Subscribers whose addresses, and perhaps ports, follow from their number by the rules that configure the DUT (RFC 7597, RFC 7599,
 /// RFC 7596, RFC 3056).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriberGroups {
     /// The order in which frames take turns among all of them.
     pub order: ValueOrder,
@@ -138,7 +139,7 @@ impl SubscriberGroups {
 }
 
 /// The subscribers of one rule. Where the addresses of one group follow from a rule, those of all groups must.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriberGroup {
     /// Number of subscribers, numbered from 0 within the group.
     pub count: u32,
@@ -152,7 +153,7 @@ pub struct SubscriberGroup {
 
 /// The rules for the addresses with which a subscriber is seen on a link. Where there is no rule, all are seen with the address
 /// of the path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Appearance {
     /// The rule for the address in the datagram itself.
     pub inner: Option<AddressRule>,
@@ -161,7 +162,7 @@ pub struct Appearance {
 }
 
 /// The traffic of one point of a plan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrafficProfile {
     /// Nominal frame size.
     pub frame_size: FrameSize,
@@ -188,7 +189,9 @@ pub struct TrafficProfile {
     pub payload: Payload,
     /// A bounded number of flows.
     pub flows: Option<Flows>,
-    /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it.
+    /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it. They are made by one machine alone, so no other one
+    /// is told of it.
+    #[serde(skip)]
     pub gateway: Option<StatefulGateway>,
     /// True if inter packet delay variation is measured.
     pub ipdv: bool,
@@ -212,7 +215,7 @@ pub struct TrafficProfile {
 }
 
 /// The hardware addresses of a frame behind a device that has none itself. The tester sends from one of its ports to the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WireAddresses {
     /// As they were sent.
     Kept,

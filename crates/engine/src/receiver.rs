@@ -57,7 +57,7 @@ impl<'a> Receiver<'a> {
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
         for _ in 0..BATCHES {
             let batch = self.port.receive(&mut |frame| {
-                if tally.take(frame, (now_ns, clock), on_first) == FrameClass::Foreign && !answerer.consider(frame) {
+                if tally.take(frame, (now_ns, clock), on_first) == FrameClass::Foreign && !answerer.consider(frame, now_ns) {
                     tally.take_foreign(frame);
                 }
             })?;

@@ -7,7 +7,7 @@ use crate::sent::SentNumbers;
 use crate::side::Viewpoint;
 use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::stream::{Stream, StreamSource};
-use crate::tally::{ExpectedFrames, FrameTally, QueueCounts};
+use crate::tally::{CLOCKS_APART_NS, ExpectedFrames, FrameTally, QueueCounts};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{Discard, FrameRing, FrameRingEnd};
@@ -205,6 +205,7 @@ impl MemoryLink {
             schedule: spec.schedule(),
             duration_ns: spec.duration_ns,
             timeout_ns: 0,
+            clocks_apart_ns: CLOCKS_APART_NS,
         };
         let tally = FrameTally::new(expected, QueueCounts::SINGLE);
         Ok(Self { writer: Writer::new(&stream, at_once), stream, sender, receiver, tally, sent: 0 })

@@ -5,6 +5,7 @@ use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::{Pacer, ThreadShare};
 use crate::reach::reach;
 use crate::stream::{FlowPattern, Stream};
+use crate::window::RequestWindow;
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::trial::Schedule;
 use sixbench_wire::template::{PlainPatch, StampedTime, Template, TunnelPatch};
@@ -19,6 +20,8 @@ pub(crate) struct Sender<'a> {
     writer: Writer,
     is_flushed: bool,
     refused: u64,
+    /// The requests that may wait for their replies, of a sender that waits for them.
+    window: Option<RequestWindow>,
 }
 
 impl<'a> Sender<'a> {
@@ -34,21 +37,33 @@ impl<'a> Sender<'a> {
         let reach = share.part_of(reach(schedule, share.of as usize));
         // A queue without frames has nothing to push on.
         let is_flushed = sending.pacer.frames() == 0;
-        Self { port, stream, sending, reach, writer, is_flushed, refused: 0 }
+        Self { port, stream, sending, reach, writer, is_flushed, refused: 0, window: None }
+    }
+
+    /// The same, waiting for replies while so many requests of the whole direction have none.
+    pub(crate) fn waiting_for_replies(self, outstanding: Option<u32>) -> Self {
+        let own = |all: u32| self.sending.pacer.share.part_of(u64::from(all)).max(1);
+        Self { window: outstanding.map(|all| RequestWindow::new(own(all))), ..self }
     }
 
     /// The first frame is due at `start_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.sending.pacer.begin(start_ns);
+        let last_ns = self.sending.pacer.last_due_time();
+        self.window.iter_mut().for_each(|window| window.begin(start_ns, last_ns));
     }
 
-    /// Sends what is due at `now_ns`, at most a batch.
+    /// Sends what is due at `now_ns`, at most a batch. Of the requests of the direction those before number `answered` are done with.
     #[inline]
-    pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
+    pub(crate) fn poll(&mut self, now_ns: u64, answered: u64) -> Result<(), PortError> {
         if self.sending.has_sent_all() {
             return self.flush(now_ns);
         }
-        let due = self.sending.pacer.due(now_ns, BATCH);
+        let pacer = &mut self.sending.pacer;
+        let due = match &mut self.window {
+            None => pacer.due(now_ns, BATCH),
+            Some(window) => window.admit(pacer, BATCH, answered, now_ns),
+        };
         if due == 0 {
             return Ok(());
         }
@@ -82,6 +97,11 @@ impl<'a> Sender<'a> {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.is_flushed
+    }
+
+    /// Returns the number of its frames that were left out, because the time was over while it waited for replies.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.window.as_ref().map_or(0, |window| window.left_out)
     }
 
     /// Returns the number of its frames that the DUT had no room for.

@@ -1,6 +1,17 @@
 //! The numbers of the frames of a direction that left the tester.
 
 use crate::bitmap::Bitmap;
+use serde::{Deserialize, Serialize};
+use sixbench_method::trial::DirectionResult;
+
+/// The frames of a direction that a machine sent whose receivers are on another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentShare {
+    /// What was counted of the sending; everything else is zero.
+    pub(crate) counted: DirectionResult,
+    /// The number of frames that each of the sender's queues sent.
+    pub(crate) by_queue: Vec<u64>,
+}
 
 /// The numbers of the frames that were sent.
 pub(crate) enum SentNumbers {

@@ -23,9 +23,9 @@ const EXAMPLES: usize = 5;
 /// Octets kept of each: the largest frame, and some that should not be there.
 const EXAMPLE_OCTETS: usize = 9_300;
 
-/// Time by which the clocks of two cores may be apart, in nanoseconds: a frame that seems to have been sent no more than this after it arrived is
-/// right.
-const CLOCKS_APART_NS: u64 = 1_000;
+/// Time by which the clocks of two cores of a machine may be apart, in nanoseconds: a frame that seems to have been sent no more than this after it
+/// arrived is right.
+pub(crate) const CLOCKS_APART_NS: u64 = 1_000;
 
 /// The frames that a receiver is to expect.
 pub(crate) struct ExpectedFrames {
@@ -36,6 +36,8 @@ pub(crate) struct ExpectedFrames {
     pub(crate) duration_ns: u64,
     /// A frame later than this is not received; 0: no limit.
     pub(crate) timeout_ns: u64,
+    /// Time by which the clocks of the sender and of the receiver may be apart, nanoseconds.
+    pub(crate) clocks_apart_ns: u64,
     /// The histograms into which delays go.
     pub(crate) delays: Delays,
 }
@@ -119,7 +121,7 @@ impl FrameTally {
     pub(crate) fn take(&mut self, frame: &[u8], (now_ns, clock): (u64, &Clock), on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let mut class = self.expected.verifier.judge(frame);
         if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
-            && (tag.time_ns > now_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
+            && (tag.time_ns > now_ns + self.expected.clocks_apart_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
         {
             class = self.judge_time(class, tag, clock);
         }
@@ -171,7 +173,9 @@ impl FrameTally {
     fn judge_time(&self, class: FrameClass, tag: Tag, clock: &Clock) -> FrameClass {
         match tag.time_ns {
             time_ns if time_ns < self.pacer.due_time(tag.sequence) => FrameClass::Corrupt(tag, Mismatch::SentBeforeDue),
-            time_ns if time_ns > clock.now_ns() + CLOCKS_APART_NS => FrameClass::Corrupt(tag, Mismatch::SentAfterArrival),
+            time_ns if time_ns > clock.now_ns() + self.expected.clocks_apart_ns => {
+                FrameClass::Corrupt(tag, Mismatch::SentAfterArrival)
+            }
             _ => class,
         }
     }
@@ -356,6 +360,7 @@ mod tests {
             schedule: spec.schedule(),
             duration_ns: spec.duration_ns,
             timeout_ns: 0,
+            clocks_apart_ns: CLOCKS_APART_NS,
         };
         let (mut tally, stream) = (FrameTally::new(expected, QueueCounts::SINGLE), stream());
         tally.begin(7);

@@ -43,6 +43,8 @@ pub(crate) struct TrialContext<'a> {
     pub(crate) trial: u8,
     /// Queues of the ports: left, right.
     pub(crate) queues: [usize; 2],
+    /// Time by which the clocks of sender and receiver may be apart, nanoseconds.
+    pub(crate) clocks_apart_ns: u64,
 }
 
 impl TrialContext<'_> {
@@ -87,6 +89,7 @@ impl TrialContext<'_> {
         let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
             let share = ThreadShare { index: queue as u64, of };
             let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
+            let sender = sender.waiting_for_replies(self.phase.spec.outstanding.filter(|_| self.is_exchange()));
             Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
         };
         let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
@@ -125,6 +128,7 @@ impl TrialContext<'_> {
             schedule,
             duration_ns: self.phase.spec.duration_ns,
             timeout_ns: self.phase.frame_timeout_ns,
+            clocks_apart_ns: self.clocks_apart_ns,
         };
         let neighbours = match direction {
             Direction::Forward => &self.profile.right,

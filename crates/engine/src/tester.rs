@@ -1,16 +1,19 @@
-//! The frame tester: two ports, a profile, and a trial whenever one is asked for.
+//! The frame tester: two ports, a profile, and a trial whenever one is asked for. One of the ports may be on another machine, which makes its part
+//! of each trial.
 
+use crate::companion::{Companion, DistantPort, EndResult, EndTrial};
 use crate::driver::{self, Layout};
 use crate::error::MeasureError;
 use crate::fault;
 use crate::memory::{self, QueuedTraffic};
 use crate::neighbour;
-use crate::outcome::trial_result;
+use crate::outcome::{shares, trial_result};
 use crate::profile::TrafficProfile;
 use crate::stateful::Conversation;
+use crate::tally::CLOCKS_APART_NS;
 use crate::tasks::{TrialContext, TrialPhase};
 use crate::tester_port::{AllQueues, TesterPort};
-use crate::trial::{FrameRun, placement};
+use crate::trial::{FrameRun, Task, placement};
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
@@ -48,11 +51,34 @@ impl FrameTester {
         layout: Layout,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let (left, right) = (TesterPort::new(ports.0), TesterPort::new(ports.1));
+        Self::between((TesterPort::new(ports.0), TesterPort::new(ports.1)), profile.into_inner(), settings, layout, stop)
+    }
+
+    /// One end of a tester: it sends `sends` from `port`, and receives the other direction there. The other end is on another machine, at `distant`.
+    /// `stop` ends a trial early.
+    pub fn at_one_end(
+        (sends, port, distant): (Direction, Port, DistantPort),
+        profile: Admitted<TrafficProfile>,
+        settings: TrialSettings,
+        layout: Layout,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        let (here, there) = (TesterPort::new(port), TesterPort::distant(distant));
+        let ports = if sends == Direction::Forward { (here, there) } else { (there, here) };
+        Self::between(ports, profile.into_inner(), settings, layout, stop)
+    }
+
+    fn between(
+        (left, right): (TesterPort, TesterPort),
+        profile: TrafficProfile,
+        settings: TrialSettings,
+        layout: Layout,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             left,
             right,
-            profile: profile.into_inner(),
+            profile,
             settings,
             layout,
             clock: Clock::new(),
@@ -65,7 +91,7 @@ impl FrameTester {
 
     /// Returns in words which core serves which queues, and how order is judged; `None` where each port has one queue.
     pub fn queues_in_words(&self) -> Option<String> {
-        let queues = [self.left.queues.len(), self.right.queues.len()];
+        let queues = [self.left.count, self.right.count];
         let placement = placement(queues, &self.layout.cores);
         (queues != [1, 1]).then(|| {
             format!(
@@ -73,6 +99,16 @@ impl FrameTester {
                  sent and one received are"
             )
         })
+    }
+
+    /// Returns the clock by which frames are sent and received.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Sends and receives by this clock from now on, which shows the time of the other machine, where an end of the tester is.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     /// Measures other traffic from now on, over the same ports.
@@ -108,8 +144,9 @@ impl FrameTester {
 
     /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
     pub fn resolve(&mut self) -> Result<(MacAddress, MacAddress), MeasureError> {
-        let left = self.resolve_end(Direction::Forward)?;
-        let right = self.resolve_end(Direction::Reverse)?;
+        // What is on another machine is resolved there.
+        let left = if self.left.is_here() { self.resolve_end(Direction::Forward)? } else { self.left.mac };
+        let right = if self.right.is_here() { self.resolve_end(Direction::Reverse)? } else { self.right.mac };
         Ok((left, right))
     }
 
@@ -133,6 +170,48 @@ impl FrameTester {
     /// Sends and receives: the trial itself, or a phase of it.
     pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
         self.trial = (self.trial + 1) % 64;
+        let stall_ns = self.settings.stall_ns;
+        let (tasks, kept_off_ns) = self.run(phase, CLOCKS_APART_NS, None)?;
+        let mut result = trial_result(tasks, *phase.spec, stall_ns)?;
+        result.faults.extend(fault::kept_off(&result.faults, kept_off_ns));
+        self.check_links(phase.spec)?;
+        Ok(result)
+    }
+
+    /// Makes this end's part of a trial whose other part `companion` makes, at the same time.
+    ///
+    /// # Errors
+    /// A trial that one machine must make alone; the other machine cannot make its part, or is lost; the same errors as of any other trial.
+    pub fn measure_end(&mut self, trial: &EndTrial, companion: &mut dyn Companion) -> Result<EndResult, MeasureError> {
+        let EndTrial { spec, number, clocks_apart_ns, measures_delays } = trial;
+        let queues = self.left.count.max(self.right.count);
+        memory::ensure(spec, &QueuedTraffic { profile: &self.profile, queues })?;
+        check_kind(spec)?;
+        (self.trial, self.settings.frame_timeout_ns) =
+            (*number, if *measures_delays { self.settings.frame_timeout_ns } else { 0 });
+        let (phase, stall_ns) = (self.whole(spec, None), self.settings.stall_ns);
+        let (tasks, kept_off_ns) = self.run(&phase, clocks_apart_ns + CLOCKS_APART_NS, Some(&mut *companion))?;
+        let (sent, received, mut faults) = shares(tasks, phase.loaded, stall_ns);
+        let elsewhere = companion.swap(&sent)?;
+        let mut directions = Vec::with_capacity(1);
+        for share in received {
+            let Some((result, of_receiver)) = share.result(&elsewhere, spec.rate, stall_ns)? else { continue };
+            directions.push(if *measures_delays { result } else { result.without_delays() });
+            faults.extend(of_receiver);
+        }
+        faults.extend(fault::kept_off(&faults, kept_off_ns));
+        self.check_links(spec)?;
+        Ok(EndResult { directions, faults })
+    }
+
+    /// Runs the tasks of a trial, or of a phase of it, to their end. Returns them, and the longest time that a thread had no core, nanoseconds.
+    /// Without a `companion` both ends are here.
+    fn run<'t>(
+        &'t mut self,
+        phase: &'t TrialPhase<'t>,
+        clocks_apart_ns: u64,
+        companion: Option<&mut dyn Companion>,
+    ) -> Result<(Vec<Task<'t>>, u64), MeasureError> {
         let peers = self.resolve()?;
         self.left.drain()?;
         self.right.drain()?;
@@ -142,15 +221,16 @@ impl FrameTester {
             settings: &self.settings,
             macs: self.hardware_addresses(peers),
             trial: self.trial,
-            queues: [self.left.queues.len(), self.right.queues.len()],
+            queues: [self.left.count, self.right.count],
+            clocks_apart_ns,
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
         let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);
+        if let Some(companion) = companion {
+            run = run.with_other_end(companion, (phase.spec, phase.loaded), clocks_apart_ns);
+        }
         let tasks = run.complete(tasks, &self.layout)?;
-        let mut result = trial_result(tasks, *phase.spec, self.settings.stall_ns)?;
-        result.faults.extend(fault::kept_off(&result.faults, run.kept_off_ns()));
-        self.check_links(phase.spec)?;
-        Ok(result)
+        Ok((tasks, run.kept_off_ns()))
     }
 
     /// Own and peer's hardware address, left and right. Behind a wire the peer is the tester's other port.
@@ -173,11 +253,20 @@ impl FrameTester {
     }
 }
 
+/// Refuses trials that one machine has to make alone.
+fn check_kind(spec: &TrialSpec) -> Result<(), MeasureError> {
+    match spec.kind {
+        _ if spec.opens().is_some() => Err(MeasureError::OnTwoMachines("connections")),
+        TrialKind::Response => Err(MeasureError::OnTwoMachines("requests and replies")),
+        _ => Ok(()),
+    }
+}
+
 impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        let queues = self.left.queues.len().max(self.right.queues.len());
+        let queues = self.left.count.max(self.right.count);
         memory::ensure(spec, &QueuedTraffic { profile: &self.profile, queues })?;
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),

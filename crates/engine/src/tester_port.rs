@@ -1,5 +1,6 @@
 //! A port of the tester with all of its queues.
 
+use crate::companion::DistantPort;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_wire::MacAddress;
 
@@ -10,12 +11,24 @@ const MOST_DRAINED: usize = 1024;
 pub(crate) struct TesterPort {
     pub(crate) name: String,
     pub(crate) mac: MacAddress,
+    /// Its queues; none of a port that is on another machine.
     pub(crate) queues: Vec<Halves>,
+    /// The number of its queues, wherever it is.
+    pub(crate) count: usize,
 }
 
 impl TesterPort {
     pub(crate) fn new(port: Port) -> Self {
-        Self { name: port.name, mac: MacAddress(port.mac), queues: port.queues }
+        Self { name: port.name, mac: MacAddress(port.mac), count: port.queues.len(), queues: port.queues }
+    }
+
+    /// A port that is on another machine: nothing is sent and received there by this one.
+    pub(crate) fn distant(port: DistantPort) -> Self {
+        Self { name: String::new(), mac: port.mac(), queues: Vec::new(), count: port.queues }
+    }
+
+    pub(crate) fn is_here(&self) -> bool {
+        !self.queues.is_empty()
     }
 
     /// Throws away what arrived before the trial, and forgets what did not fit.

@@ -1,6 +1,7 @@
 //! One trial under way: senders and receivers as tasks that are polled in turn, on as many threads as there are cores for them.
 //! On one core everything runs to completion in one loop, so that the DUT can have the other.
 
+use crate::companion::Companion;
 use crate::driver::{CallsOff, EndsOthers, Layout, TrialStart, joined, pin_and_prioritise};
 use crate::error::MeasureError;
 use crate::receiver::{LINGER_NS, Receiver};
@@ -11,6 +12,7 @@ use sixbench_io::clock::Clock;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A burst is not waited for longer than this after it was sent, whatever still trickles in.
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
@@ -26,6 +28,9 @@ pub(crate) struct FrameRun<'a> {
     waits_for_silence: bool,
     /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
+    /// The number after that of the last request with a reply, where the sender waits for replies.
+    answered: AtomicU64,
+    is_closed_loop: bool,
     /// Time by which the reverse direction starts later, in nanoseconds.
     reverse_offset_ns: u64,
     /// Both directions, forward first.
@@ -37,6 +42,16 @@ pub(crate) struct FrameRun<'a> {
     pending: AtomicUsize,
     /// The longest time that a thread of the tester had no core although it was ready, nanoseconds.
     kept_off_ns: AtomicU64,
+    /// The machine of the tester's other end, where that is not this one.
+    other: Option<OtherEnd<'a>>,
+}
+
+/// The end of the tester that is on another machine.
+struct OtherEnd<'a> {
+    companion: Mutex<&'a mut dyn Companion>,
+    lost: Arc<AtomicBool>,
+    /// The reason why there is no common start, if there is none.
+    failure: Mutex<Option<MeasureError>>,
 }
 
 /// The progress of one direction, as its queues tell it to each other.
@@ -50,6 +65,8 @@ struct DirectionProgress {
     /// Frames that are to come. Of replies it counts up as responders end.
     expected: AtomicU64,
     receivers: Vec<ReceiverProgress>,
+    /// The time after the start of the trial at which its last frame has left another machine, in nanoseconds; `None` where it is sent here, or nowhere.
+    sent_elsewhere_ns: Option<u64>,
 }
 
 /// The progress of a receiver, in a cache line of its own.
@@ -110,6 +127,8 @@ impl<'a> FrameRun<'a> {
         let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
+            answered: AtomicU64::new(0),
+            is_closed_loop: is_exchange && spec.outstanding.is_some(),
             // Half a frame's time, so that on one core the two directions do not come due at the same moment.
             reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
             clock,
@@ -120,9 +139,42 @@ impl<'a> FrameRun<'a> {
             waits_again: false,
             pending: AtomicUsize::new(0),
             kept_off_ns: AtomicU64::new(0),
+            other: None,
         };
         tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
         run
+    }
+
+    /// The same run, whose tasks are those of one end of the tester: what else there is of the `loaded` directions is done by another machine, whose
+    /// clock may differ by `clocks_apart_ns` from the one here.
+    pub(crate) fn with_other_end(
+        mut self,
+        companion: &'a mut dyn Companion,
+        (spec, loaded): (&TrialSpec, &[Direction]),
+        clocks_apart_ns: u64,
+    ) -> Self {
+        let schedule = spec.schedule();
+        let last_due_ns = schedule.due_ns(schedule.frames().saturating_sub(1));
+        for direction in loaded {
+            let offset_ns = self.offset_ns(*direction);
+            let progress = &mut self.progress[*direction as usize];
+            if *progress.sending.get_mut() == 0 {
+                progress.sent_elsewhere_ns = Some(offset_ns + last_due_ns + clocks_apart_ns);
+                *progress.expected.get_mut() = schedule.frames();
+            }
+            // What is received elsewhere is over here when it is sent.
+            if progress.receivers.is_empty() {
+                *self.pending.get_mut() += *progress.sending.get_mut();
+            }
+        }
+        let lost = companion.lost();
+        self.other = Some(OtherEnd { companion: Mutex::new(companion), lost, failure: Mutex::default() });
+        self
+    }
+
+    /// Returns by how much later than the trial a direction starts, in nanoseconds.
+    fn offset_ns(&self, direction: Direction) -> u64 {
+        if direction == Direction::Reverse { self.reverse_offset_ns } else { 0 }
     }
 
     /// Takes note of a task that there is; `frames` are those of the schedule.
@@ -149,7 +201,7 @@ impl<'a> FrameRun<'a> {
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    pub(crate) fn complete(&mut self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
+    pub(crate) fn complete<'t>(&mut self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
         let mut tasks = self.perform(tasks, layout)?;
         if !two_queues_saw_a_frame(&tasks) {
             return Ok(tasks);
@@ -162,12 +214,16 @@ impl<'a> FrameRun<'a> {
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
+    fn perform<'t>(&self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
-        let start = TrialStart::new(self.clock, threads);
+        let agreed = || self.agreed_start();
+        let mut start = TrialStart::new(self.clock, threads);
+        if self.other.is_some() && !self.waits_again {
+            start = start.chosen_by(&agreed);
+        }
         std::thread::scope(|scope| {
             let _calls_off = CallsOff(&start);
-            let begin = |(index, tasks): (usize, Vec<Task<'a>>)| {
+            let begin = |(index, tasks): (usize, Vec<Task<'t>>)| {
                 let (core, start) = (layout.cores.get(index).copied(), &start);
                 scope.spawn(move || {
                     let _ends_others = EndsOthers(&self.failed);
@@ -182,18 +238,48 @@ impl<'a> FrameRun<'a> {
             for worker in workers {
                 all.extend(joined(worker.join())?);
             }
+            self.failure().map_or(Ok(()), Err)?;
             self.kept_off_ns.fetch_max(start.kept_off_ns(), Ordering::Relaxed);
             Ok(all)
         })
     }
 
-    fn work(&self, mut tasks: Vec<Task<'a>>, start_ns: u64) -> Result<Vec<Task<'a>>, MeasureError> {
+    /// Returns the moment of the first frame that both machines have agreed on; `None` if they have not.
+    fn agreed_start(&self) -> Option<u64> {
+        let other = self.other.as_ref()?;
+        let agreed = other.companion.lock().unwrap_or_else(PoisonError::into_inner).agree(self.clock);
+        agreed.map_err(|error| *other.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)).ok()
+    }
+
+    fn failure(&self) -> Option<MeasureError> {
+        self.other.as_ref()?.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Returns whether the machine with the other end is lost.
+    fn is_parted(&self) -> bool {
+        self.other.as_ref().is_some_and(|other| other.lost.load(Ordering::Relaxed))
+    }
+
+    /// Takes note of the start of the trial, for the directions that another machine sends.
+    fn note_start(&self, start_ns: u64) {
+        for progress in &self.progress {
+            if let Some(sent_ns) = progress.sent_elsewhere_ns {
+                progress.sent_at_ns.store(start_ns + sent_ns, Ordering::Release);
+            }
+        }
+    }
+
+    fn work<'t>(&self, mut tasks: Vec<Task<'t>>, start_ns: u64) -> Result<Vec<Task<'t>>, MeasureError> {
         if !self.waits_again {
+            self.note_start(start_ns);
             tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
         }
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
+            }
+            if self.is_parted() {
+                return Err(MeasureError::Parted);
             }
             if self.failed.load(Ordering::Relaxed) {
                 break;
@@ -284,7 +370,7 @@ impl<'a> Task<'a> {
     }
 
     #[inline]
-    fn poll(&mut self, run: &FrameRun<'a>) -> Result<(), PortError> {
+    fn poll(&mut self, run: &FrameRun<'_>) -> Result<(), PortError> {
         match self {
             Self::Send(queue, sender) => poll_sender(queue.direction, sender, run),
             Self::Receive(queue, receiver, waiting) => poll_receiver(*queue, receiver, waiting, run),
@@ -298,9 +384,14 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>
     if sender.is_done() {
         return Ok(());
     }
-    sender.poll(run.clock.now_ns())?;
+    sender.poll(run.clock.now_ns(), run.answered.load(Ordering::Relaxed))?;
     if sender.is_done() {
-        run.of(direction).note_sender_done(run.clock.now_ns());
+        let progress = run.of(direction);
+        progress.expected.fetch_sub(sender.left_out(), Ordering::Release);
+        progress.note_sender_done(run.clock.now_ns());
+        if run.other.is_some() && progress.receivers.is_empty() {
+            run.pending.fetch_sub(1, Ordering::AcqRel);
+        }
     }
     Ok(())
 }
@@ -313,7 +404,12 @@ fn poll_receiver(
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
-    receiver.poll(run.clock, is_sending)?;
+    match run.is_closed_loop && direction == Direction::Reverse {
+        true => receiver.poll_each(run.clock, is_sending, &mut |tag| {
+            run.answered.fetch_max(tag.sequence + 1, Ordering::Relaxed);
+        })?,
+        false => receiver.poll(run.clock, is_sending)?,
+    }
     run.of(direction).receivers[queue].note(receiver);
     if *waiting == Waiting::Due && run.is_over(direction) {
         *waiting = Waiting::Over;
@@ -354,6 +450,7 @@ impl DirectionProgress {
             sent_at_ns: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             receivers: Vec::new(),
+            sent_elsewhere_ns: None,
         }
     }
 
@@ -394,7 +491,10 @@ impl FrameRun<'_> {
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {
         let paced = if self.is_exchange { Direction::Forward } else { direction };
-        self.of(paced).sent_at_ns.load(Ordering::Acquire) == 0
+        let progress = self.of(paced);
+        let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
+        // Of what another machine sends it is known beforehand.
+        sent_at_ns == 0 || (progress.sent_elsewhere_ns.is_some() && self.clock.now_ns() < sent_at_ns)
     }
 
     /// Returns whether the receivers of a direction have nothing more to wait for.

@@ -176,6 +176,28 @@ fn the_second_answer_is_a_duplicate_and_the_first_decides() {
     assert_eq!(counted(&result).answers, expected);
 }
 
+/// A flood may take the room of the socket from other answers. What it took is then no loss of the server's: the trial is invalid.
+#[test]
+fn a_hundred_thousand_answers_to_one_query_are_its_duplicates_and_take_no_other_away_unsaid() {
+    const COPIES: u64 = 100_000;
+    let rig = || {
+        let flood = |number: u64, right: Vec<u8>| -> Vec<Reply> {
+            let copies = if number == 0 { COPIES } else { 0 };
+            let copy = |n| Reply { after: Duration::from_micros(5 * n), ..right.clone().into() };
+            (0..=copies).map(copy).collect()
+        };
+        (Box::new(flood) as Rig, u64::MAX)
+    };
+    let result = trial(&settings(), &[], &spec(200, 1500), rig);
+    let (answers, overruns) = (counted(&result).answers, result.directions[0].receiving.overruns);
+    assert!(answers.duplicate > COPIES / 10 && answers.duplicate <= COPIES, "{answers:?}");
+    if overruns == 0 {
+        assert_eq!(answers, Answers { sent: 300, right: 300, duplicate: COPIES, ..Answers::default() });
+    } else if answers.right < answers.sent {
+        assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid, "{result:?}");
+    }
+}
+
 #[test]
 fn answers_to_nobody_take_nothing_away() {
     let rig = || {

@@ -13,7 +13,7 @@ use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Flows, Payload, ValueOrder, ValueRange};
 use sixbench_method::terms::{FrameRate, Share};
-use sixbench_method::trial::{DirectionResult, Measurer, PhaseOne, TrialResult, TrialSettings, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, Measurer, PhaseOne, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::rules::{PortRule, SixRd};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
@@ -187,6 +187,32 @@ fn background_traffic_is_answered_too() {
     let profile = ipv6_with_background(Share { foreground: 9, of: 10 });
     let result = asked(profile, each(|_, frame| vec![frame]));
     assert_eq!(both(&result).1.received, FRAMES);
+}
+
+/// A closed loop in which so many requests may wait for their replies.
+fn waiting(outstanding: u32, device: LoopbackDevice) -> TrialResult {
+    trial_of(echo(), device, TrialSpec { outstanding: Some(outstanding), ..spec() })
+}
+
+#[test]
+fn clients_that_wait_send_everything_to_a_relay_that_keeps_up_and_loses_some() {
+    let lossy = |to_right: bool, n: u64, frame| if !to_right && n % 50 == 20 { vec![] } else { vec![frame] };
+    // As many may wait as there are, so that it does not matter how fast this machine is.
+    let result = waiting(FRAMES as u32, relay(lossy));
+    let (requests, replies) = both(&result);
+    assert_eq!((requests.received, replies.offered, replies.received), (FRAMES, FRAMES, 980));
+}
+
+#[test]
+fn clients_that_wait_send_little_to_a_relay_that_answers_nothing_and_that_is_no_fault_of_the_tester() {
+    let result = waiting(5, relay(|_, _, _| vec![]));
+    let [requests, _] = &result.directions[..] else { panic!("two directions: {result:?}") };
+    // Five at once, and after ten milliseconds without a reply five more: a fifth of a second has room for twenty times that.
+    assert!((5..=5 * 21).contains(&requests.offered), "{requests:?}");
+    assert_eq!((requests.intended, requests.received), (requests.offered, 0), "what was not sent was not due");
+    assert_eq!(result.exchange().expect("an exchange").unanswered(), requests.offered);
+    let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { .. });
+    assert!(!result.faults.iter().any(is_slow), "{:?}", result.faults);
 }
 
 #[test]

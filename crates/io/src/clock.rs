@@ -1,10 +1,12 @@
-//! The tester's clock: the processor's time stamp counter, calibrated, in nanoseconds.
+//! The tester's clock: the processor's time stamp counter, calibrated, in nanoseconds. That of one machine can be set by that of another.
 
 /// Nanoseconds since the clock was made. Cheap to read (about 20 ns) and cheap to copy.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: quanta::Clock,
     origin: u64,
+    /// What is added to the time since the clock was made, nanoseconds, modulo 2^64.
+    set_forward_ns: u64,
 }
 
 impl Clock {
@@ -13,13 +15,18 @@ impl Clock {
     pub fn new() -> Self {
         let source = quanta::Clock::new();
         let origin = source.raw();
-        Self { source, origin }
+        Self { source, origin, set_forward_ns: 0 }
     }
 
-    /// Returns the present time, in nanoseconds since the clock was made.
+    /// Returns the same clock, set forward by so many nanoseconds, or back, so that it shows about the time of another machine's clock.
+    pub fn set_forward(&self, by_ns: i64) -> Self {
+        Self { set_forward_ns: by_ns as u64, ..self.clone() }
+    }
+
+    /// Returns the present time, in nanoseconds since the clock was made, or of the clock that it was set by.
     #[inline]
     pub fn now_ns(&self) -> u64 {
-        self.source.delta_as_nanos(self.origin, self.source.raw())
+        self.source.delta_as_nanos(self.origin, self.source.raw()).wrapping_add(self.set_forward_ns)
     }
 }
 
@@ -40,5 +47,17 @@ mod tests {
         let own = Duration::from_nanos(end.1 - begin.1);
         let (least, most) = (end.0.duration_since(begin.2), end.2.duration_since(begin.0));
         assert!(own >= least.mul_f64(0.99) && own <= most.mul_f64(1.01), "{least:?} {own:?} {most:?}");
+    }
+
+    #[test]
+    fn a_clock_is_set_forward_and_back() {
+        let clock = Clock::new();
+        let hour_ns = 3_600_000_000_000;
+        let ahead = clock.set_forward(hour_ns);
+        let (before, shown, after) = (clock.now_ns(), ahead.now_ns(), clock.now_ns());
+        assert!((before..=after).contains(&(shown - hour_ns as u64)));
+        assert!(ahead.set_forward(0).now_ns() < hour_ns as u64, "the setting replaces the one before");
+        let negative = clock.set_forward(-hour_ns).now_ns().wrapping_add(hour_ns as u64);
+        assert!(negative >= after);
     }
 }

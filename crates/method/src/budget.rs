@@ -1,7 +1,7 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::{Plan, Test};
+use crate::plan::{CoreLimits, Plan, Test};
 use crate::repeat::Repetition;
 use crate::search::{RepetitionStart, SearchSettings, Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
@@ -65,12 +65,12 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
 }
 
 /// The properties that tell the devices of a plan apart: tests that have all of them in common find the same device set up.
-type DeviceKey<'a> = (&'a str, Option<u32>, Option<u64>, bool, Option<String>);
+type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, Option<String>);
 
 fn device(test: &Test) -> DeviceKey<'_> {
     let table_size = test.stateful.and_then(|stateful| stateful.table_size);
     let server = test.measure.dns().map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
-    (&test.dut, test.cores, table_size, test.measure.needs_hosts(), server)
+    (&test.dut, test.core_limits(), table_size, test.measure.needs_hosts(), server)
 }
 
 /// Returns the expected effort of `plan`.

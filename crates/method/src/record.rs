@@ -1,10 +1,12 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
+mod hosts;
 mod moment;
 mod run;
 mod watch;
 
-pub use run::{Disturber, Ending, RunPart, SkipReason, SkippedTest};
+pub use hosts::RepetitionHosts;
+pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
 use crate::measures::LoadSource;
@@ -45,6 +47,18 @@ pub struct TrialRecord {
 /// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
 /// device.
 const EXCUSABLE_SHARE: f64 = 0.1;
+
+/// The trials of a run by their point, those of each in the order of the records.
+pub type RecordsByPoint<'r> = BTreeMap<&'r Point, Vec<&'r TrialRecord>>;
+
+/// Sorts the trials of a run by their point once, so that nothing looks through all of them for each point.
+pub fn by_point(records: &[TrialRecord]) -> RecordsByPoint<'_> {
+    let mut found = RecordsByPoint::new();
+    for record in records {
+        found.entry(&record.point).or_default().push(record);
+    }
+    found
+}
 
 impl TrialRecord {
     /// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
@@ -95,6 +109,9 @@ pub struct Facts {
     /// Others that had a core which a trial needed, in the order in which the run first waited for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbers: Vec<Disturber>,
+    /// The files whose commands the run has run: its recipes, and a configuration of ssh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<CodeFile>,
 }
 
 impl Facts {
@@ -143,6 +160,10 @@ pub struct DutFacts {
     /// The facts of the machine that it has for itself, by name, as those of the host; empty of a device on the tester's machine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine: BTreeMap<String, String>,
+    /// The facts of the machine that the authority behind a DNS server has for itself, by name: `machine` is what ssh knows it by, `version` that of
+    /// sixbench there, the others are as those of the host. Empty where the authority is on the tester's machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub authority: BTreeMap<String, String>,
     /// True if it is joined to the tester by shared memory, in which no frame passes the kernel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,

@@ -7,7 +7,7 @@ pub use reason::{InvalidCause, InvalidStage, NoResult, NotRun, Open, Stop};
 
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
-use crate::record::{Ending, Facts, SkipReason, TrialRecord};
+use crate::record::{Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point};
 use crate::replay::replay;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
@@ -128,7 +128,7 @@ pub fn planned_points<'a>(
     facts: &'a Facts,
 ) -> Vec<PlannedPoint<'a>> {
     let mismatched = replay(plan, records).mismatches.into_iter().map(|mismatch| mismatch.point).collect();
-    let run = StatusSources { plan, records, outcomes, mismatched, facts };
+    let run = StatusSources { plan, records: by_point(records), outcomes, mismatched, facts };
     let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
     let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
@@ -162,7 +162,7 @@ fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) ->
 /// Everything a status is derived from.
 struct StatusSources<'a, 'r> {
     plan: &'a Plan,
-    records: &'r [TrialRecord],
+    records: RecordsByPoint<'r>,
     outcomes: &'r [Outcome],
     /// Points with records that this plan does not ask for.
     mismatched: BTreeSet<Point>,
@@ -171,7 +171,7 @@ struct StatusSources<'a, 'r> {
 
 impl<'a> StatusSources<'a, '_> {
     fn planned_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
-        let records: Vec<&TrialRecord> = self.records.iter().filter(|record| record.point == point).collect();
+        let records = self.records.get(&point).map_or(&[][..], Vec::as_slice);
         let outcomes: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| outcome.point == point).collect();
         let goal = test.first_goal(self.plan);
         let is_result = |outcome: &&&Outcome| {
@@ -187,12 +187,12 @@ impl<'a> StatusSources<'a, '_> {
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
             ([], _) if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
-            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
+            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, records)),
             ([], _) if self.mismatched.contains(&point) => {
                 PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })
             }
             ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
-            (results, _) => match Open::of(test, results, &records) {
+            (results, _) => match Open::of(test, results, records) {
                 Some(open) => PointStatus::AtLeast(open),
                 None => PointStatus::Result,
             },

@@ -5,7 +5,7 @@ use crate::bottleneck::{Cause, explain};
 use crate::disturbance::{accident, was_done_to_it};
 use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
-use crate::record::{Facts, TrialRecord};
+use crate::record::{Facts, RecordsByPoint, TrialRecord, by_point};
 use crate::search::Limit;
 use crate::stats::{Summary, drift, median, modes};
 use crate::status::{PlannedPoint, PointStatus};
@@ -125,8 +125,18 @@ struct Evidence<'a> {
     plan: &'a Plan,
     facts: &'a Facts,
     records: &'a [TrialRecord],
+    by_point: RecordsByPoint<'a>,
     outcomes: &'a [Outcome],
     planned: &'a [PlannedPoint<'a>],
+}
+
+impl<'a> Evidence<'a> {
+    /// Returns the trials of one repetition of a point.
+    fn trials_of(&self, outcome: &Outcome) -> impl DoubleEndedIterator<Item = &'a TrialRecord> {
+        let of_point = self.by_point.get(&outcome.point).map_or(&[][..], Vec::as_slice);
+        let repetition = outcome.repetition;
+        of_point.iter().copied().filter(move |record| record.repetition == repetition)
+    }
 }
 
 /// Returns how far the figures of a run may be trusted; `None` where nothing was measured. `planned` are its points with their statuses.
@@ -140,7 +150,7 @@ pub fn trust(
     if records.is_empty() {
         return None;
     }
-    let evidence = Evidence { plan, facts, records, outcomes, planned };
+    let evidence = Evidence { plan, facts, records, by_point: by_point(records), outcomes, planned };
     let mut reasons: Vec<TrustReason> = RULES.iter().flat_map(|rule| (rule.judge)(&evidence)).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level));
     let level = reasons.first().map_or(TrustLevel::High, |worst| worst.level);
@@ -255,8 +265,10 @@ fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let ended = evidence.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.brackets.first()?.upper?)));
     let last = ended.filter_map(|(outcome, upper)| {
-        let of_search = evidence.records.iter().filter(|r| r.point == outcome.point && r.repetition == outcome.repetition);
-        of_search.rev().find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
+        evidence
+            .trials_of(outcome)
+            .rev()
+            .find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
     });
     let last: Vec<&TrialRecord> = last.collect();
     if last.is_empty() {
@@ -312,9 +324,8 @@ fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let ended = evidence.outcomes.iter().filter(|o| o.brackets.first().is_some_and(|bracket| bracket.limit == Limit::Dut));
     let causes: Vec<Option<Cause>> = ended
         .map(|outcome| {
-            let of_search =
-                |r: &&TrialRecord| r.point == outcome.point && r.repetition == outcome.repetition && !r.result.was_made_again();
-            let records: Vec<&TrialRecord> = evidence.records.iter().filter(of_search).collect();
+            let counted = |record: &&TrialRecord| !record.result.was_made_again();
+            let records: Vec<&TrialRecord> = evidence.trials_of(outcome).filter(counted).collect();
             explain(&records, evidence.goal_at(&outcome.point)).map(|found| found.cause)
         })
         .collect();

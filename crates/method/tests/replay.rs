@@ -59,7 +59,7 @@ fn measures() -> Vec<Measure> {
             error: 100,
         }),
         Measure::TcpEstablishmentRate(tcp),
-        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns }),
+        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns, outstanding: None }),
         Measure::Soak(Soak { load, duration_ns, warm_up_ns: 10 * SECOND }),
         Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
     ];
@@ -118,7 +118,8 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
 #[test]
 fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_is_no_mismatch() {
     let [mut plan, ..] = plans();
-    plan.tests[0].measure = Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND });
+    plan.tests[0].measure =
+        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND, outstanding: None });
     let (mut records, found) = live(&plan, &mut noisy(7));
     let again = TrialRecord { trial: 2, ..records[0].clone() };
     records.insert(1, again);

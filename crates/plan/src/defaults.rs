@@ -15,6 +15,8 @@ pub(super) struct PlanDefaults<'a> {
     pub(super) is_method_given: bool,
     pub(super) link_rate: Option<u64>,
     pub(super) duts: &'a [&'a str],
+    /// The machines of `[testbed]`, by the names that ssh knows.
+    pub(super) machines: &'a [&'a str],
 }
 
 const SECOND: u64 = 1_000_000_000;

@@ -116,6 +116,7 @@ mod tests {
             ttl_s: 7200,
             ports: 64,
             authority: Some("nsd-authority".to_owned()),
+            authority_on: None,
         };
         assert_eq!(dns(&tests(&[lines])[0]), &expected);
     }

@@ -2,11 +2,15 @@
 //! its line. The plans that come with sixbench are here, too. Nothing here opens a file, reads a clock or touches the machine.
 #![forbid(unsafe_code)]
 
+mod agent_section;
+mod authority_section;
+mod cores_section;
 mod defaults;
 pub mod description;
 mod diagnostic;
 mod dns_section;
 mod expect_section;
+mod machines_section;
 mod measure_section;
 mod plan_file;
 pub mod plans;
@@ -24,10 +28,11 @@ mod fixture_tests;
 #[cfg(test)]
 mod types_tests;
 
+pub use agent_section::{AgentMachine, end_word};
 pub use defaults::{apply_profile, standard_search, standard_trial};
 pub use diagnostic::{Diagnostic, render};
 pub use plan_file::{Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, recipe_directories};
 pub use reader::nearest;
 pub use stateful_section::MOST_COMBINATIONS;
 pub use traffic_section::payload;
-pub use words::{backend, directions, profile};
+pub use words::{backend, backend_word, directions, profile};

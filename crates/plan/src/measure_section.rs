@@ -51,10 +51,19 @@ mod tests {
         );
         assert_eq!(plan.tests.len(), 10);
         let (first, last) = (&plan.tests[0], &plan.tests[9]);
-        let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 30_000_000_000 };
+        let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 30_000_000_000, outstanding: None };
         assert_eq!(first.measure, Measure::ResponseTime(response));
         assert_eq!((first.clients(), last.clients(), last.traffic.payload), (1, 10, Payload::Echo));
         assert_eq!(last.series.as_ref().map(|series| (series.by, series.at)), Some((SeriesBy::Subscribers, 10.0)));
+    }
+
+    #[test]
+    fn clients_wait_for_their_replies_where_a_plan_says_how_many() {
+        let plan = plan_with("measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 8");
+        let Measure::ResponseTime(response) = &plan.tests[0].measure else { panic!("{:?}", plan.tests[0].measure) };
+        assert_eq!(response.outstanding.map(u32::from), Some(8));
+        let mistake = mistakes(&["measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 0"]);
+        assert!(mistake.contains("expected a number of requests of each client, such as 8"), "{mistake}");
     }
 
     #[test]

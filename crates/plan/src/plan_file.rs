@@ -1,14 +1,14 @@
 //! The plan file: what its tables and keys mean.
 
+use super::agent_section::{self, AgentMachine, TesterEnds, read_ends};
+use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
+use super::machines_section;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{
-    DutHost, any, backend, core, count, hash_fields, host, identifier, interface, method, port, profile, queues, ring_size,
-    setting, start,
-};
+use super::words::{any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, start};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -16,7 +16,8 @@ use sixbench_method::record::SkippedTest;
 use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
-use sixbench_testbed::{Library, NicKind, NicSetting, RemoteMachine};
+use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::{AuthorityMachine, Library, NicKind, NicSetting, RemoteMachine};
 use std::num::NonZeroU32;
 use std::path::Path;
 use toml::de::DeTable;
@@ -38,8 +39,14 @@ pub struct Links {
     /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
     /// veth, built for the run.
     pub ports: Option<[PortSpec; 2]>,
-    /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
-    pub machine: Option<RemoteMachine>,
+    /// The machine of one of the two ports, where the tester is on two machines; the port is then an interface of that machine.
+    pub agent: Option<AgentMachine>,
+    /// The machines between the two ports, from left to right, where the testbed sets them up: one for each device in a row. Empty where the user
+    /// does, and where there are no ports.
+    pub machines: Vec<RemoteMachine>,
+    /// The machine of the authority behind a DNS64 server; `None` where it is the tester's. With one, `left` is cabled to the device and `right` to
+    /// that machine.
+    pub authority: Option<AuthorityMachine>,
     /// The backend that sends and receives on interfaces.
     pub io: Backend,
     /// Queues of each port; `None` leaves it to the backend, and gives links that are built for the run one.
@@ -48,6 +55,8 @@ pub struct Links {
     pub busy_poll: bool,
     /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
     pub governor: Option<String>,
+    /// Whether the two interfaces may have addresses of this machine, which come back afterwards.
+    pub own_addresses: OwnAddresses,
     /// Settings of the two interfaces, while a device is measured.
     pub nic: Vec<NicSetting>,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
@@ -57,9 +66,22 @@ pub struct Links {
 }
 
 impl Links {
+    /// Returns the names of the interfaces of this machine that are ports of the tester, the left one before the right one; one where the other is an
+    /// agent's.
+    pub fn own_interfaces(&self) -> Vec<&str> {
+        self.own_ports().filter_map(PortSpec::interface).collect()
+    }
+
+    /// Returns the ports of this machine, the left one before the right one.
+    pub fn own_ports(&self) -> impl Iterator<Item = &PortSpec> {
+        let agents = self.agent.as_ref().map(|agent| agent.sends as usize);
+        let ports = self.ports.iter().flatten().enumerate();
+        ports.filter(move |(side, _)| agents != Some(*side)).map(|(_, port)| port)
+    }
+
     /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
     pub fn interfaces(&self) -> Option<[&str; 2]> {
-        let [left, right] = self.ports.as_ref()?;
+        let [left, right] = self.ports.as_ref().filter(|_| self.agent.is_none())?;
         Some([left.interface()?, right.interface()?])
     }
 }
@@ -138,8 +160,16 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = read_testbed(&file);
     let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
-    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts };
-    let tests = read_tests(&file, &defaults);
+    let machines: Vec<&str> = links.machines.iter().map(RemoteMachine::name).collect();
+    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
+    let mut tests = read_tests(&file, &defaults);
+    if let (Some(tests), Some(_)) = (&tests, &links.agent) {
+        file.section("testbed", "[testbed]").iter().for_each(|section| agent_section::check_tests(section, tests));
+    }
+    let testbed = links.authority.as_ref().zip(file.section("testbed", "[testbed]")).zip(tests.as_mut());
+    if let Some(((machine, section), tests)) = testbed {
+        authority_section::assign(&section, machine, tests);
+    }
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
@@ -226,23 +256,21 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
-    let left = section.text("left", port);
-    let right = section.text("right", port);
-    if left.is_some() != right.is_some() {
-        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
-    }
-    if left.is_some() && left == right {
-        section.mistake("right", "left and right must be two interfaces");
-    }
-    let ports = left.zip(right).map(<[PortSpec; 2]>::from);
-    let nic = read_nic(&section, ports.as_ref());
+    let TesterEnds { ports, agent } = read_ends(&section);
+    let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
+    let nic = read_nic(&section, has_interfaces);
+    let config = section.text("ssh-config", any);
+    let config = config.as_deref().map(Path::new);
     let links = Links {
-        machine: read_machine(&section, ports.is_some()),
+        machines: machines_section::read(&section, config, ports.is_some()),
+        authority: authority_section::read(&section, config, has_interfaces),
         ports,
+        agent,
         io: section.text("io", backend).unwrap_or_default(),
         queues: section.number("queues", queues),
         busy_poll: section.truth("busy-poll").unwrap_or_default(),
         governor: section.text("governor", setting),
+        own_addresses: read_own_addresses(&section, has_interfaces),
         nic,
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
@@ -253,7 +281,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
 }
 
 /// Reads what the two interfaces are to be set to.
-fn read_nic(section: &Section<'_>, ports: Option<&[PortSpec; 2]>) -> Vec<NicSetting> {
+fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
     let offloads = [("offloads-on", "on"), ("offloads-off", "off")].map(|(key, value)| {
         let names = section.texts(key, setting).unwrap_or_default();
         names.into_iter().map(move |name| NicSetting::new(NicKind::Offload, name, value))
@@ -266,46 +294,26 @@ fn read_nic(section: &Section<'_>, ports: Option<&[PortSpec; 2]>) -> Vec<NicSett
     let fields =
         fields.iter().flat_map(|fields| ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields)));
     let settings: Vec<NicSetting> = offloads.into_iter().flatten().chain(rings.into_iter().flatten()).chain(fields).collect();
-    let has_interfaces = ports.is_some_and(|ports| ports.iter().all(|port| port.interface().is_some()));
     let keys = ["offloads-on", "offloads-off", "rx-ring", "tx-ring", "rss-hash"];
-    for key in keys.into_iter().filter(|key| section.is_given(key) && !has_interfaces) {
+    keys.into_iter().for_each(|key| check_interfaces(section, key, has_interfaces));
+    settings
+}
+
+fn read_own_addresses(section: &Section<'_>, has_interfaces: bool) -> OwnAddresses {
+    let may_have = section.truth("lend-addresses").unwrap_or_default();
+    check_interfaces(section, "lend-addresses", has_interfaces);
+    if may_have { OwnAddresses::Lent } else { OwnAddresses::Refused }
+}
+
+/// Reports a key that is given although there are no interfaces of this machine, to which it applies.
+fn check_interfaces(section: &Section<'_>, key: &'static str, has_interfaces: bool) {
+    if section.is_given(key) && !has_interfaces {
         section.mistake_with_help(
             key,
             format!("`{key}` only applies to interfaces of this machine"),
             "name them as `left` and `right`, or leave it out",
         );
     }
-    settings
-}
-
-/// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
-fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine> {
-    let host = section.text("host", host);
-    let keys = ["dut-left", "dut-right"];
-    let [left, right] = keys.map(|key| section.text(key, interface));
-    let config = section.text("ssh-config", any);
-    // Where the host was not understood, it is not known which of the other keys belong to it.
-    let host = if section.is_given("host") { host? } else { DutHost::default() };
-    let DutHost::Ssh(name) = host else {
-        for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
-            section.mistake_with_help(
-                key,
-                format!("`{key}` only applies to a DUT over ssh"),
-                "add host = \"ssh:NAME\", or leave it out",
-            );
-        }
-        return None;
-    };
-    if !has_ports {
-        section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
-    }
-    for key in keys.into_iter().filter(|key| !section.is_given(key)) {
-        section.mistake("host", format!("a DUT over ssh needs a `{key}`: its interface that is cabled to this machine"));
-    }
-    if left.is_some() && left == right {
-        section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
-    }
-    Some(RemoteMachine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
 }
 
 #[cfg(test)]
@@ -315,7 +323,9 @@ mod tests {
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
-    use sixbench_method::terms::Directions;
+    use sixbench_method::terms::{Direction, Directions};
+    use sixbench_testbed::Remote;
+    use std::path::Path;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
 
@@ -390,7 +400,7 @@ background = \"110%\"
     fn a_dut_over_ssh_has_interfaces_on_both_machines() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
         let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
-        assert_eq!(links.machine, Some(RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
+        assert_eq!(links.machines, [RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))]);
         let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
         assert_eq!(netns, Links::default());
     }
@@ -410,11 +420,49 @@ background = \"110%\"
     }
 
     #[test]
+    fn a_tester_on_two_machines_has_one_end_here_and_one_there() {
+        let links = |testbed: &str| parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS).expect("a plan").links;
+        let right = links("left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"f1\"\n");
+        let agent = right.agent.as_ref().expect("an agent");
+        assert_eq!((agent.remote.destination(), agent.interface.as_str(), agent.program.as_str()), ("far", "f1", "sixbench"));
+        assert_eq!((agent.sends, right.own_interfaces(), right.interfaces()), (Direction::Reverse, vec!["e0"], None));
+        let left = links(
+            "right = \"e1\"\nagent = \"ssh:far\"\nagent-left = \"f0\"\nagent-cores = [2, 3]\nagent-program = \"/opt/sixbench\"\n\
+             ssh-config = \"c\"\n",
+        );
+        let agent = left.agent.as_ref().expect("an agent");
+        assert_eq!((agent.sends, left.own_interfaces(), &agent.cores[..]), (Direction::Forward, vec!["e1"], &[2, 3][..]));
+        assert_eq!((agent.program.as_str(), agent.remote == Remote::new("far", Some(Path::new("c")))), ("/opt/sixbench", true));
+    }
+
+    #[test]
+    fn mistakes_of_a_tester_on_two_machines_are_told_each_at_its_line() {
+        let agent = "agent = \"ssh:far\"\n";
+        for (name, testbed, test) in [
+            ("alone", "left = \"e0\"\nright = \"e1\"\nagent-cores = [1]\nagent-program = \"x\"\n".to_owned(), ""),
+            ("both_here", format!("left = \"e0\"\nright = \"e1\"\n{agent}"), ""),
+            ("same_end", format!("left = \"e0\"\n{agent}agent-left = \"f0\"\n"), ""),
+            ("strange", "left = \"e0\"\nagent = \"far\"\nagent-right = \"f 0\"\nagent-program = \"-x\"\n".to_owned(), ""),
+            (
+                "refused",
+                format!("left = \"e0\"\n{agent}agent-right = \"f1\"\n"),
+                "[[test]]\nname = \"rtt\"\ndut = \"linux-ipv4\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"\n\
+                 [[test]]\nname = \"tcp\"\ndut = \"linux-ipv4\"\nmeasure = \"tcp-capacity\"\n\
+                 [[test]]\nname = \"states\"\ndut = \"linux-ipv4\"\nmeasure = \"establishment-rate\"\nconnections = \"1k\"\n",
+            ),
+        ] {
+            let source = format!("{SMALLEST}{test}[testbed]\n{testbed}");
+            let mistakes = parse(&source, &DUTS).expect_err("mistakes");
+            insta::assert_snapshot!(format!("agent_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
+    }
+
+    #[test]
     fn settings_of_the_machine_are_read_and_those_of_interfaces_need_some() {
-        let keys = "governor = \"performance\"\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
+        let keys = "governor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
         let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
         let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
-        assert_eq!(links.governor.as_deref(), Some("performance"));
+        assert_eq!((links.governor.as_deref(), links.own_addresses), (Some("performance"), OwnAddresses::Lent));
         let expected = [
             (NicKind::Offload, "rx-gro", "off"),
             (NicKind::Offload, "tx-udp-segmentation", "off"),
@@ -425,7 +473,7 @@ background = \"110%\"
         assert_eq!(links.nic, expected.map(|(kind, name, value)| NicSetting::new(kind, name, value)));
         for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
             let mistakes = of(ports).expect_err("mistakes");
-            assert_eq!(mistakes.len(), 3, "{mistakes:?}");
+            assert_eq!(mistakes.len(), 4, "{mistakes:?}");
             assert_eq!(mistakes[0].title, "`offloads-off` only applies to interfaces of this machine");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use sixbench_method::measures::Keys;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -79,11 +80,35 @@ impl<'a> Section<'a> {
     }
 
     fn items<T>(&self, key: &'static str, kind: ValueKind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        let value = self.get(key)?;
+        self.items_of(self.get(key)?, kind, &read)
+    }
+
+    fn items_of<T>(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        kind: ValueKind,
+        read: &impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
         match value.get_ref() {
-            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, &read)).collect()),
-            _ => self.scalar(value, kind, &read).map(|one| vec![one]),
+            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, read)).collect()),
+            _ => self.scalar(value, kind, read).map(|one| vec![one]),
         }
+    }
+
+    /// Returns the entries of the table `key`: names that `check` knows, each with a list of numbers or strings; a single one may stand without
+    /// brackets. `None` if the value is no table, which is left to be read otherwise.
+    pub(crate) fn named_lists<T>(
+        &self,
+        key: &'static str,
+        check: impl Fn(&str) -> Result<(), String>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<(String, Vec<T>)>> {
+        let table = self.get(key)?.get_ref().as_table()?;
+        let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+            check(name.get_ref()).map_err(|title| self.mistakes.add(Diagnostic::new(name.span(), title))).ok()?;
+            Some((name.get_ref().to_string(), self.items_of(value, ValueKind::Quantity, &read)?))
+        };
+        Some(table.iter().filter_map(entry).collect())
     }
 
     /// Returns whether `key` is given at all; it counts as known.

@@ -86,11 +86,14 @@ mod tests {
     use crate::fixture_tests::SMALLEST;
     use crate::plans;
     use crate::{load, parse, render};
+    use sixbench_method::record::CodeOrigin;
     use sixbench_testbed::Library;
     use std::path::Path;
 
     fn all_recipes() -> Library {
-        Library::load::<&Path>(&[]).and_then(|library| library.with_texts(plans::devices())).expect("recipes")
+        Library::load::<&Path>(&[])
+            .and_then(|library| library.with_texts(plans::devices(), CodeOrigin::BuiltIn))
+            .expect("recipes")
     }
 
     fn small() -> String {

@@ -1,5 +1,6 @@
 //! The `[[test]]` tables: each a test, or a series of tests that differ in one thing.
 
+use super::cores_section;
 use super::defaults::{PlanDefaults, standard_repetitions};
 use super::dns_section;
 use super::expect_section::{ExpectContext, read_expectations};
@@ -89,7 +90,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     let state = read_stateful(&section, defaults, &measure, goals);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
-    let steps = read_steps(&section, state, dns);
+    let steps = read_steps(&section, state, dns, defaults);
     check_flows(&section, &steps, &traffic);
     section.finish();
     let test = Test {
@@ -107,6 +108,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         maximum,
         own_goals,
         cores: None,
+        device_cores: Default::default(),
         ipv4_only: false,
         optional,
         series: None,
@@ -162,12 +164,17 @@ struct ListedSettings {
     background: Vec<Share>,
     flows: Vec<Flows>,
     subscribers: Vec<u32>,
-    cores: Vec<u32>,
+    cores: cores_section::CoreSteps,
     state: stateful_section::StatefulSection,
     dns: dns_section::DnsSection,
 }
 
-fn read_steps(section: &Section<'_>, state: stateful_section::StatefulSection, dns: dns_section::DnsSection) -> ListedSettings {
+fn read_steps(
+    section: &Section<'_>,
+    state: stateful_section::StatefulSection,
+    dns: dns_section::DnsSection,
+    defaults: &PlanDefaults<'_>,
+) -> ListedSettings {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
     let flows = section.numbers("flows", flow_count).unwrap_or_default();
     if step_ns > 0 && flows.is_empty() {
@@ -177,7 +184,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::StatefulSection, d
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
         subscribers: section.numbers("subscribers", flow_count).unwrap_or_default(),
-        cores: section.numbers("cores", count).unwrap_or_default(),
+        cores: cores_section::read(section, defaults.machines, defaults.duts),
         state,
         dns,
     };
@@ -188,7 +195,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::StatefulSection, d
         ("background", steps.background.len()),
         ("flows", steps.flows.len()),
         ("subscribers", steps.subscribers.len()),
-        ("cores", steps.cores.len()),
+        ("cores", steps.cores.longest()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
         // These two may both be lists: the grid of RFC 8219 section 9.2.
@@ -225,7 +232,7 @@ impl ListedSettings {
         base.foreground = self.background.first().copied().unwrap_or(Share::ALL);
         base.traffic.flows = self.flows.first().copied();
         base.traffic.subscribers = self.subscribers.first().copied();
-        base.cores = self.cores.first().copied();
+        self.cores.set_first(&mut base);
         if let (Measure::Dns(dns), steps) = (&mut base.measure, &self.dns) {
             dns.cached = steps.cached.first().copied().unwrap_or(dns.cached);
             dns.with_aaaa = steps.with_aaaa.first().copied().unwrap_or(dns.with_aaaa);
@@ -238,7 +245,7 @@ impl ListedSettings {
             of_counts(SeriesBy::Subscribers, "subscriber", self.subscribers.iter().copied(), |test, count| {
                 test.traffic.subscribers = Some(count);
             }),
-            of_counts(SeriesBy::Cores, "core", self.cores.iter().copied(), |test, cores| test.cores = Some(cores)),
+            self.of_cores(),
             self.of_connections(),
             self.of_table_sizes(),
             of_cached(&self.dns.cached),
@@ -269,6 +276,20 @@ impl ListedSettings {
             SeriesStep::new(SeriesBy::Background, percent, words, move |test| test.foreground = foreground)
         };
         self.background.iter().map(step).collect()
+    }
+
+    fn of_cores(&self) -> Vec<SeriesStep> {
+        let Some((name, counts)) = self.cores.varied_device() else {
+            let counts = self.cores.every.iter().copied();
+            return of_counts(SeriesBy::Cores, "core", counts, |test, cores| test.cores = Some(cores));
+        };
+        let step = |&cores: &u32| {
+            let (words, device) = (format!("{} of {name}", units::counted(cores, "core")), name.to_owned());
+            let change = move |test: &mut Test| test.device_cores.extend([(device.clone(), cores)]);
+            let step = SeriesStep::new(SeriesBy::Cores, f64::from(cores), (format!("cores{cores}"), words), change);
+            SeriesStep { device: Some(name.to_owned()), ..step }
+        };
+        counts.iter().map(step).collect()
     }
 
     fn of_connections(&self) -> Vec<SeriesStep> {
@@ -329,19 +350,21 @@ struct SeriesStep {
     by: SeriesBy,
     at: f64,
     words: (String, String),
+    /// The device that a number of cores is of, where it is of one alone.
+    device: Option<String>,
     change: Box<dyn Fn(&mut Test)>,
 }
 
 impl SeriesStep {
     fn new(by: SeriesBy, at: f64, words: (String, String), change: impl Fn(&mut Test) + 'static) -> Self {
-        Self { by, at, words, change: Box::new(change) }
+        Self { by, at, words, device: None, change: Box::new(change) }
     }
 
     fn of(&self, base: &Test) -> Test {
         let mut test = Test {
             name: format!("{}.{}", base.name, self.words.0),
             title: format!("{}, {}", base.title, self.words.1),
-            series: Some(Series { name: base.name.clone(), by: self.by, at: self.at }),
+            series: Some(Series { name: base.name.clone(), by: self.by, at: self.at, device: self.device.clone() }),
             ..base.clone()
         };
         (self.change)(&mut test);

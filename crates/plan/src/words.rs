@@ -10,7 +10,8 @@ use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
     names::TEST.check(text).map(|()| text.to_owned())
@@ -46,13 +47,27 @@ pub(super) enum DutHost {
 }
 
 pub(super) fn host(text: &str) -> Result<DutHost, String> {
-    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     if text == "netns" {
         return Ok(DutHost::Netns);
     }
+    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
+    text.strip_prefix("ssh:").ok_or_else(expected).and_then(|_| ssh_host(text)).map(DutHost::Ssh)
+}
+
+/// Reads `ssh:NAME`; returns the name.
+pub(super) fn ssh_host(text: &str) -> Result<String, String> {
+    let expected = || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a dash for an option.
-    names::HOST.check(name).map(|()| DutHost::Ssh(name.to_owned()))
+    names::HOST.check(name).map(|()| name.to_owned())
+}
+
+/// Reads the name or the path of a program on another machine.
+pub(super) fn program(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.starts_with('-') || text.chars().any(char::is_control) {
+        true => Err(format!("expected the name or the path of a program, not {text:?}")),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// Returns `text`, which is the value of `key`, if it names a recipe; reports it otherwise.
@@ -102,6 +117,11 @@ pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
 /// The text is none of the words; the error lists them.
 pub fn backend(text: &str) -> Result<Backend, String> {
     word(text, "a backend", &Backend::words().collect::<Vec<_>>())
+}
+
+/// Returns the word for a backend, which [`backend`] reads.
+pub fn backend_word(backend: Backend) -> &'static str {
+    Backend::words().find(|(_, named)| *named == backend).map_or("auto", |(word, _)| word)
 }
 
 /// Reads directions: `both`, `forward` or `reverse`.
@@ -158,6 +178,21 @@ pub(super) fn hash_fields(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(format!("expected letters of `ethtool -N` such as `sdfn`, not `{text}`"))
+}
+
+/// The path of a program on another machine, where no directory is the current one.
+pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
+    match text.starts_with('/') && !text.contains(char::is_whitespace) {
+        true => Ok(PathBuf::from(text)),
+        false => Err(format!(
+            "expected the whole path of a program, without spaces, such as `/usr/local/bin/sixbench`, not `{text}`"
+        )),
+    }
+}
+
+/// Threads of a server, at least one.
+pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
 }
 
 /// The number of a core.

@@ -42,8 +42,17 @@ struct AnswerRow {
     ended_by: String,
 }
 
-/// Returns the groups, in the order of the measures; devices in shared memory have groups of their own.
+/// Returns the groups, in the order of the measures; devices in shared memory have groups of their own, and so has each host.
 pub(crate) fn groups(digest: &Digest) -> Vec<AnswerGroup> {
+    let on_host = |host: &str, group: AnswerGroup| match host {
+        "" => group,
+        host => AnswerGroup { title: format!("{}, on {host}", group.title), ..group },
+    };
+    let of_hosts = digest.of_each_host(groups_of_host).into_iter();
+    of_hosts.flat_map(|(host, groups)| groups.into_iter().map(move |group| on_host(&host, group))).collect()
+}
+
+fn groups_of_host(digest: &Digest) -> Vec<AnswerGroup> {
     let of_measure = |name: &'static str, in_memory: bool| {
         let points = digest.points.iter().filter(|p| p.test.measure.name() == name && digest.is_compared(p.test));
         points.filter(|p| digest.is_in_memory(p.test) == in_memory).collect::<Vec<_>>()

@@ -4,8 +4,8 @@ use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
 use crate::tables::{
-    burst, degradation, dns, loss, mix, path, points, repeated, resources, response, scaling, soak, stateful, tcp, throughput,
-    trial,
+    burst, degradation, dns, loss, mix, path, points, relative, repeated, resources, response, scaling, soak, stateful, tcp,
+    throughput, trial,
 };
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
@@ -41,6 +41,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![throughput::headline(digest), throughput::goals(digest)],
             vec![plot::throughput::figure(digest)],
         ),
+        Chapter::new("relative", "Relative performance", relative::tables(digest), vec![]),
         Chapter::new(
             "stateful",
             "Stateful gateways (RFC 9693)",

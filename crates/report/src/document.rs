@@ -21,6 +21,7 @@ pub struct Document<'a> {
     pub(crate) faults: Table,
     pub(crate) conformance: Table,
     pub(crate) run: Table,
+    pub(crate) code: Table,
     style: PaperStyle,
     /// Drawn when a format first asks for them: the terminal does not.
     results: OnceCell<Vec<Chapter>>,
@@ -63,6 +64,7 @@ impl<'a> Document<'a> {
             faults: trial::faults(&digest),
             conformance: conformance::table(input),
             run: origin::table(input),
+            code: origin::code(input),
             style: PaperStyle::default(),
             digest,
             results: OnceCell::new(),

@@ -5,9 +5,10 @@ use crate::numbers::{count, stretch};
 use crate::status::ended;
 use crate::table::Table;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
-use sixbench_method::record::{Ending, RunPart, TrialRecord};
+use sixbench_method::plan::Point;
+use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart, TrialRecord};
 use sixbench_method::status::Stop;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From the first frame of the first trial to the end of the last trial.
 #[derive(Clone, Copy)]
@@ -89,6 +90,7 @@ pub(crate) fn table(input: &Input) -> Table {
     if input.facts.runs.len() > 1 {
         rows.extend(input.facts.runs.iter().map(|part| ("Part", of_part(part))));
     }
+    rows.extend(on_hosts(input).into_iter().map(|line| ("Measured on", line)));
     rows.extend([
         ("sixbench", input.facts.sixbench.clone()),
         ("Kernel", of_host("kernel")),
@@ -97,6 +99,39 @@ pub(crate) fn table(input: &Input) -> Table {
     ]);
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
     Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
+}
+
+/// The files whose commands the run has run, each with its digest; empty where they are not on record.
+pub(crate) fn code(input: &Input) -> Table {
+    let rows = input.facts.code.iter().map(|file| {
+        let from = match file.origin {
+            CodeOrigin::BuiltIn => "sixbench",
+            CodeOrigin::CommandLine => "the command line",
+            CodeOrigin::Plan => "the plan",
+        };
+        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
+    });
+    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
+}
+
+/// `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`, a line for each host where there are several.
+fn on_hosts(input: &Input) -> Vec<String> {
+    let hosts = RepetitionHosts::new(input.facts, input.records);
+    if !hosts.are_several() {
+        return Vec::new();
+    }
+    let of_host = |host: &str| {
+        let mut points: BTreeMap<&Point, Vec<String>> = BTreeMap::new();
+        for (point, repetition, _) in hosts.iter().filter(|(_, _, hosts)| hosts.contains(host)) {
+            points.entry(point).or_default().push(repetition.to_string());
+        }
+        let of_point = |(point, repetitions): (&Point, Vec<String>)| {
+            let noun = if repetitions.len() == 1 { "repetition" } else { "repetitions" };
+            format!("{point} {noun} {}", repetitions.join(", "))
+        };
+        format!("{host}: {}", points.into_iter().map(of_point).collect::<Vec<_>>().join("; "))
+    };
+    hosts.all().into_iter().map(of_host).collect()
 }
 
 /// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.

@@ -11,6 +11,8 @@ use std::num::NonZeroU32;
 
 pub(crate) struct Scaling<'d, 'a> {
     pub(crate) name: &'a str,
+    /// The device of a row whose cores these are, where those of the others do not differ.
+    pub(crate) device: Option<&'a str>,
     pub(crate) measure: &'a Measure,
     /// The frame size; `None` for DNS queries.
     pub(crate) size: Option<FrameSize>,
@@ -22,11 +24,13 @@ pub(crate) struct Scaling<'d, 'a> {
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
     pub(crate) step: ScalingStep,
+    /// The device of a row whose cores these are, where those of the others do not differ.
+    pub(crate) device: Option<&'a str>,
     /// True if the rate may be higher in truth, since something else than the DUT ended a search.
     pub(crate) is_open: bool,
 }
 
-/// Every series over cores at every size that has a rate.
+/// Every series over cores at every size that has a rate and was measured on one host.
 pub(crate) fn scalings<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Scaling<'d, 'a>> {
     let all = series(digest, SeriesBy::Cores);
     let at_sizes = all.iter().flat_map(|steps| steps.sizes().into_iter().filter_map(|size| scaling(digest, steps, size)));
@@ -37,6 +41,8 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
     let points: Vec<(NonZeroU32, &PointDigest)> =
         of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
     let (_, first) = points.first()?;
+    // A speed-up from one host to another would be that of the hosts.
+    digest.hosts.are_on_one(points.iter().map(|(_, point)| &point.point)).then_some(())?;
     let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<CoreRepetitions> {
         let values = |point: &PointDigest| point.goals.first().map(|goal| goal.values.clone()).unwrap_or_default();
         points.iter().map(|(cores, point)| CoreRepetitions { cores: *cores, values: values(point) }).collect()
@@ -45,10 +51,11 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
         (points.iter().filter(|(_, point)| !point.limits().is_median_open).collect(), points.iter().collect());
     let scaled = steps(&measured(&all)).into_iter().filter_map(|step| {
         let (_, point) = points.iter().find(|(cores, _)| *cores == step.cores)?;
-        Some(ScaledStep { point, step, is_open: point.limits().is_median_open })
+        Some(ScaledStep { point, step, device: of.device, is_open: point.limits().is_median_open })
     });
     Some(Scaling {
         name: of.name,
+        device: of.device,
         measure: of.measure()?,
         size: first.size(),
         steps: scaled.collect(),
@@ -88,7 +95,7 @@ impl<'d, 'a> Scaling<'d, 'a> {
 
 impl ScaledStep<'_, '_> {
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
-        idleness(&self.point.found_trials(self.point.first_goal()), digest.dut_title(self.point.test))
+        idleness(&digest.trials_at_rate(self.point), digest.dut_title(self.point.test))
     }
 
     /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.

@@ -26,6 +26,8 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
 pub(crate) struct TestSeries<'a> {
     pub(crate) name: &'a str,
     pub(crate) by: SeriesBy,
+    /// The device of a row whose cores differ, where those of the others do not.
+    pub(crate) device: Option<&'a str>,
     pub(crate) steps: Vec<(f64, &'a Test)>,
 }
 
@@ -36,7 +38,8 @@ pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a
     let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
     let sorted = |(name, mut steps): (&'a str, Vec<(f64, &'a Test)>)| {
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        TestSeries { name, by, steps }
+        let device = steps.iter().find_map(|(_, test)| test.series.as_ref()?.device.as_deref());
+        TestSeries { name, by, device, steps }
     };
     by_key(of_series.map(|(series, test)| (series.name.as_str(), (series.at, test)))).into_iter().map(sorted).collect()
 }

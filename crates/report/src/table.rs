@@ -84,6 +84,11 @@ impl Table {
         self
     }
 
+    /// The table with these sentences below.
+    pub(crate) fn with_notes(self, notes: impl IntoIterator<Item = String>) -> Self {
+        notes.into_iter().fold(self, Self::with_note)
+    }
+
     /// The table with this sentence below where it holds.
     pub(crate) fn with_note_if(self, holds: bool, note: &str) -> Self {
         if holds { self.with_note(note) } else { self }

@@ -3,7 +3,8 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share, title, unit};
-use crate::tables::percentile_note;
+use crate::table::Table;
+use crate::tables::{percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
@@ -49,7 +50,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
         _ => short_table(digest, &points, width, &paint),
     };
     let tables: Vec<String> = kinds(digest).map(table).collect();
-    let tables = tables.join("\n");
+    let tables = tables.join("\n") + &relative_tables(digest, width, &paint);
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
@@ -67,6 +68,12 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
     let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
     let trust = if is_high { paint.bold(&trust) } else { paint.warn(&trust) };
     format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
+}
+
+/// Returns the tables of tests of one device beside each other.
+fn relative_tables(digest: &Digest, width: usize, paint: &Paint) -> String {
+    let shown = |table: Table| format!("\n{}\n{}", paint.bold(&table.title), table.for_terminal(width));
+    relative::narrow_tables(digest).into_iter().map(shown).collect::<String>().replace('\u{a0}', " ")
 }
 
 /// The verdict, but with every frame size of the measures that have no row in the table.
@@ -110,7 +117,9 @@ impl Paint {
 fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
-    let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
+    let room = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
+    // A bar is a share of another result, which must be one of the same host.
+    let bar = if digest.hosts.are_on_one(points.iter().map(|point| &point.point)) { room } else { 0 };
     let has_sizes = points.iter().any(|p| p.size().is_some());
     let head = format!(
         "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",

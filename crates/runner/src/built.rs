@@ -1,23 +1,39 @@
 //! The testbed of one device: the device, and the links on which its tester stands. Nothing here sends a frame.
 
+use super::agent::{self, Agent};
 use super::cores::{cores, fewer};
 use super::ends::{TesterLinks, defers_interrupts, queues};
 use super::error::RunError;
 use super::request::{SessionRequest, Site};
+use super::version::VERSION;
 use crate::profile;
 use sixbench_io::PortSpec;
-use sixbench_plan::Links;
+use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, RemoteMachine, Sysctls, TestbedError};
+use sixbench_testbed::{
+    AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls, TestbedError,
+    layout_of_machines,
+};
 
 /// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
+
+/// Parts of the tester that are on other machines.
+#[derive(Default)]
+pub(super) struct RemoteParts {
+    /// The authority behind a DNS64 server, where it has a machine for itself.
+    pub(super) authority: Option<RemoteAuthority>,
+    /// The machine with the other end of the tester, which has taken its interface.
+    pub(super) agent: Option<Agent>,
+}
 
 /// A device with its links, ready for a tester. Fields are dropped in the order in which they stand: the device, then its links.
 pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
+    /// What the tester has on other machines, until it takes it.
+    pub(super) remote: RemoteParts,
     /// The governor that the plan sets, given back last.
     _governor: Option<Sysctls>,
     pub(super) cores: Cores,
@@ -33,27 +49,31 @@ impl BuiltTestbed {
     pub(super) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
         let recipe = request.recipe;
         let governor = governed(site)?;
-        let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
+        let of_namespace = request.cores.of_every().filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
-        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
+        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores.clone() };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
-        let (links, dut) = match &site.links.ports {
+        let (links, remote, dut) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
-            None => started(site, request, &cores, settings, &options)?,
+            None => {
+                let (links, dut) = started(site, request, &cores, settings, &options)?;
+                (links, RemoteParts::default(), dut)
+            }
         };
         if defers_interrupts(site.links, carries_frames) {
             links.defer_interrupts()?;
         }
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links, recipe),
             TesterLinks::Started(_) => cores.layout_in_memory(),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
-        Ok(Self { dut, links, _governor: governor, cores, layout })
+        layout.extend(remote.authority.as_ref().map(RemoteAuthority::layout));
+        Ok(Self { dut, links, remote, _governor: governor, cores, layout })
     }
 
     /// Returns an error if a device of it has ended.
@@ -69,20 +89,26 @@ fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
-/// Takes ports that are cabled to a device, and sets the device up where it is on another machine.
+/// Takes ports that are cabled to a device, and sets the device up where it is on another machine, or the devices of a row on theirs; before them the
+/// authority behind them where that has a machine of its own: the link to it has no carrier before.
 fn cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
     options: &DutOptions,
-) -> Result<(TesterLinks, Option<Devices>), RunError> {
+) -> Result<(TesterLinks, RemoteParts, Option<Devices>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
-    let machine = site.links.machine.as_ref();
-    let dut = machine.map(|machine| away(site, machine, request, options)).transpose()?;
+    let authority = site.links.authority.as_ref().map(|machine| behind(site, machine, request)).transpose()?;
+    let remote = RemoteParts { authority, agent: agent::lend(site, request)? };
+    let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
-    Ok((links, dut))
+    Ok((links, remote, dut))
+}
+
+fn behind(site: &Site<'_>, machine: &AuthorityMachine, request: &SessionRequest<'_>) -> Result<RemoteAuthority, TestbedError> {
+    RemoteAuthority::bring_up(&machine.reach(&site.shell)?, request.recipe, &request.name, VERSION, &site.shell)
 }
 
 /// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
@@ -104,25 +130,42 @@ fn started(
     Ok((TesterLinks::Built(topology), Some(dut)))
 }
 
-fn away(
-    site: &Site<'_>,
-    machine: &RemoteMachine,
-    request: &SessionRequest<'_>,
-    options: &DutOptions,
-) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach(&site.shell)?, request.recipe, &request.name, &site.shell, options)
+fn away(site: &Site<'_>, request: &SessionRequest<'_>, options: &DutOptions) -> Result<Devices, TestbedError> {
+    let reached = site.links.machines.iter().map(|machine| machine.reach(&site.shell)).collect::<Result<Vec<_>, _>>()?;
+    Devices::bring_up_on(&reached, request.recipe, &request.name, &site.shell, options)
 }
 
-fn on_ports(links: &Links) -> Vec<String> {
+fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
     let Some([left, right]) = &links.ports else { return Vec::new() };
-    let (kind, apart) = match links.interfaces() {
-        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
-        None => ("ports", ""),
+    let (kind, apart) = match links.own_interfaces().len() {
+        1.. => ("interfaces", ", each in a network namespace of the tester's own"),
+        0 => ("ports", ""),
     };
-    match &links.machine {
-        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
-        None => {
-            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
+    if let Some(agent) = &links.agent {
+        let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
+        let mut sentences = vec![format!(
+            "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
+             cabled to both",
+            links.own_interfaces().concat(),
+            agent.interface,
+            agent.remote.destination()
+        )];
+        match links.machines.is_empty() {
+            true => sentences.push("the DUT was not set up by sixbench".to_owned()),
+            false => sentences.extend(layout_of_machines(&links.machines, recipe)),
         }
+        return sentences;
     }
+    if links.machines.is_empty() && links.authority.is_some() {
+        let dut = format!("the DUT is cabled to this machine's interface {left}; it was not set up by sixbench");
+        return vec![dut, format!("the tester's interfaces are {left} and {right}{apart}")];
+    }
+    if links.machines.is_empty() {
+        return vec![format!(
+            "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench"
+        )];
+    }
+    let mut sentences = layout_of_machines(&links.machines, recipe);
+    sentences.push(format!("the tester's are {left} and {right}{apart}"));
+    sentences
 }

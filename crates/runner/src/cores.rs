@@ -1,15 +1,21 @@
 //! Which cores are the tester's and which the device's.
 
-use super::error::RunError;
+use super::error::{PlanError, RunError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::Plan;
 use sixbench_plan::Links;
 use sixbench_testbed::{Cores, Library, Recipe};
 
-/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
+const BY_DEVICE: &str = "`cores` by device needs a machine for each device of the row (host = [\"ssh:A\", \"ssh:B\"]); in namespaces every device has \
+                         as many cores: give a number or a list of numbers";
+
+/// Refuses numbers of cores that this machine has not got, before anything is touched. Other machines are asked for their own.
 pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
-    if links.machine.is_some() {
+    if !links.machines.is_empty() {
         return cores(links).map(drop);
+    }
+    if let Some(test) = plan.tests.iter().find(|test| !test.device_cores.is_empty()) {
+        return Err(RunError::from(PlanError(BY_DEVICE.to_owned())).of_test(&test.name));
     }
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {
@@ -42,6 +48,15 @@ pub(crate) fn of_machine() -> std::io::Result<Cores> {
 pub fn spare_cores(links: &Links) -> Vec<u32> {
     let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
     allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
+}
+
+/// Returns the cores of the end of a tester that is alone on its machine: those wanted, else up to four.
+pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
+    let allowed = allowed_cores()?;
+    if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
+        return Err(RunError::ForeignCore { core: *core, allowed });
+    }
+    Ok(if wanted.is_empty() { allowed.into_iter().take(4).collect() } else { wanted.to_vec() })
 }
 
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.

@@ -1,7 +1,7 @@
 //! What two results directories differ in besides their devices.
 
 use serde_json::Value;
-use sixbench_method::record::Facts;
+use sixbench_method::record::{DutFacts, Facts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
 }
 
 /// Returns whether a fact of a host says what the host can do, and is the same each time.
-pub(crate) fn is_steady(name: &str) -> bool {
+fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
 }
 
@@ -78,9 +78,25 @@ pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
     changes
 }
 
+/// Facts that tell one machine, or what runs on it, from another, whatever a plan sets.
+const IDENTITY: [&str; 5] = ["host name", "system", "kernel", "processor", "microcode"];
+
+/// Returns what has changed of a device since it was set up before in the same run, one text each: its version, and its machines.
+pub(crate) fn changes_of_machine(before: &DutFacts, now: &DutFacts) -> Vec<String> {
+    let version = [("version".to_owned(), before.version.clone())].into_iter().filter(|(_, version)| !version.is_empty());
+    let is_identity = |name: &&String| IDENTITY.iter().any(|fact| name.rsplit(": ").next() == Some(*fact));
+    let machine = before.machine.keys().filter(is_identity).map(|name| (name.clone(), before.machine[name].clone()));
+    let of_now = |name: &str| if name == "version" { Some(&now.version) } else { now.machine.get(name) };
+    let changed = version.chain(machine).filter_map(|(name, then)| {
+        let now = of_now(&name).filter(|now| **now != then)?;
+        Some(format!("{name}: {then} → {now}"))
+    });
+    changed.collect()
+}
+
 /// Returns the facts of machines that differ: their names, and their values in A and B. An earlier version noted less: what only one of them has is
 /// not compared.
-fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
+pub(crate) fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
     let of_b = of_machines(b);
     let differing = |(name, a): (String, String)| {
         let b = of_b.get(&name).filter(|b| **b != a)?.clone();
@@ -157,6 +173,25 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_kernel_of_a_machine_of_a_row_is_a_change_and_other_cores_are_none() {
+        let facts = |kernel: &str, cores: &str| DutFacts {
+            version: "1".to_owned(),
+            machine: [("br: kernel", kernel), ("br: cores", cores)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            ..DutFacts::default()
+        };
+        assert_eq!(changes_of_machine(&facts("6.1", "16"), &facts("6.12", "4")), ["br: kernel: 6.1 → 6.12"]);
+        assert_eq!(
+            changes_of_machine(&DutFacts::default(), &facts("6.1", "4")),
+            Vec::<String>::new(),
+            "nothing was set up before"
+        );
+        let newer = DutFacts { version: "2".to_owned(), ..facts("6.1", "16") };
+        assert_eq!(changes_of_machine(&facts("6.1", "16"), &newer), ["version: 1 → 2"]);
+    }
     use serde_json::json;
 
     #[test]

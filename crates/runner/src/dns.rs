@@ -1,12 +1,17 @@
-//! The DNS tester at a device's links: a client on the left, an authority on the right, and a direct link between them for the self-test.
+//! The DNS tester at a device's links: a client on the left, an authority on the right or on a machine of its own, and a direct link between them
+//! for the self-test.
 
+use super::cores::cores;
 use super::ends::{TesterLinks, settle};
 use super::error::{RunError, TrialError};
+use super::neighbours;
 use super::request::{SessionRequest, Site};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::FrameRate;
-use sixbench_testbed::{Hosts, RealAuthority, TestbedError};
+use sixbench_testbed::{Hosts, RealAuthority, RemoteAuthority, ServedZone, TestbedError};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
@@ -16,10 +21,18 @@ const LOOPED_PORT: u16 = 5300;
 
 const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
+/// The authority that is not the tester's own loop. To be dropped before the hosts.
+enum OtherAuthority {
+    /// By a recipe, at the tester's right end.
+    Real(Box<RealAuthority>),
+    /// Of sixbench, on a machine of its own.
+    Remote(Box<RemoteAuthority>),
+}
+
 /// The tester's ends. Fields are dropped in the order in which they stand.
 pub(super) struct DnsPlaces {
-    authority: Option<RealAuthority>,
-    /// The real authority's facts that the tester must know.
+    authority: Option<OtherAuthority>,
+    /// The facts of that authority that the tester must know.
     external: Option<ExternalAuthority>,
     hosts: Hosts,
     looped: IpAddr,
@@ -29,15 +42,45 @@ pub(super) struct DnsPlaces {
 pub(super) fn place(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
-    links: &TesterLinks,
+    (links, authority): (&TesterLinks, Option<RemoteAuthority>),
     (ends, settings): (DnsEnds, DnsSettings),
     threads: Layout,
 ) -> Result<(DnsTester, DnsPlaces, String), RunError> {
-    let (places, how) = set_up(site, request, links, (&ends, threads.cores.len()))?;
+    let (mut places, how) = match authority {
+        Some(authority) => set_up_apart(site, request, (links, authority), &ends)?,
+        None => set_up(site, request, links, (&ends, threads.cores.len()))?,
+    };
+    places.serve(site.isolation, &ends, &settings)?;
     let ends = site.isolation.admit(places.within(ends))?;
     let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
     tester.listen().map_err(|error| RunError::from(TrialError::Dns(error)))?;
     Ok((tester, places, how))
+}
+
+/// Settles the left end alone: the authority is on a machine of its own, and the right end is for the self-test.
+fn set_up_apart(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    (links, authority): (&TesterLinks, RemoteAuthority),
+    ends: &DnsEnds,
+) -> Result<(DnsPlaces, String), RunError> {
+    let TesterLinks::Taken(interfaces) = links else { return Err(RunError::NeedsInterfaces) };
+    let client: Vec<IpAddr> = ends.client.into_iter().collect();
+    let hosts = Hosts::settle_apart(interfaces, &cores(site.links)?.tester, request.recipe, &client)?;
+    neighbours::wait_for_apart(request.recipe, &hosts, authority.name(), site)?;
+    let (_, right) = hosts.namespaces();
+    let external = ExternalAuthority {
+        looped: (RemoteAuthority::LOOPED, format!("a link of its own to the machine {}", authority.name())),
+        looped_from: Some(right),
+        has_every_name: true,
+        shares_core: false,
+    };
+    let how = "DNS queries are sent by the kernel's own sockets in a namespace at the left end".to_owned();
+    let looped = RemoteAuthority::LOOPED.ip();
+    Ok((
+        DnsPlaces { authority: Some(OtherAuthority::Remote(Box::new(authority))), external: Some(external), hosts, looped },
+        how,
+    ))
 }
 
 fn set_up(
@@ -56,7 +99,8 @@ fn set_up(
             let real = RealAuthority::bring_up(recipe, &hosts, at, zone)?;
             hosts.reach_over_loop(right)?;
             let shares_core = cores < 2;
-            Some((real, ExternalAuthority { looped: (at, BETWEEN_ENDS.to_owned()), shares_core }))
+            let looped = (at, BETWEEN_ENDS.to_owned());
+            Some((real, ExternalAuthority { looped, looped_from: None, has_every_name: false, shares_core }))
         }
         _ => None,
     };
@@ -67,18 +111,48 @@ fn set_up(
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");
-    Ok((DnsPlaces { authority, external, hosts, looped }, how))
+    Ok((DnsPlaces { authority: authority.map(|real| OtherAuthority::Real(Box::new(real))), external, hosts, looped }, how))
 }
 
 impl DnsPlaces {
+    /// Has an authority on a machine of its own serve what `settings` ask for; any other does so already, or by itself.
+    ///
+    /// # Errors
+    /// It does not listen there, or test traffic must not go there.
+    pub(super) fn serve(&mut self, isolation: Isolation, ends: &DnsEnds, settings: &DnsSettings) -> Result<(), RunError> {
+        let (Some(OtherAuthority::Remote(authority)), Some(end)) = (&mut self.authority, &ends.authority) else {
+            return Ok(());
+        };
+        let listen = *isolation.admit(end.listen)?;
+        Ok(authority.serve(&ServedZone {
+            domain: settings.domain.to_string(),
+            with_aaaa: settings.expectation.population.with_aaaa,
+            ttl_s: settings.expectation.most_ttl,
+            listen,
+            is_isolated: isolation == Isolation::Declared,
+        })?)
+    }
+
+    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
+        match &self.authority {
+            Some(OtherAuthority::Remote(authority)) => authority.facts(),
+            Some(OtherAuthority::Real(_)) | None => BTreeMap::new(),
+        }
+    }
+
     /// Returns the namespaces of the left and the right end.
     pub(super) fn namespaces(&self) -> (String, String) {
         self.hosts.namespaces()
     }
 
-    /// Fails if the real authority has ended: the server under test is not to blame for the answers that this causes.
+    /// Fails if an authority other than the tester's own has ended: the server under test is not to blame for the answers that this causes.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
-        self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)
+        match &mut self.authority {
+            Some(OtherAuthority::Real(authority)) => authority.check_alive(),
+            Some(OtherAuthority::Remote(authority)) => authority.check_alive(),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
@@ -88,6 +162,8 @@ impl DnsPlaces {
             looped: Some((SocketAddr::new(self.looped, LOOPED_PORT), BETWEEN_ENDS.to_owned())),
             ..end
         };
-        DnsEnds { client_namespace: Some(left), authority: ends.authority.map(looped), external: self.external.clone(), ..ends }
+        let is_remote = matches!(self.authority, Some(OtherAuthority::Remote(_)));
+        let authority = ends.authority.filter(|_| !is_remote).map(looped);
+        DnsEnds { client_namespace: Some(left), authority, external: self.external.clone(), ..ends }
     }
 }

@@ -5,7 +5,7 @@ use super::error::RunError;
 use super::neighbours;
 use super::request::{SessionRequest, Site};
 use sixbench_io::PortSpec;
-use sixbench_plan::Links;
+use sixbench_plan::{Links, end_word};
 use sixbench_testbed::topology::LINKS;
 use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
 use std::net::IpAddr;
@@ -36,11 +36,22 @@ pub(super) enum TesterLinks {
 }
 
 impl TesterLinks {
-    /// Takes ports that were there before: interfaces are moved into namespaces.
+    /// Takes ports that were there before: interfaces are moved into namespaces. That of an agent is taken by it.
     pub(super) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
+        let own = site.links.own_interfaces();
+        own.iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
+        if let (Some(agent), [interface]) = (&site.links.agent, &own[..]) {
+            let end = (end_word(agent.other_end()), *interface);
+            return Ok(Self::Taken(Interfaces::take_one(
+                &site.shell,
+                &request.name,
+                end,
+                &site.links.nic,
+                site.links.own_addresses,
+            )?));
+        }
         let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
-        interfaces.into_iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
-        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic)?))
+        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic, site.links.own_addresses)?))
     }
 
     /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.
@@ -65,16 +76,15 @@ impl TesterLinks {
         }
     }
 
-    /// Returns the left and the right port, and the namespace that each is in.
-    pub(super) fn ends(&self) -> [(Option<&str>, PortSpec); 2] {
+    /// Returns the left and the right port, and the namespace that each is in; one, where an agent has the other.
+    pub(super) fn ends(&self) -> Vec<(Option<&str>, PortSpec)> {
         let interface = |name: &str| PortSpec::Interface(name.to_owned());
         match self {
-            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))),
+            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))).into(),
             Self::Taken(interfaces) => {
-                let ([left, right], names) = (interfaces.namespaces(), interfaces.names());
-                [(Some(left.name()), interface(names[0])), (Some(right.name()), interface(names[1]))]
+                interfaces.ends().map(|(name, namespace)| (Some(namespace.name()), interface(name))).collect()
             }
-            Self::Addresses(ports) | Self::Started(ports) => ports.clone().map(|port| (None, port)),
+            Self::Addresses(ports) | Self::Started(ports) => ports.iter().map(|port| (None, port.clone())).collect(),
         }
     }
 }

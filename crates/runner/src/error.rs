@@ -1,7 +1,9 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
+use super::agent::AgentError;
 use super::campaign::SelectionError;
+use super::locks::LockError;
 use super::merge::MergeError;
 use super::ports::OpenError;
 use super::store::StoreError;
@@ -9,11 +11,13 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_engine::tcp::TcpError;
 use sixbench_method::isolation::Forbidden;
+use sixbench_method::record::CodeFile;
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
+use sixbench_testbed::doctor::is_root;
 use sixbench_wire::WireError;
 use std::error::Error;
 use std::io;
@@ -95,6 +99,9 @@ pub enum RunError {
     /// The testbed could not be built, or broke.
     #[error(transparent)]
     Testbed(TestbedError),
+    /// The other machine of the tester cannot be used.
+    #[error(transparent)]
+    Agent(AgentError),
     /// A trial could not be made.
     #[error(transparent)]
     Trial(Box<TrialError>),
@@ -107,6 +114,12 @@ pub enum RunError {
     /// A frame cannot be made.
     #[error(transparent)]
     Frame(#[from] WireError),
+    /// Another run has what this one needs for itself.
+    #[error(transparent)]
+    Lock(Box<LockError>),
+    /// The plan brings along files with commands that nobody trusts.
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
     /// A testbed cannot be held, found or ended.
     #[error(transparent)]
     Held(#[from] HeldError),
@@ -142,6 +155,24 @@ impl From<TestbedError> for RunError {
     }
 }
 
+impl From<AgentError> for RunError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Interrupted => Self::Interrupted,
+            error => Self::Agent(error),
+        }
+    }
+}
+
+impl From<AgentError> for TrialError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Interrupted => Self::Interrupted,
+            error => Self::Agent(error),
+        }
+    }
+}
+
 impl From<TrialError> for RunError {
     fn from(error: TrialError) -> Self {
         match error {
@@ -157,6 +188,9 @@ pub enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// The other machine of the tester could not make its part.
+    #[error(transparent)]
+    Agent(AgentError),
     /// An error of a trial with frames.
     #[error(transparent)]
     Frames(MeasureError),
@@ -236,6 +270,9 @@ pub enum HeldError {
     /// The process that builds the testbed is not ready.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),
+    /// One end of the tester is on this machine, and the agent there takes it for trials alone.
+    #[error("one end of the tester is on {0}: only a testbed with both ends on this machine can be held")]
+    OnTwoMachines(String),
     /// The testbed has no such part.
     #[error("the testbed has no `{name}`; it has: {}", names.join(", "))]
     UnknownPart { name: String, names: Vec<String> },
@@ -245,6 +282,19 @@ pub enum HeldError {
     /// The process does not end.
     #[error("process {0} still holds the testbed")]
     NotEnded(u32),
+}
+
+/// The files with commands that a plan brings along and nobody trusts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the plan brings along files whose commands {} would run:{}", user(), lines_of(.0))]
+pub struct Untrusted(pub Vec<CodeFile>);
+
+fn user() -> &'static str {
+    if is_root() { "root" } else { "this user" }
+}
+
+fn lines_of(files: &[CodeFile]) -> String {
+    files.iter().map(|file| format!("\n  {} (of {}, SHA-256 {})", file.path, file.of, file.sha256)).collect()
 }
 
 /// What is wrong with a test and the recipes it names, in words.

@@ -1,8 +1,10 @@
 //! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
 
+use super::agent;
 use super::cores::check_cores;
 use super::error::{PlanError, RunError};
 use super::memory;
+use super::version::VERSION;
 use crate::profile;
 use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
@@ -11,8 +13,9 @@ use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab, why_missing};
+use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
 /// one sentence for each.
@@ -82,12 +85,15 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
-    if let Some([left, right]) = loaded.links.interfaces() {
+    let own = loaded.links.own_interfaces();
+    if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        existing::check(&shell, left).and_then(|()| existing::check(&shell, right))?;
+        own.iter().try_for_each(|interface| existing::check(&shell, interface, loaded.links.own_addresses))?;
     }
-    check_machine(loaded, library)
+    check_remote(loaded, library)?;
+    let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
+    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
@@ -96,7 +102,7 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);
     match &links.ports {
         Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
-        Some([left, right]) if links.interfaces().is_none() => {
+        Some([left, right]) if left.interface().is_some() != right.interface().is_some() => {
             let text =
                 format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
             Err(PlanError(text).into())
@@ -107,16 +113,20 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     }
 }
 
-/// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
-fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
-    let Some(machine) = &loaded.links.machine else { return Ok(()) };
+/// Checks that the machines of the DUT, or of several devices in a row, and that of the authority can be reached and have what every test needs, before
+/// the first test begins.
+fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
-    let machine = machine.reach(&shell)?;
-    let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
-    for (test, recipe) in tests {
-        machine.check(recipe, test.cores, &shell).map_err(|error| RunError::from(error).of_test(&test.name))?;
+    let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
+    let tests = || loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
+    for (test, recipe) in tests().filter(|_| !reached.is_empty()) {
+        check_machines(&reached, recipe, &test.core_limits(), &shell)
+            .map_err(|error| RunError::from(error).of_test(&test.name))?;
     }
-    Ok(())
+    let Some(authority) = &loaded.links.authority else { return Ok(()) };
+    let listen: BTreeSet<SocketAddr> = tests().map(|(_, recipe)| profile::dns::authority_address(recipe)).collect();
+    let listen: Vec<SocketAddr> = listen.into_iter().collect();
+    Ok(authority.reach(&shell)?.check(&reached, VERSION, &listen, &shell)?)
 }
 
 /// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
@@ -159,7 +169,7 @@ fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError
         return Ok(());
     }
     let polls = |name: &&&str| library.get(name).is_some_and(|recipe| recipe.devices().iter().any(|part| part.polling));
-    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machine.is_none()) {
+    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machines.is_empty()) {
         let text = format!("{name} polls, so it would take the cores of the other devices: set interleave = false");
         return Err(PlanError(text).into());
     }

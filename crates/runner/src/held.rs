@@ -2,8 +2,8 @@
 //! are run in it. One directory for each process that holds a testbed says what it holds; a lock on a file in it says that the process lives.
 
 use super::built::BuiltTestbed;
+use super::code::{self, Trusted};
 use super::error::{HeldError, RunError};
-use super::feasible;
 use super::manager::session_request;
 use super::request::{SessionRequest, Site};
 use super::session::Session;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_plan::{Loaded, plans};
-use sixbench_testbed::{Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
+use sixbench_testbed::{LOOP_ENDS, Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -125,45 +125,52 @@ impl Drop for Holder {
     }
 }
 
-/// Leaves one test in a plan, its first unless another is named, and refuses what cannot be brought up here. `path` is where the plan was read.
+/// Refuses to bring up a testbed of a plan of which one is up. `path` is where the plan was read.
 ///
 /// # Errors
-/// An unknown test, a testbed of the plan that is up, or anything for which the test could not be run.
-pub fn check_held(
-    loaded: &mut Loaded,
-    library: &Library,
-    path: &Path,
-    test: Option<&str>,
-    isolation: Isolation,
-) -> Result<(), RunError> {
+/// The testbed that is up.
+pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
+    match find(path) {
+        Ok(HeldTestbed { plan, test, process, .. }) => Err(HeldError::IsUp { plan, test, process }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Leaves one test in a plan, its first unless another is named.
+///
+/// # Errors
+/// An unknown test.
+pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
     let names: Vec<String> = loaded.plan.tests.iter().map(|test| test.name.clone()).collect();
     let name = test.or(names.first().map(String::as_str)).unwrap_or_default().to_owned();
     loaded.plan.tests.retain(|test| test.name == name);
     if loaded.plan.tests.is_empty() {
         return Err(HeldError::UnknownTest { test: name, names }.into());
     }
-    if let Ok(HeldTestbed { plan, test, process, .. }) = find(path) {
-        return Err(HeldError::IsUp { plan, test, process }.into());
+    match &loaded.links.agent {
+        Some(agent) => Err(HeldError::OnTwoMachines(agent.remote.destination().to_owned()).into()),
+        None => Ok(()),
     }
-    feasible::check(loaded, library, isolation)
 }
 
-/// Brings up the testbed of the only test of a plan, which [`check_held`] has accepted, as a run does, calls `told`, and holds the testbed until a
+/// Brings up the testbed of the only test of a plan, which [`crate::check`] has accepted, as a run does, calls `told`, and holds the testbed until a
 /// stop is requested. Ports of frames are not opened: the tester's interfaces are there for other programs.
 ///
 /// # Errors
-/// The testbed cannot be built, or a device ends. Everything is undone.
+/// The plan brings along code that is not trusted, the testbed cannot be built, or a device ends. Everything is undone.
 pub fn hold(
     loaded: &Loaded,
     library: &Library,
     path: &Path,
     isolation: Isolation,
+    trusted: &Trusted,
     told: impl FnOnce(&HeldTestbed) -> io::Result<()>,
 ) -> Result<(), RunError> {
+    let (plan, test) = (&loaded.plan, &loaded.plan.tests[0]);
+    code::check(&code::of_plan(plan, &loaded.links, library)?, trusted)?;
     let stop = stop::install()?;
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
-    let (plan, test) = (&loaded.plan, &loaded.plan.tests[0]);
     let (parts, layout) = (Vec::new(), Vec::new());
     let mut held = HeldTestbed { plan: identity(path), test: test.name.clone(), process: std::process::id(), parts, layout };
     let holder = Holder::new(&held)?;
@@ -218,11 +225,14 @@ impl OpenTestbed {
             Self::WithHosts(session) => session.hosts(),
             Self::Bare(_) => None,
         };
-        let mut ends = self.built().links.ends().map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string()));
+        let ends = self.built().links.ends().into_iter();
+        let mut ends: Vec<_> = ends.map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string())).collect();
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }
-        let links = [(&ends[0].1, &recipe.left), (&ends[1].1, &recipe.right)].map(|(port, link)| with(port, &link.tester));
+        // Where the authority is on a third machine, the right end is at a cable of its own.
+        let right = site.links.authority.as_ref().map_or_else(|| recipe.right.tester.clone(), |_| vec![LOOP_ENDS[0].into()]);
+        let links = [with(&ends[0].1, &recipe.left.tester), with(&ends[1].1, &right)];
         let access = |namespace: &Option<String>| match namespace {
             Some(name) => site.shell.within(name).access(),
             None => site.shell.outside().access(),
@@ -250,14 +260,15 @@ fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
     [port.to_owned()].into_iter().chain(addresses).collect()
 }
 
-/// Starts this program again without the word `--background` of its command line, and returns as soon as that process holds a testbed.
+/// Starts this program again without the word `--background` of its command line, and returns as soon as that process holds a testbed. That process
+/// cannot ask: `yes` is the word of its command line for what the user has agreed to here.
 ///
 /// # Errors
 /// The process ended before; in its words.
-pub fn hold_in_background() -> Result<HeldTestbed, RunError> {
-    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+pub fn hold_in_background(yes: Option<&str>) -> Result<HeldTestbed, RunError> {
+    let words = std::env::args_os().skip(1).filter(|word| word != "--background" && yes.is_none_or(|yes| word != yes));
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    command.args(words).args(yes).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     loop {
         let held = holder_directories().iter().filter_map(|held| read(held)).find(|held| held.process == child.id());

@@ -3,9 +3,12 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod archive;
 mod built;
 pub mod campaign;
+mod capture;
+pub mod code;
 pub mod collection;
 mod cores;
 mod differences;
@@ -17,6 +20,7 @@ mod feasible;
 pub mod follow;
 pub mod held;
 pub mod history;
+pub mod locks;
 mod manager;
 mod memory;
 mod merge;
@@ -62,7 +66,7 @@ mod stateful_tests;
 
 pub use cores::spare_cores;
 pub use dimensioning::dimensioned;
-pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, in_words};
+pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;

@@ -65,6 +65,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
     let request = RunRequest {
         plan: &plan,
         library: &library,
+        trusted: &Default::default(),
         site,
         look_at_load,
         queries: false,

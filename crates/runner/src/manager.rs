@@ -1,5 +1,7 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
+use super::code;
+use super::differences::changes_of_machine;
 use super::dns::MOST_CERTIFIED;
 use super::error::{PlanError, RunError};
 use super::origin;
@@ -18,7 +20,7 @@ use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::patience::Patience;
-use sixbench_method::plan::{Plan, Point, Test};
+use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
 use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
@@ -55,9 +57,12 @@ struct Manager<'a> {
 /// Performs a run; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
 ///
 /// # Errors
-/// The facts cannot be written before anything else is done. Any other error is part of what is returned.
+/// The plan brings along code that is not trusted, or the facts cannot be written before anything else is done. Any other error is part of what
+/// is returned.
 pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
-    let facts = origin::begin(&request);
+    let code = code::of_plan(request.plan, request.site.links, request.library)?;
+    code::check(&code, request.trusted)?;
+    let facts = origin::begin(&request, code);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
@@ -201,14 +206,14 @@ impl Manager<'_> {
             }
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
             let request = session_request(plan, library, test, name)?;
-            let opened = match Session::open(&self.request.site, &request, job.clone()) {
+            let mut opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
-            of_device.try_for_each(|other| opened.check_state(other, plan))?;
+            of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");
@@ -270,12 +275,19 @@ impl Manager<'_> {
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
         let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
+        let changes = changes_of_machine(&before, &dut);
         dut.certificates = before.certificates;
         dut.layout = before.layout;
         let new = session.layout().iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect::<Vec<_>>();
         dut.layout.extend(new);
         self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
+        if !changes.is_empty() {
+            let (dut, changes) = (&recipe.name, changes.join("; "));
+            self.warn_first(format!(
+                "{dut} is not what it was when the run began: {changes}; earlier trials were measured with what it was"
+            ))?;
+        }
         for text in session.warnings() {
             if !self.facts.warnings.contains(text) {
                 self.facts.warnings.push(text.clone());
@@ -391,7 +403,7 @@ pub(super) fn session_request<'a>(
     let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().expect("a test has frame sizes");
     let subscribers = profile::subscribers::most(recipe, &plan.tests);
     let dns = server(library, test)?;
-    Ok(SessionRequest { recipe, name, cores: test.cores, table_size: table_size(test), dns, subscribers, largest })
+    Ok(SessionRequest { recipe, name, cores: test.core_limits(), table_size: table_size(test), dns, subscribers, largest })
 }
 
 fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanError> {
@@ -416,7 +428,7 @@ type Sessions = BTreeMap<DeviceIdentity, Session>;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct DeviceIdentity {
     recipe: String,
-    cores: Option<u32>,
+    cores: CoreLimits,
     /// Entries of its connection tracking table.
     table_size: Option<u64>,
     /// True if the tester's ends are hosts.
@@ -428,7 +440,7 @@ struct DeviceIdentity {
 fn device_of(test: &Test) -> DeviceIdentity {
     DeviceIdentity {
         recipe: test.dut.clone(),
-        cores: test.cores,
+        cores: test.core_limits(),
         table_size: table_size(test),
         has_hosts: test.measure.needs_hosts(),
         server: test.measure.dns().map(profile::dns::server_of),

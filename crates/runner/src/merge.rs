@@ -1,14 +1,16 @@
 //! Results of runs that measured parts of one plan, united in one directory.
 
 use super::campaign::SelectionError;
-use super::differences::is_steady;
+use super::differences::machine_differences;
 use super::error::RunError;
 use super::store::{self, RECIPES, Store, StoreError, Stored};
+use serde_json::Value;
 use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
-use sixbench_method::record::{DutFacts, Facts, TrialRecord};
+use sixbench_method::record::{DutFacts, Facts, RepetitionHosts, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// The reason why results cannot be united.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,8 @@ pub enum MergeError {
 struct ResultsPart {
     directory: PathBuf,
     stored: Stored,
+    /// Keeps runs from writing to it; `None` where the file system has no locks.
+    _lock: Option<File>,
 }
 
 /// Unites results directories in a new one: records, facts, recipes, commands and records of queries. The report is the caller's to write.
@@ -43,6 +47,7 @@ struct ResultsPart {
 /// # Errors
 /// Directories of different plans, that have a repetition twice or are still written to; one that cannot be read or written.
 pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
+    // No run goes on with one of them meanwhile.
     let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<ResultsPart>, RunError>>()?;
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
@@ -63,14 +68,12 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
 }
 
 fn part(directory: &Path) -> Result<ResultsPart, RunError> {
-    if store::is_in_use(directory) {
-        return Err(MergeError::StillWritten(directory.to_owned()).into());
-    }
+    let lock = store::lock_to_read(directory).ok_or_else(|| MergeError::StillWritten(directory.to_owned()))?;
     let stored = store::load(directory)?;
     if stored.facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    Ok(ResultsPart { directory: directory.to_owned(), stored })
+    Ok(ResultsPart { directory: directory.to_owned(), stored, _lock: lock })
 }
 
 /// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
@@ -159,8 +162,8 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
         for (name, dut) in &other.duts {
             unite(facts.duts.entry(name.clone()).or_default(), dut);
         }
-        let new: Vec<String> = other.warnings.iter().filter(|text| !facts.warnings.contains(text)).cloned().collect();
-        facts.warnings.extend(new);
+        add_new(&mut facts.warnings, &other.warnings);
+        add_new(&mut facts.code, &other.code);
         facts.not_run.extend(other.not_run.clone());
     }
     // What one machine left out may have been measured on another.
@@ -181,18 +184,24 @@ fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if plan.tests.iter().all(is_whole) { Selection::default() } else { selection }
 }
 
-/// Returns the repetitions that each host measured. A run that was resumed on another host was made on both.
+/// Returns the repetitions that each host measured. A repetition that was resumed on another host was made on both.
 fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     let mut hosts: BTreeMap<String, BTreeSet<MeasurementKey>> = BTreeMap::new();
-    for (part, record) in parts.iter().flat_map(|part| part.stored.records.iter().map(move |record| (part, record))) {
-        // The parts of a run have whole seconds, and a record more.
-        let has_begun = |started: &str| started.trim_end_matches('Z') <= record.started.as_str();
-        let runs = &part.stored.facts.runs;
-        let run = runs.iter().rev().find(|run| has_begun(&run.started)).or(runs.first()).expect("checked to have one");
-        let key = MeasurementKey { point: record.point.clone(), repetition: Some(record.repetition) };
-        hosts.entry(run.host.clone()).or_default().insert(key);
+    for part in parts {
+        for (point, repetition, names) in RepetitionHosts::new(&part.stored.facts, &part.stored.records).iter() {
+            let key = MeasurementKey { point: point.clone(), repetition: Some(repetition) };
+            for name in names {
+                hosts.entry((*name).to_owned()).or_default().insert(key.clone());
+            }
+        }
     }
     hosts.into_iter().map(|(host, keys)| (host, keys.into_iter().collect())).collect()
+}
+
+/// Adds what is not among them yet.
+fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {
+    let new: Vec<T> = others.iter().filter(|other| !all.contains(other)).cloned().collect();
+    all.extend(new);
 }
 
 /// Adds what another run noted of the same device.
@@ -201,8 +210,7 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
         *dut = other.clone();
         return;
     }
-    let new: Vec<String> = other.layout.iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect();
-    dut.layout.extend(new);
+    add_new(&mut dut.layout, &other.layout);
     dut.certificates.extend(other.certificates.iter().cloned());
 }
 
@@ -210,7 +218,7 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
 fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     let mut warnings = Vec::new();
     let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();
-    let different = differing(all.iter().map(|facts| &facts.host));
+    let different = differing(all);
     if names.len() > 1 && !different.is_empty() {
         warnings.push(format!(
             "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
@@ -234,13 +242,11 @@ fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     warnings
 }
 
-/// Returns the names of the facts that are not the same in all.
-fn differing<'f>(hosts: impl Iterator<Item = &'f BTreeMap<String, String>>) -> Vec<&'f str> {
-    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, value) in hosts.flatten().filter(|(name, _)| is_steady(name)) {
-        values.entry(name).or_default().insert(value);
-    }
-    values.into_iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| name).collect()
+/// Returns the names of the facts of machines in which a run differs from the first one.
+fn differing(all: &[&Facts]) -> Vec<String> {
+    let values: Vec<Value> = all.iter().map(|facts| serde_json::to_value(facts).unwrap_or_default()).collect();
+    let names = values[1..].iter().flat_map(|other| machine_differences(&values[0], other)).map(|(name, _, _)| name);
+    names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 impl From<MergeError> for RunError {

@@ -5,8 +5,8 @@
 use super::error::RunError;
 use super::request::Site;
 use sixbench_io::thread::in_namespace;
-use sixbench_testbed::Hosts;
 use sixbench_testbed::recipe::{Recipe, RecipeLink, Technology};
+use sixbench_testbed::{Hosts, LOOP_ENDS, TestbedError};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,6 +31,24 @@ pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Resul
     both.iter().take(links).try_for_each(|(side, namespace, link)| {
         gateways(link).try_for_each(|address| wait_for_one(site, (side, namespace), address, end))
     })
+}
+
+/// Waits until the device is resolved on the left, and the machine of the authority on the right, whose link is a cable between the two.
+///
+/// # Errors
+/// An address that is not resolved in time, by its link; a requested stop.
+pub(super) fn wait_for_apart(recipe: &Recipe, hosts: &Hosts, machine: &str, site: &Site<'_>) -> Result<(), RunError> {
+    let (left, right) = hosts.namespaces();
+    let end = Instant::now() + TIMEOUT;
+    gateways(&recipe.left).try_for_each(|address| wait_for_one(site, ("left", &left), address, end))?;
+    let uncabled = |error| match error {
+        RunError::NoAnswer { address, within_s, .. } => RunError::Testbed(TestbedError::Other(format!(
+            "right: no answer from {machine} at {address} within {within_s} s: is `right` of [testbed] cabled to the interface `self-test` of \
+             [testbed.authority]?"
+        ))),
+        error => error,
+    };
+    wait_for_one(site, ("right", &right), LOOP_ENDS[1].into(), end).map_err(uncabled)
 }
 
 fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {

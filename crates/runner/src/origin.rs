@@ -4,8 +4,9 @@ use super::cores::cores;
 use super::error::RunError;
 use super::request::{RunRequest, Site};
 use super::version::VERSION;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::Test;
-use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
+use sixbench_method::record::{CodeFile, Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::facts::{self, Machine};
 use sixbench_testbed::quoted;
 use std::collections::BTreeMap;
@@ -22,10 +23,12 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn begin(request: &RunRequest) -> Facts {
+/// Returns the facts with which a run, or a further part of one, begins; `code` are the files whose commands it runs.
+pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let host = of_host(&request.site);
-    let mut facts = Facts { sixbench: VERSION.to_owned(), host, ..earlier };
+    let code = each_once(earlier.code.iter().cloned().chain(code));
+    let mut facts = Facts { sixbench: VERSION.to_owned(), host, code, ..earlier };
     facts.labels.extend(request.labels.iter().cloned());
     if !request.selection.is_all() {
         facts.selection = request.selection.clone();
@@ -41,7 +44,7 @@ pub(super) fn begin(request: &RunRequest) -> Facts {
 
 /// Returns the facts of this machine, of the cores in use and of the interfaces that frames leave on.
 pub(super) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
-    let interfaces = site.links.interfaces().map(Vec::from).unwrap_or_default();
+    let interfaces = site.links.own_interfaces();
     let used = cores(site.links).map(|cores| [cores.tester, cores.dut].concat()).unwrap_or_default();
     let mut facts = Machine::read(&site.shell, &interfaces).facts(&used, &interfaces);
     // As many as this process may use.
@@ -67,7 +70,8 @@ pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
     }));
 }
 
-fn now() -> String {
+/// Returns this second, as facts have it.
+pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

@@ -33,3 +33,6 @@ pub(crate) fn open(
     };
     Ok(opened?)
 }
+
+/// Octets of the header of Ethernet, without a VLAN tag.
+pub(crate) const ETHERNET_HEADER_OCTETS: u32 = 14;

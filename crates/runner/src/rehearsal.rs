@@ -3,10 +3,14 @@
 use super::cores::of_machine;
 use super::ends::{defers_interrupts, queues};
 use super::error::RunError;
+use super::version::VERSION;
 use crate::profile;
+use sixbench_method::plan::{DnsTest, Test};
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Devices, DutOptions, Library, LinkSettings, Shell, lab};
+use sixbench_testbed::{
+    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority, ServedZone, Shell, lab,
+};
 use std::collections::BTreeSet;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
@@ -25,15 +29,17 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
+        let _authority =
+            loaded.links.authority.as_ref().map(|machine| behind(machine, recipe, test, &rehearsal)).transpose()?;
+        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
+        if !loaded.links.machines.is_empty() {
+            let options = DutOptions { cores: test.core_limits(), subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
+            continue;
+        }
         // How a machine is booted is known where its lab is.
         if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
-            continue;
-        }
-        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
-        if let Some(machine) = &loaded.links.machine {
-            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
-            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
         if recipe.host == DeviceHost::Memif {
@@ -52,4 +58,14 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
         drop((dut, topology));
     }
     Ok(rehearsal.transcript().text())
+}
+
+/// Rehearses the authority on a machine of its own.
+fn behind(machine: &AuthorityMachine, recipe: &Recipe, test: &Test, rehearsal: &Shell) -> Result<RemoteAuthority, RunError> {
+    let mut authority = RemoteAuthority::bring_up(machine, recipe, "", VERSION, rehearsal)?;
+    if let Some(DnsTest { domain, with_aaaa, ttl_s, .. }) = test.measure.dns() {
+        let (domain, listen) = (domain.clone(), profile::dns::authority_address(recipe));
+        authority.serve(&ServedZone { domain, with_aaaa: *with_aaaa, ttl_s: *ttl_s, listen, is_isolated: false })?;
+    }
+    Ok(authority)
 }

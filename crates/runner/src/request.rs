@@ -1,8 +1,9 @@
 //! What a run and a session are asked for, and where they take place.
 
+use super::code::Trusted;
 use super::error::RunError;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Selection};
+use sixbench_method::plan::{CoreLimits, Plan, Selection};
 use sixbench_method::record::{Facts, SkippedTest, TrialRecord};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Links;
@@ -31,8 +32,8 @@ pub struct SessionRequest<'a> {
     pub recipe: &'a Recipe,
     /// A name that tells the testbeds of one process apart.
     pub name: String,
-    /// The number of cores of the device; `None` for all its cores.
-    pub cores: Option<u32>,
+    /// The numbers of cores of the devices.
+    pub cores: CoreLimits,
     /// Entries of its connection tracking table, if its recipe can set that.
     pub table_size: Option<u64>,
     /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
@@ -53,7 +54,7 @@ impl<'a> SessionRequest<'a> {
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
-        Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, subscribers, largest }
+        Self { recipe, name: String::new(), cores: CoreLimits::default(), table_size: None, dns: None, subscribers, largest }
     }
 }
 
@@ -63,6 +64,8 @@ pub struct RunRequest<'a> {
     pub plan: &'a Plan,
     /// The recipes of its devices.
     pub library: &'a Library,
+    /// The files of the plan whose commands may be run; see [`crate::code`].
+    pub trusted: &'a Trusted,
     /// Where the devices are run.
     pub site: Site<'a>,
     /// Returns the other work on these cores, in words; `None` on a quiet machine.

@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// A second of requests through Linux forwarding; the packets of every nftables counter, in the order of the rules.
 fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
-    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND });
+    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND, outstanding: None });
     let traffic = TrafficSettings { payload, ..TrafficSettings::RFC_4814 };
     let test = Test { measure, traffic, ..Test::of("asked", "linux-ipv6") };
     let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");

@@ -5,6 +5,7 @@ mod ceiling;
 mod connections;
 mod distance;
 mod dns;
+mod queries;
 mod reception;
 mod result;
 mod subscribers;
@@ -13,6 +14,7 @@ mod wire;
 pub use accuracy::{DelayRow, Quietest, accuracy};
 pub use ceiling::{Ceiling, ceiling};
 pub use distance::{CoreDistance, core_distance};
+pub use queries::{QueryFigures, SENDING_COLUMNS, SendingAccuracy};
 pub use result::{SelftestResult, table};
 
 use crate::RunError;
@@ -60,6 +62,14 @@ pub fn reception() -> Result<Vec<SelftestResult>, RunError> {
 /// The tester cannot be set up, or `stop` was set.
 pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     dns::figures(stop)
+}
+
+/// Measures how exactly DNS queries are sent, and how many can be looped by the time that an answer may take, over the loopback interface.
+///
+/// # Errors
+/// The tester cannot be set up, or `stop` was set.
+pub fn queries(stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
+    queries::figures(stop)
 }
 
 /// Measures how fast one core generates frames in memory: the send path without a port.

@@ -47,13 +47,15 @@ impl Session {
         let threads = Layout { cores: testbed.cores.tester.clone() };
         let warnings = threads.warnings();
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
-        let placed = Tester::place(site, request, &testbed.links, job, threads);
+        let remote = std::mem::take(&mut testbed.remote);
+        let placed = Tester::place(site, request, (&testbed.links, remote), job, threads);
         // A device whose port cannot be opened may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;
             Err(error)
         })?;
         testbed.layout.push(how);
+        let warnings = [warnings, tester.warnings()].concat();
         let mut session = Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings };
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
@@ -83,6 +85,14 @@ impl Session {
     /// The test, with the setting to change; or the device cannot be asked.
     pub fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
+    }
+
+    /// Refuses a test of one-way delays whose frames leave by one clock and arrive by another, if it is not known how right these are.
+    ///
+    /// # Errors
+    /// The test, and the reason.
+    pub fn check_clocks(&mut self, test: &Test, plan: &Plan) -> Result<(), RunError> {
+        if test.needs_one_way_delays(plan) { self.tester.require_delays(&test.name) } else { Ok(()) }
     }
 
     /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
@@ -183,6 +193,7 @@ impl Session {
         if let TesterLinks::Taken(interfaces) = &self.testbed.links {
             facts.extend(interfaces.facts());
         }
+        facts.extend(self.tester.facts());
         facts
     }
 
@@ -195,7 +206,7 @@ impl Session {
             ..DutFacts::default()
         };
         let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
-        DutFacts { path: recipe.path_facts(), ..facts }
+        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), ..facts }
     }
 
     /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
@@ -261,7 +272,8 @@ fn explain_lateness(result: &mut TrialResult, watch: &Watch, are_shared: bool) {
         }
         _ => true,
     });
-    let is_late = result.faults.iter().any(|fault| fault.lateness_ns().is_some());
+    let is_here = |fault: &&Fault| !matches!(fault, Fault::OnMachine { .. });
+    let is_late = result.faults.iter().filter(is_here).any(|fault| fault.lateness_ns().is_some());
     if is_late && kept_off_us > 0 && !are_shared {
         result.faults.push(Fault::TesterKeptOff { microseconds: kept_off_us });
     }

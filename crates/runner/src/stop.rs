@@ -4,8 +4,8 @@
 use super::error::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Waits for `time`; ends early when a stop is requested.
@@ -26,12 +26,15 @@ pub fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
     }
 }
 
-/// Installs the handlers and returns the flag they set.
+/// The flag that the handlers set: signals are those of the process, whichever part of it asks first.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Installs the handlers and returns the flag they set, the same one each time.
 ///
 /// # Errors
 /// The system refuses a handler.
 pub fn install() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = STOP.get_or_init(Arc::default).clone();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, stop.clone())?;
     }

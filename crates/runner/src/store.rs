@@ -134,21 +134,25 @@ impl Store {
     /// # Errors
     /// A directory that holds results, or that cannot be made or written.
     pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
-        if directory.join("trials.jsonl").exists() {
-            return Err(StoreError::HoldsResults(directory.to_owned()));
-        }
+        check_new(directory)?;
         let resolved = resolved::write(plan, source, RECIPES).map_err(StoreError::NotResolved)?;
         make_directory(directory).map_err(|error| match error.kind() {
             io::ErrorKind::StorageFull => cannot_write(directory, error),
             _ => StoreError::NotCreated { directory: directory.to_owned(), error },
         })?;
+        // Before anything is written: another run may be about to use the same directory.
+        let store = Self::open(directory)?;
+        if has_trials(directory) {
+            return Err(StoreError::HoldsResults(directory.to_owned()));
+        }
         write(directory, "plan.toml", source)?;
-        write(directory, "resolved.toml", &resolved)?;
         // A run that is killed before its facts are known must not go on with all of the plan.
         if !selection.is_all() {
             write(directory, "facts.json", &serde_json::to_string_pretty(&selected(selection))?)?;
         }
-        Self::open(directory)
+        // The last one: only a directory that has it can be resumed, and any other be used again.
+        write(directory, "resolved.toml", &resolved)?;
+        Ok(store)
     }
 
     /// Opens an existing directory to go on; a torn last line is cut off.
@@ -239,6 +243,22 @@ impl Store {
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
+}
+
+/// Refuses a directory that is not for a new run.
+///
+/// # Errors
+/// It holds results, or those of a run that has made no trial yet.
+pub fn check_new(directory: &Path) -> Result<()> {
+    let was_begun = directory.join("trials.jsonl").exists() && directory.join("resolved.toml").exists();
+    match was_begun || has_trials(directory) {
+        true => Err(StoreError::HoldsResults(directory.to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn has_trials(directory: &Path) -> bool {
+    fs::metadata(directory.join("trials.jsonl")).is_ok_and(|trials| trials.len() > 0)
 }
 
 fn selected(selection: &Selection) -> Facts {

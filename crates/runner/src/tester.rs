@@ -1,28 +1,33 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
+use super::agent::TesterApart;
+use super::built::RemoteParts;
+use super::capture::captured;
 use super::dns::{self, DnsPlaces};
 use super::ends::{TesterLinks, settle};
 use super::error::{RunError, TrialError};
-use super::ports::{self, OpenError};
+use super::ports::{self, ETHERNET_HEADER_OCTETS, OpenError};
 use super::request::{SessionRequest, Site};
 use super::stop;
 use crate::profile::Job;
 use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
-use sixbench_io::pcap::tee;
 use sixbench_io::{Port, PortError, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::{Hosts, TestbedError};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
+    /// Frames by a tester on two machines.
+    Apart(Box<TesterApart>),
     Tcp(Box<(TcpTester, Hosts)>),
     Dns(Box<(DnsTester, DnsPlaces)>),
 }
@@ -32,12 +37,16 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        links: &TesterLinks,
+        (links, remote): (&TesterLinks, RemoteParts),
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
+                if let Some(agent) = remote.agent {
+                    let (tester, how) = TesterApart::place(site, request, links, (agent, *profile, settings), threads)?;
+                    return Ok((Self::Apart(Box::new(tester)), how));
+                }
                 let (ports, how) = open_ports(site, request, links, &threads)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
@@ -45,7 +54,7 @@ impl Tester {
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
             }
             Job::Dns(job) => {
-                let (tester, places, how) = dns::place(site, request, links, *job, threads)?;
+                let (tester, places, how) = dns::place(site, request, (links, remote.authority), *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {
@@ -62,10 +71,33 @@ impl Tester {
     /// Returns the namespaces of the left and the right end, where they are hosts.
     pub(super) fn hosts(&self) -> Option<(String, String)> {
         match self {
-            Self::Frames(_) => None,
+            Self::Frames(_) | Self::Apart(_) => None,
             Self::Tcp(tcp) => Some(tcp.1.namespaces()),
             Self::Dns(dns) => Some(dns.1.namespaces()),
         }
+    }
+
+    /// Takes note of a test that measures one-way delays.
+    ///
+    /// # Errors
+    /// The tester is on two machines, and it is not known how right their clocks are.
+    pub(super) fn require_delays(&mut self, test: &str) -> Result<(), RunError> {
+        if let Self::Apart(tester) = self { Ok(tester.require_delays(test)?) } else { Ok(()) }
+    }
+
+    /// Returns the facts of the machine of an agent, by name.
+    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+        if let Self::Apart(tester) = self { tester.facts().collect() } else { BTreeMap::new() }
+    }
+
+    /// Returns what is to be said of the machine of an agent as a place for a tester.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
+    }
+
+    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
+        if let Self::Dns(dns) = self { dns.1.authority_facts() } else { BTreeMap::new() }
     }
 
     pub(super) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
@@ -77,12 +109,14 @@ impl Tester {
     pub(super) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), RunError> {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(isolation.admit(*profile)?, settings),
+            (Self::Apart(tester), Job::Frames(profile, settings)) => tester.set_job(isolation, *profile, settings)?,
             (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
                 let (tester, hosts) = &mut **tcp;
                 tester.set(isolation.admit(within(ends, hosts))?, settings)
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
+                places.serve(isolation, &job.0, &job.1)?;
                 tester.set(isolation.admit(places.within(job.0))?, job.1);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),
@@ -122,13 +156,14 @@ impl Tester {
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self {
             Self::Dns(dns) => dns.1.check_alive(),
-            Self::Frames(_) | Self::Tcp(..) => Ok(()),
+            Self::Frames(_) | Self::Apart(_) | Self::Tcp(..) => Ok(()),
         }
     }
 
     pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
         Ok(match self {
             Self::Frames(tester) => tester.measure(spec)?,
+            Self::Apart(tester) => tester.measure(spec)?,
             Self::Tcp(tcp) => tcp.0.measure(spec)?,
             Self::Dns(dns) => dns.0.measure(spec)?,
         })
@@ -168,7 +203,8 @@ fn open_ports(
             outcome => return outcome.map_err(RunError::from),
         }
     };
-    let [left, right] = links.ends();
+    let both: [_; 2] = links.ends().try_into().map_err(|_| RunError::NeedsInterfaces)?;
+    let [left, right] = both;
     let (left, right) = (open(left)?, open(right)?);
     let mut how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
     for port in [&left, &right] {
@@ -179,14 +215,3 @@ fn open_ports(
 
 /// The time after which a port that was refused is opened again.
 const PAUSE: Duration = Duration::from_millis(50);
-
-const ETHERNET_HEADER_OCTETS: u32 = 14;
-
-/// The number of frames that are kept of each port.
-const TEE_FRAMES: usize = 10_000;
-
-fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
-    let Some(directory) = site.pcap else { return Ok(port) };
-    let path = directory.join(format!("{name}.pcap"));
-    tee(port, &path, TEE_FRAMES).map_err(|error| RunError::Capture { path, error })
-}

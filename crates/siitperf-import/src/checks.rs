@@ -83,7 +83,10 @@ fn offset(config: &Config, options: &Options, side: &SideSettings, version: u32,
     if !of_foreground && !of_background {
         return;
     }
-    needed(config, value, &format!("IPv{version}-{}-offset", side.letter), side, findings);
+    // Of IPv4 there is one value that it can have, and siitperf's paper leaves the key out.
+    if version == 6 {
+        needed(config, value, &format!("IPv6-{}-offset", side.letter), side, findings);
+    }
     if let Some(offset) = value.as_ref().filter(|offset| offset.value % 2 == 1) {
         let title = format!("{offset} is odd: the 16 bits that vary would lie across two words of the checksum");
         findings.mistake(offset.mistake(title).help(format!("{} must be {place}", offset.key)));

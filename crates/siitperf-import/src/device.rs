@@ -4,7 +4,6 @@ use super::addresses::{conventional, in_network, last_16_bits, prefix, prefix_le
 use super::endpoints::{Endpoint, Endpoints, first_network};
 use super::findings::ImportFindings;
 use super::options::Options;
-use super::setting::Setting;
 use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
 use std::net::IpAddr;
@@ -174,8 +173,7 @@ fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
         let bits = (side.networks.value - 1).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
         return Some(prefix(own, if own.is_ipv4() { 24 - bits } else { 64 - bits }));
     }
-    let offset = if own.is_ipv4() { &part.ipv4_offset } else { &part.ipv6_offset };
-    let (offset, min, max) = (offset.as_ref()?.value, part.min.as_ref()?.value, part.max.as_ref()?.value);
+    let (offset, min, max) = (part.offset(own.is_ipv4())?, part.min.as_ref()?.value, part.max.as_ref()?.value);
     // The first bits of the part that all its values have in common.
     let common = ((min ^ max) as u16).leading_zeros();
     let own = with_part(own, offset as usize, min as u16);
@@ -212,8 +210,7 @@ pub(super) fn translates_all(config: &Config, side: &SideSettings, device: &Impo
 
 /// Returns whether it is the last 16 bits that vary, in both versions.
 fn varies_at_the_end(side: &SideSettings) -> bool {
-    let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
-    is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14)
+    [true, false].map(|is_ipv4| side.part.offset(is_ipv4)) == [Some(2), Some(14)]
 }
 
 /// Returns whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last

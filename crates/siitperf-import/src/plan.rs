@@ -3,7 +3,6 @@
 use super::findings::Note;
 use super::options::Options;
 use super::phases::Phases;
-use super::setting::Setting;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
 use sixbench_method::lists::each_once;
 use sixbench_method::units::show_ns;
@@ -134,22 +133,20 @@ fn ports(key: &str, direction: &SenderSettings, enumerate: u32) -> String {
 }
 
 fn addresses(side: &SideSettings) -> String {
-    let AddressPartSettings { vary, min, max, ipv4_offset, ipv6_offset } = &side.part;
+    let AddressPartSettings { vary, min, max, .. } = &side.part;
     let (Some(min), Some(max)) = (min, max) else { return String::new() };
     if vary.value == 0 {
         return String::new();
     }
     // An offset of a version that no frame has may be missing, or odd.
-    let offset = |offset: &Option<Setting<u32>>, usual| {
-        offset.as_ref().map(|offset| offset.value).filter(|offset| offset % 2 == 0).unwrap_or(usual)
-    };
+    let offset = |is_ipv4, usual| side.part.offset(is_ipv4).filter(|offset| offset % 2 == 0).unwrap_or(usual);
     format!(
         "{}-addresses = {{ range = \"{}-{}\", order = \"{}\", ipv4-offset = {}, ipv6-offset = {} }}\n",
         side.name(),
         min.value,
         max.value,
         order(vary.value),
-        offset(ipv4_offset, 2),
-        offset(ipv6_offset, 12)
+        offset(true, 2),
+        offset(false, 12)
     )
 }

@@ -48,6 +48,14 @@ pub(super) struct AddressPartSettings {
     pub(super) ipv6_offset: Option<Setting<u32>>,
 }
 
+impl AddressPartSettings {
+    /// Returns the octet of addresses of a version at which the part begins. Of IPv4 it can only be 2, and siitperf's paper leaves the key out.
+    pub(super) fn offset(&self, is_ipv4: bool) -> Option<u32> {
+        let given = if is_ipv4 { &self.ipv4_offset } else { &self.ipv6_offset };
+        given.as_ref().map(|offset| offset.value).or(is_ipv4.then_some(2))
+    }
+}
+
 pub(super) struct SenderSettings {
     /// 1 if frames go in this direction, else 0.
     pub(super) active: Setting<u32>,

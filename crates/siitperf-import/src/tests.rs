@@ -289,6 +289,24 @@ fn the_address_pairs_of_the_documentation_are_four_million_connections_that_a_ru
     }
 }
 
+/// The parameters of siitperf's paper for its figures 6, 7 and 8, section A.2: no offset of a version that the side does not have.
+#[test]
+fn the_parameters_of_the_papers_figures_6_to_8_are_taken_as_they_stand() {
+    let common = "IP-L-var 3\nIP-R-var 3\nEnumerate-ips 3\nStateful 1\nFwd-var-sport 0\nFwd-var-dport 0\n";
+    let nat64 = "IP-L-Vers 6\nIP-R-Vers 4\nIPv6-L-Real 2001:2::2\nIPv6-R-Virt 64:ff9b::c612:2\nIPv4-R-Real 198.18.0.2\n\
+                 IP-L-min 0\nIP-L-max 0xffff\nIP-R-min 0\nIP-R-max 65534\nIPv6-L-offset 12\nIPv6-R-offset 14\n";
+    let nat44 = "IP-L-Vers 4\nIP-R-Vers 4\nIPv4-L-Real 10.0.0.2\nIPv4-R-Real 198.18.0.2\n\
+                 IP-L-min 2\nIP-L-max 65534\nIP-R-min 0\nIP-R-max 65534\nIPv4-L-offset 2\nIPv4-R-offset 2\n";
+    for (figure, source) in [("fig7", nat64), ("fig8", nat44)] {
+        let imported = imported(&format!("{common}{source}"), &with_phase_1(PHASE_1));
+        let recipe = loaded(figure, &imported.recipe);
+        for test in tests_of(&imported) {
+            assert!(test.traffic.tuples() > 4_000_000_000, "{figure}");
+            job(&recipe, &test).unwrap_or_else(|mistake| panic!("{figure}: {mistake}"));
+        }
+    }
+}
+
 #[test]
 fn neither_direction_means_phase_1_alone() {
     let imported = imported(&format!("{NAT64}Forward 0\nReverse 0\n"), &with_phase_1(PHASE_1));

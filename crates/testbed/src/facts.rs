@@ -1,8 +1,10 @@
 //! Facts of a machine that belong into the report (RFC 2544 section 7): of this one, and by the same code of another.
 
+mod clock;
 mod interface;
 mod machine;
 
+pub use clock::ClockAccuracy;
 pub(crate) use machine::CPU;
 pub use machine::Machine;
 

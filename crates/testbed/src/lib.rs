@@ -14,10 +14,13 @@ mod net;
 pub mod recipe;
 
 pub use availability::{availability, why_missing};
-pub use dut::{ConnectionTable, Devices, DutOptions, RealAuthority, RemoteMachine, Subscriber, Zone};
-pub use exec::{Daemon, Remote, Shell, ShellAccess, TestbedError, Transcript, quoted};
+pub use dut::{
+    AuthorityMachine, ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock, RealAuthority, RemoteAuthority,
+    RemoteMachine, ServedZone, Subscriber, Zone, check_machines, layout_of_machines,
+};
+pub use exec::{Daemon, Remote, RemoteProgram, Shell, ShellAccess, TestbedError, Transcript, quoted};
 pub use net::{
-    Cores, Hosts, Interfaces, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories, interfaces,
-    make_holder_directory, namespace, sweep, topology,
+    Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories,
+    interfaces, make_holder_directory, namespace, sweep, topology,
 };
 pub use recipe::{Library, Recipe};

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{library, the_lab, tried_here};
+use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::facts::Machine;
 use sixbench_testbed::namespace::{self, Namespace, name};
 use sixbench_testbed::recipe::RecipeCommand;
@@ -264,7 +265,7 @@ fn machine(run: &str, commands: &[&str]) -> [Namespace; 2] {
 fn an_interface_without_work_of_its_own_is_taken() {
     let [machine, _device] = machine("idle", &["ip link add nic1 type veth peer name nic2", "ip link set nic1 up"]);
     for interface in ["nic0", "nic1", "nic2"] {
-        existing::check(&machine.shell(), interface).expect(interface);
+        existing::check(&machine.shell(), interface, OwnAddresses::Refused).expect(interface);
     }
 }
 
@@ -303,7 +304,17 @@ fn an_interface_that_the_host_uses_in_any_way_is_refused_by_the_name_of_the_work
         ("bridge", &["ip link add br0 type bridge", "ip link set nic0 master br0"], "belongs to br0"),
     ] {
         let [machine, _device] = machine(run, commands);
-        let error = existing::check(&machine.shell(), "nic0").expect_err(run).to_string();
+        let error = existing::check(&machine.shell(), "nic0", OwnAddresses::Refused).expect_err(run).to_string();
         assert!(error.contains("interface nic0") && error.contains(told), "{run}: {error}");
     }
+}
+
+#[test]
+fn an_interface_whose_addresses_are_lent_may_have_some_but_no_default_route() {
+    let [machine, _device] = machine("lent", &["ip address add 10.0.0.1/24 dev nic0", "ip route add 10.9.0.0/16 via 10.0.0.2"]);
+    let check = || existing::check(&machine.shell(), "nic0", OwnAddresses::Lent);
+    check().expect("addresses and routes come back");
+    machine.shell().line("ip route add default via 10.0.0.2").expect("a route");
+    let error = check().expect_err("a default route").to_string();
+    assert!(error.contains("carries the default route"), "{error}");
 }

@@ -5,11 +5,17 @@
 mod room;
 
 use room::{FAR, Room};
+use sixbench_method::plan::CoreLimits;
 use sixbench_method::record::{CoreRole, CoreWatch, Watch};
+use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
-use sixbench_testbed::{Cores, Devices, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
+use sixbench_testbed::{
+    Cores, Devices, DutOptions, Library, LockAttempt, Recipe, RemoteMachine, Shell, TestbedError, check_machines,
+};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -35,7 +41,7 @@ fn recipe(name: &str) -> Recipe {
 
 fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Devices, String> {
     let options = DutOptions::default();
-    Devices::bring_up_on(&reached(room), recipe, run, &Shell::new(), &options).map_err(|error| error.to_string())
+    Devices::bring_up_on(&[reached(room)], recipe, run, &Shell::new(), &options).map_err(|error| error.to_string())
 }
 
 fn is_tried(recipe: &Recipe) -> bool {
@@ -123,7 +129,8 @@ fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
     let stop = Arc::new(AtomicBool::new(false));
     let (shell, machine, options) = (Shell::new().stopped_by(stop.clone()), reached(&room), DutOptions::default());
     std::thread::scope(|scope| {
-        let up = scope.spawn(|| Devices::bring_up_on(&machine, &recipe, "stop", &shell, &options).map(drop));
+        let up =
+            scope.spawn(|| Devices::bring_up_on(std::slice::from_ref(&machine), &recipe, "stop", &shell, &options).map(drop));
         while !begun.exists() && !up.is_finished() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -220,8 +227,39 @@ fn what_a_recipe_needs_and_the_machine_lacks_is_told_before_anything_is_done() {
     let mut router = recipe("linux-ipv4");
     router.host = DeviceHost::Manual;
     assert!(check(&router).contains("linux-ipv4 is set up by hand"), "{}", check(&router));
-    let row = check(&recipe("tayga-464xlat"));
-    assert!(row.contains("consists of 2 devices in a row, but dut is one machine"), "{row}");
+}
+
+#[test]
+fn machines_that_do_not_make_the_row_of_a_recipe_are_refused_and_left_as_they_were() {
+    let room = Room::build_row("rows");
+    let before = room.state();
+    let [left, right] = FAR;
+    let machine = |name: &str, interfaces: [&str; 2]| {
+        let machine = RemoteMachine::new(name, Some(&room.config()), interfaces.map(str::to_owned));
+        machine.reach(&Shell::new()).expect("a connection")
+    };
+    let refused = |machines: &[RemoteMachine], recipe: &Recipe| {
+        check_machines(machines, recipe, &CoreLimits::default(), &Shell::new()).expect_err("refused").to_string()
+    };
+    let (first, second, row) = (machine("dut", FAR), machine("second", FAR), recipe("linux-ipv4-row"));
+    let one = refused(std::slice::from_ref(&first), &row);
+    assert!(one.contains("consists of 2 devices in a row, but dut is one machine: name a machine for each"), "{one}");
+    let two = refused(&[first.clone(), second.clone()], &recipe("linux-ipv4"));
+    assert!(two.contains("linux-ipv4 is one device, but `host` names 2 machines in a row (dut, second)"), "{two}");
+    let same = refused(&[first.clone(), machine("10.99.0.2", FAR)], &row);
+    assert!(same.contains("dut and 10.99.0.2 are one machine"), "{same}");
+    check_machines(&[first.clone(), second], &row, &CoreLimits::default(), &Shell::new()).expect("a row");
+    let crossed = [first, machine("second", [right, left])];
+    let up = Devices::bring_up_on(&crossed, &row, "rows", &Shell::new(), &DutOptions::default());
+    // A connection has a process of its own over there.
+    drop(crossed);
+    let crossed = up.map(drop).expect_err("cabled otherwise").to_string();
+    assert!(
+        crossed.contains("which is not enp5s0f1 of second, with the address 10.0.0.2 at its interface enp5s0f1"),
+        "{crossed}"
+    );
+    assert!(crossed.ends_with("is it cabled to enp5s0f1 of second?"), "{crossed}");
+    room.assert_is_as(&before);
 }
 
 #[test]
@@ -329,6 +367,29 @@ fn what_cannot_be_seen_or_not_to_the_end_is_left_out_and_the_device_goes_on() {
     dut.check_alive().expect("alive");
 }
 
+#[test]
+fn a_machine_that_hangs_is_noticed_and_what_it_has_is_undone_when_it_is_back() {
+    let room = Room::build("hang");
+    let before = room.state();
+    let mut dut = bring_up(&room, "hang", &recipe("linux-ipv4")).expect("a device");
+    dut.check_alive().expect("alive");
+    room.near.shell().line("ip link set mgmt down").expect("unplugged");
+    let begun = Instant::now();
+    let error = dut.check_alive().expect_err("silent").to_string();
+    assert!(error.starts_with("the connection to dut is lost: it did not answer within 10 s"), "{error}");
+    drop(dut);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    room.near.shell().line("ip link set mgmt up").expect("plugged in");
+    // Who listens there notices it at last; a test cannot wait for that.
+    for pid in Room::pids_of(&room.far) {
+        let command_line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if command_line.starts_with("sshd: ") && !command_line.contains("[listener]") {
+            Shell::new().look(&["sh", "-c", &format!("kill -s KILL {pid}")]).expect("killed");
+        }
+    }
+    room.assert_is_as(&before);
+}
+
 fn online(room: &Room) -> String {
     over_there(room, "cat /sys/devices/system/cpu/cpu*/online").split_whitespace().collect()
 }
@@ -337,8 +398,8 @@ fn online(room: &Room) -> String {
 fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     let room = Room::build("cores");
     let up = |cores| {
-        let options = DutOptions { cores: Some(cores), ..DutOptions::default() };
-        Devices::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
+        let options = DutOptions { cores: CoreLimits::every(cores), ..DutOptions::default() };
+        Devices::bring_up_on(&[reached(&room)], &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
     };
     assert_eq!(online(&room), "111");
     let dut = up(2).expect("a device");
@@ -354,7 +415,8 @@ fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     let rehearsal = Shell::rehearsal();
     let machine = RemoteMachine::new("dut", None, FAR.map(str::to_owned));
     let options = DutOptions::default();
-    let dut = Devices::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &options).expect("rehearsed");
+    let dut = Devices::bring_up_on(std::slice::from_ref(&machine), &recipe("tayga-siit"), "reh", &rehearsal, &options)
+        .expect("rehearsed");
     drop(dut);
     let script = rehearsal.transcript().text();
     for line in [
@@ -366,4 +428,55 @@ fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     ] {
         assert!(script.contains(line), "{line}{script}");
     }
+}
+
+#[test]
+fn an_interface_that_carries_a_connection_is_not_lent() {
+    let room = Room::build("lent");
+    let check = || existing::check(&room.near.shell(), "mgmt", OwnAddresses::Lent);
+    check().expect("nothing is connected yet");
+    let _reached = reached(&room);
+    let error = check().expect_err("ssh is connected over it").to_string();
+    assert!(error.contains("interface mgmt carries a TCP connection of this host (from 10.99.0.1:"), "{error}");
+}
+
+/// Returns who has the machine, in the words of the holder; `None` if it was free.
+fn holder(room: &Room, tester: &str) -> Option<String> {
+    match machine(room).lock(tester, &Shell::new()).expect("an answer") {
+        LockAttempt::Taken(_) => None,
+        LockAttempt::Held(by) => Some(by),
+        LockAttempt::Unsupported => panic!("flock (util-linux) is everywhere"),
+    }
+}
+
+#[test]
+fn a_machine_is_one_testers_until_its_session_ends() {
+    let room = Room::build("lock");
+    let first = machine(&room).lock("{\"name\": \"it's first\"}", &Shell::new()).expect("an answer");
+    assert!(matches!(first, LockAttempt::Taken(_)), "{first:?}");
+    assert_eq!(holder(&room, "second").as_deref(), Some("{\"name\": \"it's first\"}"));
+    drop(first);
+    assert_eq!(holder(&room, "second"), None);
+    assert_eq!(room.processes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_machine_that_measures_itself_is_nobodys_device_meanwhile() {
+    let room = Room::build("lock-run");
+    let script = "echo 'a run there' > /run/sixbench/7-0.json; exec flock /run/sixbench/7-0.json sh -c 'echo locked; exec cat'";
+    assert_eq!(holder(&room, "first"), None, "this makes the directory");
+    let mut run = Command::new("ssh")
+        .args(["-F", &room.config().display().to_string(), "dut", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("ssh");
+    let mut line = String::new();
+    BufReader::new(run.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    assert_eq!(line, "locked\n");
+    assert_eq!(holder(&room, "second").as_deref(), Some("a run there"));
+    assert_eq!(holder(&room, "a run there"), None, "this is the run of this tester, on one machine with its device");
+    drop(run.stdin.take());
+    run.wait().expect("its end");
+    assert_eq!(holder(&room, "second"), None);
 }

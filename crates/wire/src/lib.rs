@@ -64,7 +64,7 @@ pub mod protocol {
 }
 
 /// The version of the Internet Protocol that a frame carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum IpVersion {
     /// IPv4, RFC 791.
     V4,

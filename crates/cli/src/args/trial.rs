@@ -1,5 +1,6 @@
 //! The arguments of `sixbench selftest` and `sixbench trial`.
 
+use super::WaitOption;
 use clap::Args;
 use sixbench_io::Backend;
 use sixbench_method::plan::Payload;
@@ -29,6 +30,9 @@ pub(crate) struct Selftest {
     /// Only a link with 1, 2, 4 and so on up to this number of queues, each on a core of its own
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["generate", "receive", "accuracy"])]
     pub(crate) queues: Option<NonZeroU32>,
+    /// Only DNS over loopback: how exactly queries are sent, and the highest rate by timeout; needs no root
+    #[arg(long, conflicts_with_all = ["generate", "receive", "accuracy", "queues"])]
+    pub(crate) queries: bool,
     #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
     pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS
@@ -37,6 +41,8 @@ pub(crate) struct Selftest {
     /// One JSON object on stdout
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }
 
 #[derive(Debug, Args)]
@@ -93,4 +99,6 @@ pub(crate) struct TrialArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }

@@ -1,6 +1,6 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
-use super::{isolation, library, parse_plan, run};
+use super::{Permission, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
@@ -74,9 +74,8 @@ fn conclude(
 /// Measures both, turn by turn, and compares.
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
-    let isolation = isolation(arguments.force);
-    sixbench_runner::check(&loaded, &library, isolation)?;
-    let results = run::measure((&loaded, &source, Selection::default()), &library, &arguments.output, isolation)?;
+    let permission = Permission::of(arguments.force, arguments.further.trust_recipes, (&loaded, &library))?;
+    let results = run::measure((loaded, &source, Selection::default()), &library, &arguments.output, &permission)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
@@ -92,7 +91,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
 /// Returns the plan of the comparison, with its source: two tests of a plan file, or two devices in a plan of their own.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
-        let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.recipes)?;
+        let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.further.recipes)?;
         loaded.plan.tests = [&arguments.a, &arguments.b]
             .map(|name| plans::test_named(&loaded.plan, name).map_err(Failed::usage))
             .into_iter()
@@ -101,7 +100,7 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
         loaded.plan.interleave = true;
         return Ok((source, loaded, library));
     }
-    let library = library(&arguments.recipes)?;
+    let library = library(&arguments.further.recipes)?;
     let source = plans::of_two([&arguments.a, &arguments.b], &arguments.measure, arguments.size);
     let mut loaded = parse_plan("compare", &source, &library)?;
     arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));

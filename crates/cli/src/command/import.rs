@@ -5,6 +5,7 @@ use crate::command::{parse_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_method::isolation::Isolation;
+use sixbench_method::record::CodeOrigin;
 use sixbench_runner::store::write_new;
 use sixbench_siitperf_import::import as translate;
 
@@ -18,7 +19,8 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let recipes = arguments.output.join("recipes");
     let (recipe, plan) = (recipes.join("siitperf.toml"), arguments.output.join("plan.toml"));
     // A plan that cannot be run must not be handed out: all is read before anything is written.
-    let library = super::library(&[])?.with_texts(vec![(recipe.display().to_string(), imported.recipe.clone())]);
+    let library =
+        super::library(&[])?.with_texts(vec![(recipe.display().to_string(), imported.recipe.clone())], CodeOrigin::Plan);
     let library = library.map_err(|error| Failed::new(Exit::Usage, error))?;
     let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
     write_new(&[(&recipe, &imported.recipe), (&plan, &imported.plan)])?;

@@ -1,5 +1,6 @@
 //! One file for each command, or for a few that belong together.
 
+pub(crate) mod agent;
 pub(crate) mod archive;
 pub(crate) mod authority;
 pub(crate) mod compare;
@@ -20,16 +21,20 @@ pub(crate) mod selftest;
 pub(crate) mod testbed;
 pub(crate) mod trial;
 
+use crate::args::WaitOption;
 use crate::exit::{Exit, Failed, advice};
 use crate::output::tell;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
+use sixbench_method::record::CodeOrigin;
 use sixbench_plan::plans;
-use sixbench_plan::{Diagnostic, Loaded};
-use sixbench_runner::RunError;
+use sixbench_plan::{Diagnostic, Links, Loaded};
+use sixbench_runner::code::{self, Trusted};
+use sixbench_runner::locks::{self, LockRequest, ResourceLocks};
+use sixbench_runner::{RunError, stop};
 use sixbench_testbed::recipe::check_reference;
 use sixbench_testbed::{Library, Recipe};
-use std::io::{ErrorKind, IsTerminal};
+use std::io::{BufRead, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Returns whether standard output takes colours.
@@ -37,14 +42,40 @@ pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
 
-/// Returns the built-in recipes and those of further directories.
+/// Returns the built-in recipes and those of directories that the command line names.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
-    if let Some(missing) = directories.iter().find(|directory| !directory.is_dir()) {
+    library_of(&[], directories)
+}
+
+/// Returns the built-in recipes, those of directories that a plan names, and those of directories that the command line names.
+fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed> {
+    if let Some(missing) = of_plan.iter().chain(named).find(|directory| !directory.is_dir()) {
         let name = missing.display();
         let what = "name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)";
         return Err(Failed::usage(format!("cannot read the recipes in {name}: there is no such directory; {what}")));
     }
-    Library::load(directories).map_err(|error| Failed::new(Exit::Usage, error))
+    let add = |library: Library, directory: &PathBuf| library.with_directory(directory, CodeOrigin::CommandLine);
+    let library = Library::load(of_plan).and_then(|library| named.iter().try_fold(library, add));
+    library.map_err(|error| Failed::new(Exit::Usage, error))
+}
+
+/// What the user allows a run.
+pub(crate) struct Permission {
+    /// Where it may send.
+    pub(crate) isolation: Isolation,
+    /// The files of the plan whose commands it may run.
+    pub(crate) trusted: Trusted,
+}
+
+impl Permission {
+    /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan.
+    pub(crate) fn of(force: bool, is_trusted: bool, (loaded, library): (&Loaded, &Library)) -> Result<Self, Failed> {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let mut input = std::io::stdin().lock();
+        let terminal = is_terminal.then_some(&mut input as &mut dyn BufRead);
+        let trusted = code::agreed((&loaded.plan, &loaded.links, library), is_trusted, terminal, |text| tell!("{text}"))?;
+        Ok(Self { isolation: isolation(force), trusted })
+    }
 }
 
 /// A plan file and the plan read from it.
@@ -67,10 +98,8 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
         },
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut directories: Vec<PathBuf> =
-        sixbench_plan::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
-    directories.extend_from_slice(recipes);
-    let library = library(&directories)?;
+    let of_plan: Vec<PathBuf> = sixbench_plan::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
+    let library = library_of(&of_plan, recipes)?;
     let name = path.display().to_string();
     let loaded = parse_plan(&name, &source, &library)?;
     Ok(PlanFile { name, source, loaded, library })
@@ -82,10 +111,10 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
     let broken = |error| Failed::new(Exit::Usage, error);
     let mut library = library(&[])?;
     if !sixbench_plan::recipe_directories(ready.text).is_empty() {
-        library = library.with_texts(plans::devices()).map_err(broken)?;
+        library = library.with_texts(plans::devices(), CodeOrigin::BuiltIn).map_err(broken)?;
     }
     for directory in recipes {
-        library = library.with_directory(directory).map_err(broken)?;
+        library = library.with_directory(directory, CodeOrigin::CommandLine).map_err(broken)?;
     }
     let loaded = parse_plan(&ready.path(), ready.text, &library)?;
     Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
@@ -136,6 +165,17 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
 fn with_advice(mistake: Diagnostic) -> Diagnostic {
     let command = if mistake.lists_recipes { " (sixbench list duts)" } else { "" };
     Diagnostic { title: mistake.title + command, ..mistake }
+}
+
+/// Takes the locks of what a command measures with; says whom it waits for, if it is to wait. `name` is that of its plan, or the command.
+pub(crate) fn locked(
+    links: &Links,
+    name: &str,
+    directory: Option<&Path>,
+    waiting: &WaitOption,
+) -> Result<ResourceLocks, Failed> {
+    let (stop, request) = (stop::install()?, LockRequest { links, name, directory, waits: waiting.wait });
+    Ok(locks::lock(&request, &stop, |text| tell!("{text}"))?)
 }
 
 /// Returns what is known of the environment: `--force` declares it isolated.

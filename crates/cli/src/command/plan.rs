@@ -5,6 +5,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::isolation::Isolation;
+use sixbench_method::units::counted;
 use sixbench_plan::{apply_profile, description, wizard};
 use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
     sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
-    output::line(format_args!("{name}: good ({} tests, {points} points)", loaded.plan.tests.len()))?;
+    let (tests, points) = (counted(loaded.plan.tests.len() as u64, "test"), counted(points as u64, "point"));
+    output::line(format_args!("{name}: good ({tests}, {points})"))?;
     Ok(Exit::Done)
 }
 

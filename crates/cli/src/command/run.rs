@@ -1,6 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{PlanFile, isolation, library, live, parse_plan, read_plan, stdout_color};
+use super::{Permission, PlanFile, library, live, locked, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
@@ -9,13 +9,14 @@ use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
+use sixbench_method::record::CodeOrigin;
 use sixbench_method::units::{show_ns, show_seconds};
 use sixbench_plan::plans;
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
-use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
+use sixbench_runner::store::{RECIPES, Store, Stored, check_new, load, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
@@ -25,23 +26,23 @@ use std::path::{Path, PathBuf};
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
-        return resume(&directory, &library, &arguments.output, Isolation::Unknown);
+        return resume(&directory, &library, &arguments.output, (false, false));
     }
     let plan = plans::find(Path::new("quickstart")).expect("it comes with sixbench");
     let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start((&loaded, plan.text, Selection::default()), &library, &arguments.output, Isolation::Unknown)
+    start((loaded, plan.text, Selection::default()), &library, &arguments.output, (false, false))
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
 pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
+    let options = (arguments.force, arguments.further.trust_recipes);
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library(&arguments.recipes)?, &arguments.output, isolation(arguments.force));
+        return resume(directory, &library(&arguments.further.recipes)?, &arguments.output, options);
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
-    let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.recipes)?;
-    sixbench_runner::find_link_rate(&mut loaded);
+    let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.further.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     // Before anything is left out, which depends on the machine.
     let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start((&loaded, &source, selection), &library, &arguments.output, isolation(arguments.force))
+    start((loaded, &source, selection), &library, &arguments.output, options)
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
@@ -70,14 +71,13 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
 }
 
 fn start(
-    (loaded, source, selection): (&Loaded, &str, Selection),
+    planned: (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
-    isolation: Isolation,
+    (force, trust_recipes): (bool, bool),
 ) -> Result<Exit, Failed> {
-    sixbench_runner::check(loaded, library, isolation)?;
-    let results = measure((loaded, source, selection), library, output, isolation)?;
-    results.ended(output.json)
+    let permission = Permission::of(force, trust_recipes, (&planned.0, library))?;
+    measure(planned, library, output, &permission)?.ended(output.json)
 }
 
 /// The results directory of a run, and how the run ended.
@@ -101,14 +101,19 @@ impl RunResults {
     }
 }
 
-/// Runs the selected part of a plan that is known to be feasible.
+/// Runs the selected part of a plan, once it is known to be feasible and nobody else uses what it needs.
 pub(crate) fn measure(
-    (loaded, source, selection): (&Loaded, &str, Selection),
+    (mut loaded, source, selection): (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
-    isolation: Isolation,
+    permission: &Permission,
 ) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
+    // A run that waits is not to find this out after hours.
+    check_new(&directory)?;
+    let _locks = locked(&loaded.links, &loaded.plan.name, Some(&directory), &output.waiting)?;
+    sixbench_runner::find_link_rate(&mut loaded);
+    sixbench_runner::check(&loaded, library, permission.isolation)?;
     let mut store = Store::create(&directory, &loaded.plan, source, &selection)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
@@ -116,6 +121,7 @@ pub(crate) fn measure(
     let request = |site| RunRequest {
         plan: &loaded.plan,
         library,
+        trusted: &permission.trusted,
         site,
         look_at_load: doctor::look_at_load,
         queries: output.queries,
@@ -126,7 +132,7 @@ pub(crate) fn measure(
         records: Vec::new(),
         earlier: None,
     };
-    go((&loaded.plan, &loaded.links, isolation), request, &mut store, output)
+    go((&loaded.plan, &loaded.links, permission.isolation), request, &mut store, output)
 }
 
 /// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
@@ -135,12 +141,19 @@ fn new_directory(plan: &str) -> PathBuf {
     Path::new("results").join(format!("{plan}-{time}"))
 }
 
-fn resume(directory: &Path, library: &Library, output: &args::Output, isolation: Isolation) -> Result<Exit, Failed> {
+fn resume(
+    directory: &Path,
+    library: &Library,
+    output: &args::Output,
+    (force, trust_recipes): (bool, bool),
+) -> Result<Exit, Failed> {
     let links = links_of(&source_of(directory)?);
     let library = &with_kept_recipes(directory, library)?;
-    let plan = load(directory)?.plan;
-    sixbench_runner::check(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
+    let loaded = Loaded { plan: load(directory)?.plan, links: links.clone(), left_out: Vec::new() };
+    let Permission { isolation, trusted } = Permission::of(force, trust_recipes, (&loaded, library))?;
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
+    let _locks = locked(&links, &plan.name, Some(directory), &output.waiting)?;
+    sixbench_runner::check(&loaded, library, isolation)?;
     if !output.json {
         let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
         tell!("continuing after {} trials{torn}", records.len());
@@ -151,6 +164,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let request = |site| RunRequest {
         plan: &plan,
         library,
+        trusted: &trusted,
         site,
         look_at_load,
         queries,
@@ -168,7 +182,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
 fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Failed> {
     let kept = directory.join(RECIPES);
     match kept.is_dir() {
-        true => library.clone().with_directory(&kept).map_err(|error| Failed::new(Exit::Usage, error)),
+        true => library.clone().with_directory(&kept, CodeOrigin::Plan).map_err(|error| Failed::new(Exit::Usage, error)),
         false => Ok(library.clone()),
     }
 }

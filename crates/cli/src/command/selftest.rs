@@ -1,16 +1,22 @@
 //! `sixbench selftest`: what the tester itself can do, and how accurate its delays are.
 
+use super::locked;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
+use sixbench_plan::Links;
 use sixbench_runner::selftest;
 use sixbench_runner::stop;
 use sixbench_testbed::doctor;
 
 /// Runs the self-test.
 pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let _locks = locked(&Links::default(), "selftest", None, &arguments.waiting)?;
     if arguments.accuracy {
         return accuracy(arguments);
+    }
+    if arguments.queries {
+        return queries(arguments);
     }
     let is_all = !arguments.generate && !arguments.receive && arguments.queues.is_none();
     if is_all {
@@ -62,5 +68,19 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     output::line("a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial")?;
     rows.iter().try_for_each(output::line)?;
+    Ok(Exit::Done)
+}
+
+/// Measures how exactly DNS queries are sent, and how many are answered in time.
+fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let figures = selftest::queries(&stop::install()?)?;
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
+        return Ok(Exit::Done);
+    }
+    output::line("time of sending the queries of one second, milliseconds, 11 trials, and the real frequency, queries/s")?;
+    output::line(selftest::SENDING_COLUMNS)?;
+    figures.sending.iter().try_for_each(output::line)?;
+    selftest::table(&figures.looped).into_iter().try_for_each(output::line)?;
     Ok(Exit::Done)
 }

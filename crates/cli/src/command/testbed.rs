@@ -1,6 +1,6 @@
 //! `sixbench testbed`.
 
-use super::{PlanFile, isolation, read_plan};
+use super::{Permission, PlanFile, locked, read_plan};
 use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::output;
@@ -21,13 +21,21 @@ pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
 }
 
 fn up(arguments: &TestbedUp) -> Result<(), Failed> {
-    let TestbedUp { plan, test, background, recipes, force } = arguments;
-    let PlanFile { mut loaded, library, .. } = read_plan(plan, recipes)?;
-    held::check_held(&mut loaded, &library, plan, test.as_deref(), isolation(*force))?;
+    let TestbedUp { plan, test, background, waiting, further, force } = arguments;
+    let PlanFile { mut loaded, library, .. } = read_plan(plan, &further.recipes)?;
+    held::check_not_up(plan)?;
+    held::choose(&mut loaded, test.as_deref())?;
+    let Permission { isolation, trusted } = Permission::of(*force, further.trust_recipes, (&loaded, &library))?;
+    let locks = locked(&loaded.links, &format!("testbed up {}", loaded.plan.name), None, waiting)?;
+    sixbench_runner::check(&loaded, &library, isolation)?;
     let told = |held: &HeldTestbed| output::print(advised(held, *background));
     match background {
-        true => told(&held::hold_in_background()?)?,
-        false => held::hold(&loaded, &library, plan, isolation(*force), told)?,
+        true => {
+            // The process in the background takes them for itself.
+            drop(locks);
+            told(&held::hold_in_background((!trusted.is_empty()).then_some("--trust-recipes"))?)?;
+        }
+        false => held::hold(&loaded, &library, plan, isolation, &trusted, told)?,
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `sixbench trial`: one trial from the command line, everything it counted.
 
-use super::{find_recipe, isolation, library};
+use super::{find_recipe, isolation, library, locked};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
@@ -34,6 +34,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let spec = spec(arguments, loaded.plan.tests[0].stateful);
     sixbench_runner::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec).map_err(smaller)?;
     let isolation = isolation(arguments.force);
+    let _locks = locked(&loaded.links, &format!("trial {}", arguments.dut), None, &arguments.waiting)?;
     sixbench_runner::check(&loaded, &library, isolation)?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
@@ -97,7 +98,7 @@ fn measure(arguments: &args::TrialArgs) -> Measure {
         true => Measure::EstablishmentRate,
         false if arguments.response => {
             let rate_per_client = FrameRate((arguments.rate.0 / u64::from(clients)).max(1));
-            Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: arguments.duration_ns })
+            Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: arguments.duration_ns, outstanding: None })
         }
         false => Measure::Throughput,
     }

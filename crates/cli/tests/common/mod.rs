@@ -6,6 +6,7 @@ pub(crate) mod plans;
 
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
@@ -22,9 +23,27 @@ pub(crate) fn router(name: &str, title: &str, more: &str) -> String {
     format!("name = \"{name}\"\ntitle = \"{title}\"\n{}{more}", include_str!("router.toml"))
 }
 
+/// Returns the variable that names the directory of the locks that keep runs apart. Each test has its own: other tests are none of its business.
+pub(crate) fn locks() -> (&'static str, String) {
+    let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+    let test = std::thread::current().name().unwrap_or("none").to_owned();
+    ("SIXBENCH_LOCKS", format!("{}/locks-{user}/{test}", env!("CARGO_TARGET_TMPDIR")))
+}
+
+/// Returns the program, to be run with plain output and locks of this test's own.
+pub(crate) fn program() -> Command {
+    with_environment(Command::new(env!("CARGO_BIN_EXE_sixbench")))
+}
+
+/// Adds to a command what the program gets by its environment in tests.
+pub(crate) fn with_environment(mut command: Command) -> Command {
+    command.env("NO_COLOR", "1").envs([locks()]);
+    command
+}
+
 pub(crate) fn sixbench(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
-    command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100");
+    let mut command = program();
+    command.args(arguments).env("COLUMNS", "100");
     command
 }
 
@@ -39,15 +58,15 @@ pub(crate) fn start(arguments: &[&str]) -> Child {
 
 /// Starts it in a network namespace with its output captured.
 pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
-    let mut command = Command::new("ip");
-    command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")]).args(arguments).env("NO_COLOR", "1");
+    let mut command = with_environment(Command::new("ip"));
+    command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")]).args(arguments);
     captured(command.stdin(Stdio::null()))
 }
 
 /// Starts it in a network namespace, but with the namespaces of this machine in sight, and with its output thrown away. Not by `ip netns exec`: the
 /// namespaces of a tester that is killed must outlive it, as they do on a machine of its own.
 pub(crate) fn start_to_be_killed(namespace: &str, arguments: &[&str]) -> Child {
-    let mut command = Command::new("nsenter");
+    let mut command = with_environment(Command::new("nsenter"));
     command.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench")
 }

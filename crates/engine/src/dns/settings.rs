@@ -48,11 +48,15 @@ impl Addressed for DnsEnds {
     }
 }
 
-/// A real authoritative server at the tester's end, which is set up outside of this crate.
+/// An authoritative server that is set up outside of this crate: a real one at the tester's end, or one on another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalAuthority {
     /// The address at which the client asks it in the self-test, and the way there in words.
     pub looped: (SocketAddr, String),
+    /// The network namespace from which it is asked there; `None` is the client's.
+    pub looped_from: Option<String>,
+    /// True if what answers there has an AAAA record for every name, as the self-test wants it; else it has those of the trials.
+    pub has_every_name: bool,
     /// True if it runs on the core of the only client thread. The client then gives the core away after every look, and so does
     /// not keep its schedule as well.
     pub shares_core: bool,

@@ -202,7 +202,7 @@ impl DnsTester {
     fn sockets(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<QuerySockets, DnsError> {
         let under_way = rate.frames_in(self.settings.window_ns) / of;
         let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
-        let (namespace, client) = (self.ends.client_namespace.as_deref(), self.ends.client);
+        let (namespace, client) = (self.asking_namespace(server), self.ends.client);
         // An address of the other family cannot ask this server: the loop of the self-test may be of another.
         let client = client.filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
         let (count, key) = (self.settings.ports.max(needed), self.trials);
@@ -212,6 +212,12 @@ impl DnsTester {
             place: place(namespace),
             source,
         })
+    }
+
+    /// Returns the network namespace from which a server is asked: in the self-test an authority elsewhere may be reached from another.
+    fn asking_namespace(&self, server: SocketAddr) -> Option<&str> {
+        let external = self.ends.external.as_ref().filter(|external| external.looped.0 == server && server != self.ends.server);
+        external.and_then(|external| external.looped_from.as_deref()).or(self.ends.client_namespace.as_deref())
     }
 
     fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
@@ -411,7 +417,8 @@ impl DnsTester {
         let Some(((address, path), own)) = own.or_else(external) else { return Ok(None) };
         let timeout_ns = self.settings.timeout_ns;
         // "Configured to be able to answer all the AAAA record queries"; a real one has the records of its zone file.
-        let population = if own.is_some() { NamePopulation { with_aaaa: 100 } } else { self.settings.expectation.population };
+        let has_every_name = own.is_some() || self.ends.external.as_ref().is_some_and(|external| external.has_every_name);
+        let population = if has_every_name { NamePopulation { with_aaaa: 100 } } else { self.settings.expectation.population };
         let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
         let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
         let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };

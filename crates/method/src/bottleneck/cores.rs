@@ -12,9 +12,9 @@ pub(super) struct Core {
 /// Per mille of a sample a full core may be idle: samples do not begin and end exactly with the load.
 const FULL: u16 = 100;
 
-/// The DUT's cores, by number.
-pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
-    cores_of(trials.iter().flat_map(|record| of_dut(record)))
+/// The DUT's cores, by number: those of the tester's machine that are its, or those of a device that has a machine for itself.
+pub(super) fn dut_cores(trials: &[&TrialRecord], device: Option<&str>) -> Vec<Core> {
+    cores_of(trials.iter().flat_map(|record| of_dut(record, device)))
 }
 
 pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
@@ -27,8 +27,8 @@ pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<
 }
 
 /// User and system time of all cores of the DUT together in each sample of a trial, per mille of one core.
-pub(super) fn process_time(record: &TrialRecord) -> Vec<u32> {
-    let cores: Vec<&[CpuSample]> = of_dut(record).map(|core| inner(&core.samples)).collect();
+pub(super) fn process_time(record: &TrialRecord, device: Option<&str>) -> Vec<u32> {
+    let cores: Vec<&[CpuSample]> = of_dut(record, device).map(|core| inner(&core.samples)).collect();
     let length = cores.iter().map(|samples| samples.len()).min().unwrap_or(0);
     (0..length).map(|at| cores.iter().map(|samples| u32::from(process(&samples[at]))).sum()).collect()
 }
@@ -54,8 +54,10 @@ pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
     100.0 - idle / cores.len().max(1) as f64
 }
 
-fn of_dut(record: &TrialRecord) -> impl Iterator<Item = &CoreWatch> {
-    record.watch.iter().flat_map(Watch::dut_cores)
+fn of_dut<'a>(record: &'a TrialRecord, device: Option<&str>) -> Box<dyn Iterator<Item = &'a CoreWatch> + 'a> {
+    let Some(device) = device else { return Box::new(record.watch.iter().flat_map(Watch::dut_cores)) };
+    let of_machine = record.watch.iter().flat_map(|watch| &watch.devices).filter(|of| of.device == device);
+    Box::new(of_machine.flat_map(|of| &of.cores).collect::<Vec<_>>().into_iter())
 }
 
 /// Returns the samples without the first and the last one, which the load does not fill; all of them where fewer than three

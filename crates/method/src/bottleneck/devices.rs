@@ -21,6 +21,9 @@ pub struct Chain {
 pub struct Idleness {
     /// The name of its recipe; of a DUT that is watched by the host's cores what the caller calls it.
     pub device: String,
+    /// The machine that it has for itself, by the name that ssh knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Its cores.
     pub cores: usize,
     /// The core that was least idle, by the device's own number.
@@ -75,7 +78,7 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
             Weakest::Shared { host_cores }
         }
         // Whatever filled the host's cores, a device that waits for one looks idle.
-        () if dut_cores(records).iter().any(Core::is_saturated) && first.least_percent > AMPLE_PERCENT => {
+        () if dut_cores(records, None).iter().any(Core::is_saturated) && first.least_percent > AMPLE_PERCENT => {
             Weakest::Shared { host_cores }
         }
         () if first.least_percent > AMPLE_PERCENT => Weakest::Neither,
@@ -92,7 +95,15 @@ pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
     if !devices.is_empty() {
         return devices;
     }
-    of_cores(dut, &dut_cores(records)).into_iter().collect()
+    of_cores((dut, None), &dut_cores(records, None)).into_iter().collect()
+}
+
+/// Returns the device with the least idle core in these trials, where the DUT has no cores of the tester's machine: one on a machine of its own, or
+/// one of several in a row on theirs.
+pub(super) fn least_idle_elsewhere(records: &[&TrialRecord]) -> Option<Idleness> {
+    let watches = watches(records);
+    let devices = if host_cores(&watches).is_empty() { of_devices(&watches) } else { Vec::new() };
+    devices.into_iter().min_by(|a, b| a.least_percent.total_cmp(&b.least_percent))
 }
 
 fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
@@ -101,18 +112,20 @@ fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
 
 fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     let of = |name: &str| {
-        let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
-        of_cores(name, &cores_of(watched.flat_map(|device| &device.cores)))
+        let watched = || watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
+        let machine = watched().find_map(|device| device.machine.as_deref());
+        of_cores((name, machine), &cores_of(watched().flat_map(|device| &device.cores)))
     };
     let names = each_once(watches.iter().flat_map(|watch| &watch.devices).map(|device| device.device.as_str()));
     names.into_iter().filter_map(of).collect()
 }
 
-fn of_cores(name: &str, cores: &[Core]) -> Option<Idleness> {
+fn of_cores((name, machine): (&str, Option<&str>), cores: &[Core]) -> Option<Idleness> {
     let idle: Vec<f64> = cores.iter().map(Core::idle_percent).collect();
     let (least, core) = idle.iter().zip(cores).min_by(|a, b| a.0.total_cmp(b.0))?;
     Some(Idleness {
         device: name.to_owned(),
+        machine: machine.map(str::to_owned),
         cores: cores.len(),
         least_idle_core: core.number,
         least_percent: *least,
@@ -129,7 +142,7 @@ fn host_cores(watches: &[&Watch]) -> Vec<u32> {
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let idle: Vec<String> = self.devices.iter().map(ToString::to_string).collect();
-        let first = self.devices.first().map_or("", |device| device.device.as_str());
+        let first = self.devices.first().map(Idleness::place).unwrap_or_default();
         match &self.weakest {
             Weakest::First { margin } => {
                 write!(
@@ -164,23 +177,30 @@ impl fmt::Display for Chain {
 
 impl Chain {
     fn names(&self) -> String {
-        let names: Vec<&str> = self.devices.iter().map(|device| device.device.as_str()).collect();
+        let names: Vec<String> = self.devices.iter().map(Idleness::place).collect();
         names.join(" and ")
     }
 }
 
 impl fmt::Display for Idleness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { device, cores, least_idle_core, least_percent, mean_percent } = self;
+        let Self { cores, least_idle_core, least_percent, mean_percent, .. } = self;
+        let place = self.place();
         match cores {
-            1 => write!(f, "{device}: {least_percent:.0} % idle"),
-            _ => write!(f, "{device}: {least_percent:.0} % idle on core {least_idle_core}, {mean_percent:.0} % on all {cores}"),
+            1 => write!(f, "{place}: {least_percent:.0} % idle"),
+            _ => write!(f, "{place}: {least_percent:.0} % idle on core {least_idle_core}, {mean_percent:.0} % on all {cores}"),
         }
     }
 }
 
 impl Idleness {
+    /// Returns the name of the device, with that of its machine where it has one for itself.
+    pub fn place(&self) -> String {
+        let machine = self.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
+        format!("{}{machine}", self.device)
+    }
+
     fn use_of_its_cores(&self) -> String {
-        format!("{} used {:.0} % of a core", self.device, (100.0 - self.mean_percent) * self.cores as f64)
+        format!("{} used {:.0} % of a core", self.place(), (100.0 - self.mean_percent) * self.cores as f64)
     }
 }

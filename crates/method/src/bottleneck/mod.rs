@@ -36,9 +36,12 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     if lost.is_empty() {
         return None;
     }
-    let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
-    let at_most = WatchedCores { name: HIGHEST, cores: dut_cores(busiest(records, goal).as_slice()) };
-    let losing = WatchedCores { name: LOSING, cores };
+    let elsewhere = devices::least_idle_elsewhere(&lost);
+    let device = elsewhere.as_ref().map(|of| of.device.as_str());
+    let (cores, before) = (dut_cores(&lost, device), dut_cores(&passed, device));
+    let on = elsewhere.as_ref().map_or_else(String::new, |of| format!("on {} ", of.place()));
+    let at_most = WatchedCores { name: format!("{on}{HIGHEST}"), cores: dut_cores(busiest(records, goal).as_slice(), device) };
+    let losing = WatchedCores { name: format!("{on}{LOSING}"), cores };
     let cores = &losing.cores;
     let is_polling = lost.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
@@ -46,7 +49,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         .or_else(|| steal(cores, &before, nothing_lost(&lost)))
         .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| (!is_polling).then(|| saturation(&losing, &at_most)).flatten())
-        .or_else(|| (!is_polling).then(|| one_process_on_the_move(&lost, cores)).flatten())
+        .or_else(|| (!is_polling).then(|| one_process_on_the_move(&lost, &losing, device)).flatten())
         .or_else(|| {
             losses::event(&lost).map(|found| Bottleneck { evidence: with_shares(found.evidence, &losing, &at_most), ..found })
         })
@@ -94,7 +97,7 @@ pub fn busiest<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Option<&'a T
 
 /// The DUT's cores in some trials, and how sentences name these.
 struct WatchedCores {
-    name: &'static str,
+    name: String,
     cores: Vec<Core>,
 }
 
@@ -202,16 +205,17 @@ fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottlenec
 }
 
 /// A thread that the scheduler moves about fills no core, but the process time of all cores together is that of one, sample by sample.
-fn one_process_on_the_move(trials: &[&TrialRecord], cores: &[Core]) -> Option<Bottleneck> {
+fn one_process_on_the_move(trials: &[&TrialRecord], losing: &WatchedCores, device: Option<&str>) -> Option<Bottleneck> {
     const ONE_CORE: std::ops::RangeInclusive<u32> = 950..=1050;
-    let sums: Vec<u32> = trials.iter().flat_map(|record| cores::process_time(record)).collect();
+    let sums: Vec<u32> = trials.iter().flat_map(|record| cores::process_time(record, device)).collect();
     let ones = sums.iter().filter(|sum| ONE_CORE.contains(sum)).count();
-    if cores.len() < 2 || !cores::is_most(ones, sums.len()) {
+    if losing.cores.len() < 2 || !cores::is_most(ones, sums.len()) {
         return None;
     }
-    let all: Vec<&Core> = cores.iter().collect();
+    let all: Vec<&Core> = losing.cores.iter().collect();
     let evidence = format!(
-        "{LOSING} user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
+        "{} user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
+        losing.name,
         list(&all),
         sums.len()
     );

@@ -288,7 +288,7 @@ fn nothing_lost_or_nobody_watching_explains_nothing() {
 /// A device whose cores, numbered from 0, are so idle, per mille.
 fn device(name: &str, idle: &[u16]) -> DeviceWatch {
     let cores = (0..).zip(idle).map(|(number, idle)| core(number, |_| sample(0, 1000 - idle, 0))).collect();
-    DeviceWatch { device: name.to_owned(), cores, memory: vec![] }
+    DeviceWatch { device: name.to_owned(), machine: None, cores, memory: vec![] }
 }
 
 /// A trial of a chain of these on a host that gives so many cores to them.
@@ -356,6 +356,22 @@ fn one_device_is_no_chain_and_the_trials_of_all_repetitions_count() {
     let trials = [[100, 900], [300, 700]].map(|[ce, br]| chain(vec![device("ce", &[ce]), device("br", &[br])], 2));
     let found = weakest(&trials.iter().collect::<Vec<_>>()).expect("two devices");
     assert_eq!((found.devices[0].least_percent, found.weakest), (20.0, Weakest::First { margin: 60.0 }));
+}
+
+#[test]
+fn in_a_row_over_machines_the_core_that_is_full_is_told_with_its_device_and_its_machine() {
+    let on = |machine: &str, of: DeviceWatch| DeviceWatch { machine: Some(machine.to_owned()), ..of };
+    let row = |rate, lost, ce: &[u16]| {
+        let devices = vec![on("m1", device("ce", ce)), on("m2", device("br", &[700, 650]))];
+        trial(rate, lost, Some(Watch { devices, ..watch(vec![]) }))
+    };
+    let trials = [row(700_000, 0, &[300, 900]), row(800_000, 500, &[20, 900])];
+    let evidence = "on ce on m1 in the losing trials core 0: 98 % softirq in 14 of 14 samples; core 1 at 10 %; on ce on m1 in the highest \
+                    passing trial core 0 at 70 %";
+    assert_cause(&trials, Cause::OneCoreSoftirq, evidence);
+    let words = "the bottleneck is ce on m1: its busiest core was less idle by 63 points (ce on m1: 2 % idle on core 0, 46 % on all 2; br \
+                 on m2: 65 % idle on core 1, 68 % on all 2)";
+    assert_weakest(row(1, 0, &[20, 900]), words);
 }
 
 #[test]

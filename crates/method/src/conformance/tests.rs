@@ -30,6 +30,7 @@ fn test(name: &str, measure: Measure) -> Test {
         maximum: None,
         own_goals: None,
         cores: None,
+        device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
         series: None,
@@ -133,7 +134,7 @@ fn of_connections() -> Vec<Measure> {
 
 fn every_measure() -> Vec<Measure> {
     let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(DnsTest::required(role)));
-    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND };
+    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND, outstanding: None };
     measures().into_iter().chain(of_connections()).chain(dns).chain([Measure::ResponseTime(response)]).collect()
 }
 
@@ -286,7 +287,7 @@ fn one_direction_is_an_addition_to_both_and_no_substitute() {
 fn n_flows_are_compared_with_one() {
     let with = |count: u32, step_ns| {
         let traffic = TrafficSettings { flows: Some(Flows { count, step_ns }), ..TrafficSettings::RFC_4814 };
-        let series = Some(Series { name: "flows".into(), by: SeriesBy::Flows, at: f64::from(count) });
+        let series = Some(Series { name: "flows".into(), by: SeriesBy::Flows, at: f64::from(count), device: None });
         Test { traffic, series, ..test(&format!("flows-{count}"), Measure::Throughput) }
     };
     let many = plan(vec![with(100, 0), with_256_networks(with(100, 0))]);
@@ -308,7 +309,7 @@ fn n_flows_are_compared_with_one() {
 #[test]
 fn a_series_of_mixes_has_all_four() {
     let with = |percent: u32| {
-        let series = Some(Series { name: "mix".into(), by: SeriesBy::Background, at: f64::from(percent) });
+        let series = Some(Series { name: "mix".into(), by: SeriesBy::Background, at: f64::from(percent), device: None });
         let foreground = Share { foreground: 100 - percent, of: 100 };
         Test { series, foreground, ..test(&format!("mix-{percent}"), Measure::Throughput) }
     };
@@ -518,6 +519,18 @@ fn behind_a_real_authority_names_must_outlast_their_time_to_live() {
 }
 
 #[test]
+fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
+    let plan = of_dns64(|dns| dns.authority_on = Some("auth".into()));
+    assert_eq!(departures(&plan), [""; 0]);
+    let told = of_the_test(&plan, &plan.tests[0]);
+    let is_self_test = |clause: &&Clause| clause.clause.ends_with("9.2.1") && clause.level == Level::Must;
+    let self_test = told.iter().find(is_self_test).expect("a clause");
+    assert!(self_test.actual.contains("over a link of its own to the machine auth"), "{}", self_test.actual);
+    let names = told.iter().find(|clause| clause.requirement.contains("different names")).expect("a clause");
+    assert!(names.actual.ends_with("last longer than their time to live behind the authority on auth"), "{}", names.actual);
+}
+
+#[test]
 fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so() {
     let plan = plan_of(Measure::Dns(DnsTest::required(DnsRole::Authority)));
     let departures = departures(&plan);
@@ -527,12 +540,12 @@ fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so
 #[test]
 fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
     let response = |payload, subscribers: &[u32]| {
-        let settings = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 10 * SECOND };
+        let settings = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 10 * SECOND, outstanding: None };
         let of = |&count: &u32| {
             let mut step = test("clients", Measure::ResponseTime(settings));
             step.frame_sizes = vec![FrameSize(118)];
             (step.traffic.payload, step.traffic.subscribers) = (payload, Some(count));
-            step.series = Some(Series { name: "clients".into(), by: SeriesBy::Subscribers, at: count.into() });
+            step.series = Some(Series { name: "clients".into(), by: SeriesBy::Subscribers, at: count.into(), device: None });
             step
         };
         let plan = plan(subscribers.iter().map(of).collect());

@@ -1,7 +1,7 @@
 //! The devices of a plan, each with the tests that tell what it carries.
 
 use crate::measures::Measure;
-use crate::plan::{Plan, Test};
+use crate::plan::{CoreLimits, Plan, Test};
 use crate::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 
@@ -12,6 +12,8 @@ pub struct TestedDevice<'a> {
     pub dut: &'a str,
     /// The cores it may use, where tests say so.
     pub cores: Option<u32>,
+    /// The cores of each, where it is several in a row.
+    limits: CoreLimits,
     /// Throughput in both directions at once, of nothing but foreground traffic.
     pub throughput: Vec<&'a Test>,
     /// Connection establishment rates.
@@ -26,9 +28,17 @@ impl<'a> TestedDevice<'a> {
         let mut devices: Vec<Self> = Vec::new();
         for test in plan.tests.iter().filter(|test| is_telling(test)) {
             let (dut, cores) = (test.dut.as_str(), test.cores);
-            let known = devices.iter().position(|device| device.dut == dut && device.cores == cores);
+            let is_known = |device: &Self| device.dut == dut && device.limits == test.core_limits();
+            let known = devices.iter().position(is_known);
             let index = known.unwrap_or_else(|| {
-                devices.push(Self { dut, cores, throughput: Vec::new(), establishment: Vec::new(), capacity: Vec::new() });
+                devices.push(Self {
+                    dut,
+                    cores,
+                    limits: test.core_limits(),
+                    throughput: Vec::new(),
+                    establishment: Vec::new(),
+                    capacity: Vec::new(),
+                });
                 devices.len() - 1
             });
             devices[index].add(test);

@@ -196,9 +196,10 @@ impl Measurement for DnsTest {
 }
 
 fn set_up(dns: &DnsTest) -> Vec<Clause> {
-    let both = match &dns.authority {
-        None => "the tester is both".to_owned(),
-        Some(recipe) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
+    let both = match (&dns.authority, &dns.authority_on) {
+        (None, None) => "the tester is both".to_owned(),
+        (None, Some(machine)) => format!("the tester is the client here, and the authoritative server on the machine {machine}"),
+        (Some(recipe), _) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
     };
     vec![
         Clause::must(
@@ -280,7 +281,8 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 /// be observed whether one was, so none may be repeated before its time to live is over.
 fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
-    let Some(authority) = &dns.authority else {
+    let elsewhere = dns.authority_on.as_ref().map(|machine| format!("the authority on {machine}"));
+    let Some(authority) = dns.authority.clone().or(elsewhere) else {
         return (format!("{names}; the authority sees which of them the server already knew"), true);
     };
     let most = test.search.maximum.0;
@@ -331,10 +333,19 @@ fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 fn tester(dns: &DnsTest) -> Vec<Clause> {
     let quarter = format!("2 (r + 0.1 r) = 2.2 r, every answer within {}", seconds(dns.timeout_ns / 4));
     vec![
-        match dns.authority {
-            None => Clause::must(TESTER, SELF_TEST, "before the first trial; one at a rate that is not certified is invalid", true),
+        match (&dns.authority, &dns.authority_on) {
+            (None, None) => {
+                Clause::must(TESTER, SELF_TEST, "before the first trial; one at a rate that is not certified is invalid", true)
+            }
+            (None, Some(machine)) => {
+                let actual = format!(
+                    "before the first trial, over a link of its own to the machine {machine}, where every name has an AAAA record for it; a \
+                     trial at a rate that is not certified is invalid"
+                );
+                Clause::must(TESTER, SELF_TEST, actual, true)
+            }
             // Its zone has the AAAA records of the test, not one for every name.
-            Some(_) => Clause::must(
+            (Some(_), _) => Clause::must(
                 TESTER,
                 SELF_TEST,
                 "before the first trial, but the real authority answers as in the test: no data where a name has no AAAA record",

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(frames(Measure::Throughput), 10_000_000);
         let rates = vec![FrameRate(10), FrameRate(30), FrameRate(20)];
         assert_eq!(frames(Measure::FrameLossRate(LossScan { rates, until_lossless: false })), 300);
-        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND };
+        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND, outstanding: None };
         assert_eq!(frames(Measure::ResponseTime(response)), 300);
     }
 

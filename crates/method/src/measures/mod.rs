@@ -193,6 +193,11 @@ impl Measure {
         if let Self::Dns(dns) = self { Some(dns) } else { None }
     }
 
+    /// Returns the same to be changed.
+    pub fn dns_mut(&mut self) -> Option<&mut DnsTest> {
+        if let Self::Dns(dns) = self { Some(dns) } else { None }
+    }
+
     /// Returns how the capacity of the connection tracking table is searched for, where that is the result.
     pub fn table_capacity(&self) -> Option<&Capacity> {
         if let Self::TableCapacity(capacity) = self { Some(capacity) } else { None }

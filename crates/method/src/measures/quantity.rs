@@ -34,6 +34,23 @@ macro_rules! quantities {
     };
 }
 
+impl Quantity {
+    /// Returns whether it follows from the delays of frames on their way through the DUT, from one clock to another.
+    pub fn is_of_one_way_delays(self) -> bool {
+        matches!(
+            self,
+            Self::TypicalLatency
+                | Self::WorstCaseLatency
+                | Self::Pdv
+                | Self::MinimumDelay
+                | Self::HighDelay
+                | Self::IpdvMinimum
+                | Self::IpdvMedian
+                | Self::IpdvMaximum
+        )
+    }
+}
+
 quantities! {
     /// Frames not received over frames offered, per cent (RFC 2544 section 26.3).
     FrameLossRate: "frame-loss-rate", "Frame loss rate", Percent, Lower;

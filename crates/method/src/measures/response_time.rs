@@ -20,6 +20,7 @@ use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Requests from clients, each at the same rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,12 +30,20 @@ pub struct ResponseTime {
     pub rate_per_client: FrameRate,
     /// Time of sending, nanoseconds.
     pub duration_ns: u64,
+    /// Requests of each client that may wait for their replies; `None`: the clients wait for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<NonZeroU32>,
 }
 
 impl ResponseTime {
     /// Requests per second of all clients together.
     pub fn rate(&self, clients: u32) -> FrameRate {
         FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
+    }
+
+    fn trial(&self, clients: u32) -> TrialSpec {
+        let outstanding = self.outstanding.map(|each| each.get().saturating_mul(clients));
+        TrialSpec { outstanding, ..TrialSpec::response(self.rate(clients), self.duration_ns) }
     }
 }
 
@@ -52,8 +61,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
                correct request once, immediately; the response time is from the request's departure to the reply's arrival, \
                and the tester's own share of it is recorded. A request without a correct reply in time is lost, whether the \
                request or the reply was lost. Forwarded frames are requests and replies together. The paper's clients ran \
-               eight `ping6 -i0` each and waited for replies; here requests leave on schedule whatever happens to them, so an \
-               overloaded relay loses frames, while the paper's clients slowed down. CPU and memory are sampled ten times a \
+               eight `ping6 -i0` each and waited for replies: so do they with `outstanding = 8`. Without it, requests leave on \
+               schedule whatever happens to them, so an overloaded relay loses frames where the paper's clients slowed down. CPU and memory are sampled ten times a \
                second from outside; memory is the growth since before the first frame.",
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
     },
@@ -94,7 +103,8 @@ impl ResponseTime {
             }
         }
         let rate_per_client = keys.required("rate-per-client", units::rate).unwrap_or(FrameRate(1));
-        Self { rate_per_client, duration_ns: time(keys, "duration", defaults.trial_ns) }
+        let outstanding = keys.number("outstanding", request_count);
+        Self { rate_per_client, duration_ns: time(keys, "duration", defaults.trial_ns), outstanding }
     }
 }
 
@@ -146,12 +156,17 @@ impl Measurement for ResponseTime {
             Payload::Udp => "UDP",
         };
         let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
-        let loop_ = format!(
-            "every client sends {} requests/s for {}, whether replies come or not (open loop), so an overloaded relay gets no \
-            relief",
-            self.rate_per_client.0,
-            seconds(self.duration_ns)
-        );
+        let (rate, duration) = (self.rate_per_client.0, seconds(self.duration_ns));
+        let loop_ = match self.outstanding {
+            None => format!(
+                "every client sends {rate} requests/s for {duration}, whether replies come or not (open loop), so an overloaded relay \
+                gets no relief"
+            ),
+            Some(each) => format!(
+                "every client has up to {each} requests without a reply, and sends at most {rate} requests/s for {duration}; all \
+                clients share their allowance"
+            ),
+        };
         let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));
         vec![
             Clause::should(METHOD, "the load is raised by the number of clients, from one on", clients(&steps), is_raised),
@@ -159,7 +174,7 @@ impl Measurement for ResponseTime {
                 METHOD,
                 "eight `ping6 -i0` at a time on each client, which wait for their replies (closed loop)",
                 loop_,
-                false,
+                self.outstanding.is_some(),
             ),
             Clause::should(
                 METHOD,
@@ -179,13 +194,17 @@ impl Measurement for ResponseTime {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let spec = TrialSpec::response(self.rate(context.test.traffic.clients()), self.duration_ns);
+        let spec = self.trial(context.test.traffic.clients());
         Box::new(Single::new(spec, context.tries(), read))
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
         watched::values(result, watch)
     }
+}
+
+fn request_count(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a number of requests of each client, such as 8, not `{text}`"))
 }
 
 /// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a

@@ -50,6 +50,7 @@ fn plan(measure: Measure) -> Plan {
             maximum: None,
             own_goals: None,
             cores: None,
+            device_cores: Default::default(),
             ipv4_only: false,
             optional: false,
             series: None,

@@ -31,6 +31,9 @@ pub struct DnsTest {
     /// A real authoritative server in the place of the tester's own: the name of its recipe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<String>,
+    /// The machine of the authoritative server, by the name that ssh knows it by, where it is neither the tester's nor the device's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority_on: Option<String>,
 }
 
 /// The kind of server that is asked.
@@ -73,6 +76,7 @@ impl DnsTest {
             ttl_s: 3600,
             ports: 32,
             authority: None,
+            authority_on: None,
         }
     }
 }

@@ -82,7 +82,7 @@ mod tests {
             at_least: None,
             at_most: Some(300_000.0),
         };
-        let series = Some(Series { name: "t".to_owned(), by: SeriesBy::Cores, at: 1.0 });
+        let series = Some(Series { name: "t".to_owned(), by: SeriesBy::Cores, at: 1.0, device: None });
         let test = Test { expect: vec![Expectation::at_least(1e5), latency], series, ..Test::of("t", "d") };
         let text = toml::to_string(&test).expect("text");
         assert!(text.contains("quantity = \"typical-latency\""), "{text}");

@@ -22,13 +22,14 @@ impl Test {
             maximum: _,
             own_goals: _,
             cores,
+            device_cores,
             ipv4_only,
             optional: _,
             series: _,
             expect: _,
         } = self;
         // The device carries only IPv4 by what its links carry.
-        ((directions, foreground, traffic, stateful, frame_timeout_ns), (dut, cores, ipv4_only), measure)
+        ((directions, foreground, traffic, stateful, frame_timeout_ns), (dut, cores, device_cores, ipv4_only), measure)
     }
 
     /// Returns whether the throughput of this test is that of the other one, at the same frame size: the same device with the
@@ -82,6 +83,7 @@ mod tests {
         for other in [
             changed(|test| test.dut = "another".to_owned()),
             changed(|test| test.cores = Some(2)),
+            changed(|test| test.device_cores = [("br".to_owned(), 2)].into()),
             changed(|test| test.ipv4_only = true),
         ] {
             assert!(!usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");

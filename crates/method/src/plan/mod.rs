@@ -1,6 +1,7 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
 mod context;
+mod cores;
 mod dns;
 mod expectation;
 mod identity;
@@ -14,6 +15,7 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Soak, Tcp,
     TcpCapacity,
 };
+pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
@@ -22,12 +24,14 @@ pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
+use crate::measures::Quantity;
 use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything a run does, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +104,9 @@ pub struct Test {
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Cores of single devices of a row on machines of their own, by the name of the device or of its machine; the others have all of theirs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device_cores: BTreeMap<String, u32>,
     /// True if every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either link, and
     /// more of them fit into a second of the medium.
     #[serde(default)]
@@ -132,6 +139,12 @@ impl std::fmt::Display for Point {
 }
 
 impl Test {
+    /// Returns whether its results depend on how long each frame was on its way, from one clock to another.
+    pub fn needs_one_way_delays(&self, plan: &Plan) -> bool {
+        let of_delays = |quantity: &Quantity| quantity.is_of_one_way_delays();
+        self.trial_settings(plan).frame_timeout_ns > 0 || self.measure.info().quantities.iter().any(of_delays)
+    }
+
     /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
     pub fn of(name: &str, dut: &str) -> Self {
         Self {
@@ -149,6 +162,7 @@ impl Test {
             maximum: None,
             own_goals: None,
             cores: None,
+            device_cores: BTreeMap::new(),
             ipv4_only: false,
             optional: false,
             series: None,

@@ -13,6 +13,9 @@ pub struct Series {
     pub by: SeriesBy,
     /// This step's place on the axis: per cent, flows, cores.
     pub at: f64,
+    /// The device, or its machine, that the number of cores is of, where the steps differ in the cores of one device of a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 /// The property in which the steps of a series differ.

@@ -36,6 +36,31 @@ pub enum Ending {
     },
 }
 
+/// A file whose commands a run has run: a recipe of one of its devices, or a configuration of ssh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CodeFile {
+    /// The name of the recipe that it is part of; `ssh` of a configuration of ssh.
+    pub of: String,
+    /// The path as it was read; the name of the file where it came with sixbench.
+    pub path: String,
+    /// The SHA-256 of its octets, hexadecimal.
+    pub sha256: String,
+    /// The place that it came from.
+    pub origin: CodeOrigin,
+}
+
+/// The place that a file with commands came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CodeOrigin {
+    /// It came with sixbench.
+    BuiltIn,
+    /// The command line named its directory.
+    CommandLine,
+    /// The plan brought it along, or the results directory of a run that is resumed.
+    Plan,
+}
+
 /// A test that was not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedTest {

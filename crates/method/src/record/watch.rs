@@ -53,6 +53,9 @@ pub struct Watch {
 pub struct DeviceWatch {
     /// The name of its recipe.
     pub device: String,
+    /// The name by which ssh knows its machine, where it has another one than the tester.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The cores of the device, in its own numbering, all of the role [`CoreRole::Dut`].
     pub cores: Vec<CoreWatch>,
     /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
@@ -93,6 +96,14 @@ impl fmt::Display for DropPlace {
             Self::Conntrack => "conntrack",
             Self::Interface(name) => name,
         })
+    }
+}
+
+impl DeviceWatch {
+    /// Returns the name of the device, with that of its machine where it has one for itself: `jool-clat on ce`.
+    pub fn place(&self) -> String {
+        let machine = self.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
+        format!("{}{machine}", self.device)
     }
 }
 

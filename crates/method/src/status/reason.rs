@@ -229,7 +229,7 @@ fn is_most_of_all(records: &[&TrialRecord]) -> bool {
 
 /// Each kind of fault with the number of trials it occurred in, the most frequent first.
 fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
-    let each_kind = |faults: &Vec<Fault>| by_key(faults.iter().map(|fault| (discriminant(fault), fault.clone())));
+    let each_kind = |faults: &Vec<Fault>| by_key(faults.iter().map(|fault| (discriminant(fault.itself()), fault.clone())));
     let all = by_key(records.iter().flat_map(|record| each_kind(&record.result.faults)));
     let mut found: Vec<(Fault, u32)> = all.into_iter().map(|(_, trials)| (trials[0][0].clone(), trials.len() as u32)).collect();
     found.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));

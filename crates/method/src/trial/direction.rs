@@ -71,6 +71,10 @@ pub struct DirectionResult {
     /// One-way delay of the tagged frames among them, where the trial tags some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagged: Option<Delay>,
+    /// Time by which each delay may be wrong, nanoseconds: the clocks of the two machines of the tester may be apart by so much. `None` where one clock
+    /// saw the frame leave and arrive, or no delay was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_bound_ns: Option<u64>,
     /// Inter packet delay variation over pairs of received neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipdv: Option<Ipdv>,
@@ -146,11 +150,18 @@ impl DirectionResult {
             silence: None,
             delay: None,
             tagged: None,
+            clock_bound_ns: None,
             ipdv: None,
             delays: Vec::new(),
             wrong_fields: BTreeMap::new(),
             examples: Vec::new(),
         }
+    }
+
+    /// Returns the same counts, without a delay of any frame.
+    #[must_use]
+    pub fn without_delays(self) -> Self {
+        Self { delay: None, tagged: None, ipdv: None, delays: Vec::new(), clock_bound_ns: None, ..self }
     }
 
     /// Frames per second that were offered, between the first and the last; `None` of fewer than two.

@@ -42,6 +42,9 @@ pub enum Fault {
     /// Others disturbed the trial, and it was made again: it decides nothing.
     #[error("others disturbed the trial, so it was made again")]
     MadeAgain,
+    /// A fault of the machine that has one end of a tester on two machines, by the name of that machine; those of the other machine bear no name.
+    #[error("{of} (on {machine})")]
+    OnMachine { machine: String, of: Box<Fault> },
     /// The trial needs more open sockets and files than this process may have: nothing was sent.
     #[error("{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)")]
     TooFewDescriptors { needed: u64, allowed: u64 },
@@ -118,6 +121,14 @@ impl Fault {
     /// and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
 
+    /// Returns the fault itself, on whichever machine of the tester it was.
+    pub fn itself(&self) -> &Self {
+        match self {
+            Self::OnMachine { of, .. } => of.itself(),
+            fault => fault,
+        }
+    }
+
     /// Returns whether the cause lies outside of DUT and tester: others had the DUT's processors.
     pub fn is_of_the_machine(&self) -> bool {
         self.taken_ms().is_some()
@@ -125,7 +136,7 @@ impl Fault {
 
     /// Returns the time for which others had the DUT's processors, milliseconds, where that is the fault, else `None`.
     pub fn taken_ms(&self) -> Option<u64> {
-        match self {
+        match self.itself() {
             Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => Some(*milliseconds),
             _ => None,
         }
@@ -133,7 +144,7 @@ impl Fault {
 
     /// Returns by how much the tester was behind its schedule, nanoseconds, where that is the fault, else `None`.
     pub fn lateness_ns(&self) -> Option<u64> {
-        match self {
+        match self.itself() {
             Self::SentTooSlowly { nominal_ns, took_ns, .. } => Some(took_ns.saturating_sub(*nominal_ns)),
             Self::SenderStalled { worst_lateness_ns, .. } => Some(*worst_lateness_ns),
             Self::ReceiverStalled { worst_gap_ns, .. } => Some(*worst_gap_ns),
@@ -160,7 +171,7 @@ impl Fault {
     /// Returns whether the trial was not the one that was asked for, whatever it counted.
     pub fn always_invalidates(&self) -> bool {
         matches!(
-            self,
+            self.itself(),
             Self::SentTooSlowly { .. }
                 | Self::MadeAgain
                 | Self::TooFewDescriptors { .. }

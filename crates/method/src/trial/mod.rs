@@ -122,7 +122,7 @@ impl TrialResult {
 
     /// The frames of `of` that the tester's own faults may have cost or delayed, however many are missing.
     fn explicable(&self, of: Direction) -> u64 {
-        let excuse = |fault: &Fault| match fault {
+        let excuse = |fault: &Fault| match fault.itself() {
             Fault::SenderStalled { direction, frames, .. }
             | Fault::ReceiverStalled { direction, frames, .. }
             | Fault::ReceiveRingOverrun { direction, frames }
@@ -149,11 +149,11 @@ impl TrialResult {
         let most = |noted: fn(&Fault) -> Option<(Direction, u64)>| {
             self.faults.iter().filter_map(noted).filter(|(direction, _)| *direction == of).map(|(_, frames)| frames).max()
         };
-        let sender = most(|fault| match fault {
+        let sender = most(|fault| match fault.itself() {
             Fault::SenderStalled { direction, frames, .. } => Some((*direction, *frames)),
             _ => None,
         });
-        let receiver = most(|fault| match fault {
+        let receiver = most(|fault| match fault.itself() {
             Fault::ReceiverStalled { direction, frames, .. } => Some((*direction, *frames)),
             _ => None,
         });
@@ -174,7 +174,7 @@ impl TrialResult {
     /// thread that was away has to catch up.
     pub(crate) fn was_late_for_others(&self) -> bool {
         let late_ns = self.faults.iter().filter_map(Fault::lateness_ns).max().unwrap_or(0);
-        let kept_off = self.faults.iter().find_map(|fault| match fault {
+        let kept_off = self.faults.iter().find_map(|fault| match fault.itself() {
             Fault::TesterKeptOff { microseconds } => Some(microseconds * 1000),
             _ => None,
         });
@@ -186,7 +186,7 @@ impl TrialResult {
     /// fewer repetitions are needed to establish it.
     pub fn is_beyond_tester(&self) -> bool {
         let is_short = self.directions.iter().any(|d| d.offered < d.intended);
-        let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
+        let is_slow = |fault: &Fault| matches!(fault.itself(), Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
         is_short || self.faults.iter().any(|fault| is_slow(fault) || fault.is_certain())
     }
 

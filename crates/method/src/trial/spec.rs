@@ -20,6 +20,10 @@ pub struct TrialSpec {
     /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
     #[serde(default, rename = "opening", skip_serializing_if = "Option::is_none")]
     pub phase_one: Option<PhaseOne>,
+    /// Requests of all clients together that may wait for their replies: the sender waits, too, when there are so many (a closed loop). Then `rate`
+    /// is the highest that is sent. Where there is none, requests leave on schedule whatever happens to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<u32>,
 }
 
 /// Phase 1 of a stateful test (RFC 9693): one frame on each connection, none of them twice.
@@ -122,7 +126,7 @@ pub struct Tagging {
 impl TrialSpec {
     /// A constant load.
     pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { rate, duration_ns, kind: TrialKind::Constant, tagging: None, phase_one: None }
+        Self { rate, duration_ns, kind: TrialKind::Constant, tagging: None, phase_one: None, outstanding: None }
     }
 
     /// Requests at a constant rate, each of which is answered.

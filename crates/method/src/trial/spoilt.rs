@@ -54,7 +54,7 @@ impl TrialResult {
     pub fn spoilt(&self, of: Direction) -> Spoilt {
         let counted = self.directions.iter().find(|d| d.direction == of);
         let may_be_all = counted.is_some_and(|d| self.direction_verdict(d, LossRatio::ZERO) == Verdict::Invalid);
-        self.faults.iter().fold(Spoilt::default(), |spoilt, fault| match fault {
+        self.faults.iter().fold(Spoilt::default(), |spoilt, fault| match fault.itself() {
             Fault::SenderStalled { direction, frames, worst_lateness_ns: by_ns }
             | Fault::ReceiverStalled { direction, frames, worst_gap_ns: by_ns }
                 if *direction == of =>

@@ -57,6 +57,7 @@ fn throughput_test() -> Test {
         maximum: None,
         own_goals: None,
         cores: None,
+        device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
         series: None,

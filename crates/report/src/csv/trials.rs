@@ -49,7 +49,7 @@ fn of_trial(digest: &Digest<'_>, record: &TrialRecord) -> Vec<String> {
         .result
         .faults
         .iter()
-        .filter_map(|fault| Some(serde_json::to_value(fault).ok()?["fault"].as_str()?.to_owned()))
+        .filter_map(|fault| Some(serde_json::to_value(fault.itself()).ok()?["fault"].as_str()?.to_owned()))
         .collect();
     vec![
         input.plan.name.clone(),

@@ -1,9 +1,10 @@
 //! How idle devices were at the rate that was found: the mean over the repetitions, as in the figures of Lencse and Nagy.
 
-use super::PointDigest;
-use sixbench_method::record::{CoreWatch, TrialRecord, Watch};
+use super::{Digest, PointDigest};
+use sixbench_method::plan::Load;
+use sixbench_method::record::{CoreWatch, DeviceWatch, TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{TrialKind, Verdict};
 
 /// A device over the trials at the found rate.
 pub(crate) struct DeviceIdle {
@@ -17,6 +18,26 @@ pub(crate) struct CoreIdle {
     pub(crate) core: u32,
     /// Idle time in each interval, per cent: the mean of the trials that were as long.
     pub(crate) percent: Vec<f64>,
+}
+
+impl<'a> Digest<'a> {
+    /// Returns the trials that tell how idle devices were at the rate of a point: those at the very throughput that its searches found, where the plan
+    /// has a test that repeats it, as Lencse and Nagy did; else the passing trial at the highest load of each repetition.
+    pub(crate) fn trials_at_rate(&self, point: &PointDigest<'a>) -> Vec<&'a TrialRecord> {
+        let is_repeated = |other: &&PointDigest| {
+            let mut searches =
+                other.outcomes.iter().filter_map(|outcome| outcome.load.as_ref()).flat_map(|load| &load.searches);
+            other.test.measure.load() == Some(Load::OfThroughput(1.0))
+                && other.size() == point.size()
+                && searches.any(|search| search.test == point.test.name)
+        };
+        let records = self.points.iter().filter(is_repeated).flat_map(|other| other.records.iter().copied());
+        let is_sound = |record: &&TrialRecord| {
+            record.result.spec.kind == TrialKind::Constant && record.result.verdict(point.first_goal()) != Verdict::Invalid
+        };
+        let repeated: Vec<_> = records.filter(is_sound).collect();
+        if repeated.is_empty() { point.found_trials(point.first_goal()) } else { repeated }
+    }
 }
 
 impl<'a> PointDigest<'a> {
@@ -35,19 +56,19 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
         let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_ref()).collect();
         let Some(first) = watches.first() else { return Vec::new() };
-        let device = |device: &str, cores: Vec<&CoreWatch>| DeviceIdle {
-            device: device.to_owned(),
+        let device = |device: String, cores: Vec<&CoreWatch>| DeviceIdle {
+            device,
             interval_ns: first.interval_ns,
             cores: idle_cores(&cores),
         };
         let of_host = || watches.iter().flat_map(|watch| watch.dut_cores()).collect();
-        let of_device = |name: &str| {
-            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
-            device(name, watched.flat_map(|device| &device.cores).collect())
+        let of_device = |of: &DeviceWatch| {
+            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == of.device);
+            device(of.place(), watched.flat_map(|device| &device.cores).collect())
         };
         let found = match first.devices.is_empty() {
-            true => vec![device(dut, of_host())],
-            false => first.devices.iter().map(|watched| of_device(&watched.device)).collect(),
+            true => vec![device(dut.to_owned(), of_host())],
+            false => first.devices.iter().map(of_device).collect(),
         };
         found.into_iter().filter(|device| !device.cores.is_empty()).collect()
     }

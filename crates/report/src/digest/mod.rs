@@ -24,8 +24,8 @@ pub(crate) use steps::CapacityStep;
 
 use crate::{Input, ReportError};
 use sixbench_method::lists::each_once;
-use sixbench_method::plan::{Measure, Stateful, Test};
-use sixbench_method::record::{FORMAT, PathFacts, TrialRecord};
+use sixbench_method::plan::{Measure, Point, Stateful, Test};
+use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord, by_point};
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
@@ -42,16 +42,38 @@ pub(crate) struct Digest<'a> {
     pub(crate) planned: Vec<PlannedPoint<'a>>,
     /// How far the figures may be trusted; `None` where nothing was measured.
     pub(crate) trust: Option<Trust>,
+    pub(crate) hosts: RepetitionHosts<'a>,
 }
 
 impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
         let planned = planned_points(input.plan, input.records, input.outcomes, input.facts);
         let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
-        let digest = |planned: &PlannedPoint<'a>| PointDigest::new(input, planned.test, planned.point.clone());
-        let [points, left_out] = [points, left_out].map(|list| list.into_iter().map(digest).collect());
+        let mut records = by_point(input.records);
+        let mut digest = |planned: &PlannedPoint<'a>| {
+            let of_point = records.remove(&planned.point).unwrap_or_default();
+            PointDigest::new(input, planned.test, planned.point.clone(), of_point)
+        };
+        let mut digests = |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
+        let (points, left_out) = (digests(points), digests(left_out));
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
-        Self { input, points, left_out, planned, trust }
+        let hosts = RepetitionHosts::new(input.facts, input.records);
+        Self { input, points, left_out, planned, trust, hosts }
+    }
+
+    /// Returns what `view` says of the results of each host alone, with the name of the host; once, with an empty name, where there is one host. Results
+    /// of two hosts are not to be compared: a repetition that was made on two is left out.
+    pub(crate) fn of_each_host<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(String, T)> {
+        if !self.hosts.are_several() {
+            return vec![(String::new(), view(self))];
+        }
+        let of_host = |host: &str| {
+            let is_own = |point: &Point, repetition| self.hosts.is_only_on(host, point, repetition);
+            let records = self.input.records.iter().filter(|r| is_own(&r.point, r.repetition)).cloned().collect::<Vec<_>>();
+            let outcomes = self.input.outcomes.iter().filter(|o| is_own(&o.point, o.repetition)).cloned().collect::<Vec<_>>();
+            view(&Digest::new(&Input { records: &records, outcomes: &outcomes, ..*self.input }))
+        };
+        self.hosts.all().into_iter().map(|host| (host.to_owned(), of_host(host))).collect()
     }
 
     /// Every planned point, those of tests that were left out before the run began last.
@@ -63,6 +85,13 @@ impl<'a> Digest<'a> {
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
         let test = self.input.plan.test(&record.point.test);
         record.result.verdict(test.map_or(LossRatio::ZERO, |test| test.first_goal(self.input.plan)))
+    }
+
+    /// Returns the time by which delays of these points may be wrong at most, nanoseconds; `None` where one clock saw frames leave and arrive.
+    pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
+        let is_of_points = |record: &&TrialRecord| points.iter().any(|point| point.point == record.point);
+        let directions = self.input.records.iter().filter(is_of_points).flat_map(|record| &record.result.directions);
+        directions.filter_map(|direction| direction.clock_bound_ns).max()
     }
 
     /// Returns whether trials are invalid for their connections rather than for the tester.

@@ -27,8 +27,7 @@ pub(crate) struct PointDigest<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point) -> Self {
-        let records: Vec<&TrialRecord> = input.records.iter().filter(|r| r.point == point).collect();
+    pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point, records: Vec<&'a TrialRecord>) -> Self {
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = test.loss_goals(input.plan).iter().enumerate();
         let reason = invalid_reason(&records);

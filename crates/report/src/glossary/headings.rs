@@ -1,9 +1,10 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
 /// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
-pub(super) const HEADINGS: [(&str, &str); 63] = [
+pub(super) const HEADINGS: [(&str, &str); 65] = [
     ("every-planned-point", "status"),
     ("the-run", "run"),
+    ("files-whose-commands-were-run", "recipe"),
     ("results", "throughput"),
     ("tl", "latency"),
     ("wcl", "latency"),
@@ -60,6 +61,7 @@ pub(super) const HEADINGS: [(&str, &str); 63] = [
     ("where-the-tester-fell-short", "verdict"),
     ("by-frame-size", "frame-size"),
     ("summaries-by-rfc-2330", "summary"),
+    ("relative-performance", "summary"),
     ("every-quantity-with-every-statistic", "summary"),
     ("behind-the-numbers", "summary"),
     ("what-these-numbers-are", "summary"),

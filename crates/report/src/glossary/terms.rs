@@ -3,12 +3,20 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 42] = [
+pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "trust",
         definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
         clause: "this project",
         here: "Each rule looks at one thing, and the worst of them is the level of the run. The rules are below.",
+        unit: "none",
+    },
+    Term {
+        name: "recipe",
+        definition: "A file that says how a device under test is set up, and what traffic it understands.",
+        clause: "this project",
+        here: "Its commands are run by the user who starts the run, mostly root: it is code, where a plan is data. One that a plan brings \
+               along is run only after a yes, or with --trust-recipes; reports list the files with their SHA-256.",
         unit: "none",
     },
     Term {

@@ -111,6 +111,9 @@ struct JsonRepetition<'a> {
     repetition: u32,
     trials: u32,
     invalid: u32,
+    /// The names of the hosts that measured it, of a run that several measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<String>,
     /// The searches that its load came from, where others made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     load: Option<&'a LoadSource>,
@@ -170,7 +173,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         dns: queries::of(digest, point),
         goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
-        repetitions: point.outcomes.iter().map(|o| repetition(o)).collect(),
+        repetitions: point.outcomes.iter().map(|o| repetition(digest, o)).collect(),
     }
 }
 
@@ -215,10 +218,11 @@ fn quantity(sample: &PointSample) -> JsonQuantity {
     }
 }
 
-fn repetition(outcome: &Outcome) -> JsonRepetition<'_> {
+fn repetition<'p>(digest: &Digest, outcome: &'p Outcome) -> JsonRepetition<'p> {
     let brackets = outcome.brackets.iter().map(bracket).collect();
     let &Outcome { repetition, trials, invalid, ref load, ref values, .. } = outcome;
-    JsonRepetition { repetition, trials, invalid, load: load.as_ref(), brackets, values }
+    let hosts = if digest.hosts.are_several() { digest.hosts.of(&outcome.point, repetition) } else { Vec::new() };
+    JsonRepetition { repetition, trials, invalid, hosts, load: load.as_ref(), brackets, values }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

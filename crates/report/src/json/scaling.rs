@@ -12,6 +12,9 @@ use sixbench_method::scaling::{Fit, NoFit};
 #[derive(Serialize, JsonSchema)]
 pub(super) struct JsonScaling<'a> {
     series: &'a str,
+    /// The device of a row, or its machine, whose cores these are, where those of the others do not differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores_of: Option<&'a str>,
     /// The frame size; `null` for DNS queries.
     frame_size: Option<u16>,
     /// The unit of rates and of λ.
@@ -68,6 +71,7 @@ fn of<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
     let refusals = fits.iter().filter_map(|fit| fit.as_ref().err());
     JsonScaling {
         series: scaling.name,
+        cores_of: scaling.device,
         frame_size: scaling.size.map(|size| size.0),
         rate_unit: full_rate_unit(scaling.measure),
         steps: (0..scaling.steps.len()).map(|place| step(digest, scaling, place)).collect(),

@@ -43,7 +43,8 @@ fn panel(scaling: &Scaling) -> Panel {
     plots.push(measured(scaling));
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
-    let layout = style::panel(&plots, &title, "cores of the DUT", &style::rate_label(scaling.measure));
+    let cores = format!("cores of {}", scaling.device.unwrap_or("the DUT"));
+    let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
 
@@ -75,8 +76,8 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
         id: "idle",
         title: "CPU idle time at the found rate",
         caption:
-            "One line for each core: the idle time in the passing trial at the highest load of each repetition, averaged. \
-                  In a chain of devices, the one with a core near 0 % is the bottleneck."
+            "One line for each core: the idle time in the passing trial at the highest load of each repetition, or in the trials \
+                  of a test that repeats the found rate, averaged. In a chain of devices, the one with a core near 0 % is the bottleneck."
                 .to_owned(),
         panels: steps().flat_map(|step| idle_panels(digest, step.point)).collect(),
         notes: steps().filter_map(|step| bottleneck(step)).collect(),
@@ -85,7 +86,7 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
 }
 
 fn idle_panels(digest: &Digest, point: &PointDigest) -> Vec<Panel> {
-    let trials = point.found_trials(point.first_goal());
+    let trials = digest.trials_at_rate(point);
     let devices = point.idle_devices(&trials, digest.dut_title(point.test));
     devices.iter().map(|device| idle_panel(point, &trials, device)).collect()
 }

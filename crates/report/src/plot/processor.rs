@@ -52,7 +52,10 @@ fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w Cor
     if point.test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores) {
         return Vec::new();
     }
-    let of = |device: &'w DeviceWatch| device.cores.iter().map(|core| (format!("{}, core {}", device.device, core.core), core));
+    let of = |device: &'w DeviceWatch| {
+        let place = device.place();
+        device.cores.iter().map(move |core| (format!("{place}, core {}", core.core), core))
+    };
     watch.devices.iter().flat_map(of).collect()
 }
 

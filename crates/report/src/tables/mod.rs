@@ -7,6 +7,7 @@ pub(crate) mod loss;
 pub(crate) mod mix;
 pub(crate) mod path;
 pub(crate) mod points;
+pub(crate) mod relative;
 pub(crate) mod repeated;
 pub(crate) mod resources;
 pub(crate) mod response;

@@ -91,6 +91,15 @@ const FORMATS: [Format; 5] = [
     },
 ];
 
+/// Returns what is to be said of delays from the clock of one machine to that of another.
+fn clock_note(bound_ns: u64) -> String {
+    format!(
+        "Frames left by the clock of one machine and arrived by that of another: each delay may be wrong by {:.4} ms, by which the clocks may have been \
+         apart at most.",
+        bound_ns as f64 / 1e6
+    )
+}
+
 /// The tables of all these measures, each with a name for its place in the page.
 pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
     FORMATS.iter().map(|format| (format.id, format.table(digest))).collect()
@@ -106,6 +115,11 @@ impl Format {
             .with_note(self.note)
             .with_note(percentile_note(samples().map(|s| &s.summary)))
             .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)
+            .with_notes(digest.clock_bound_ns(&points).filter(|_| self.is_of_delays()).map(clock_note))
+    }
+
+    fn is_of_delays(&self) -> bool {
+        self.quantities.iter().any(|(quantity, _)| quantity.is_of_one_way_delays())
     }
 
     fn columns(&self) -> Vec<String> {

@@ -27,9 +27,12 @@ fn rates(sizes: &[Scaling]) -> Table {
         commonly_searched(first.measure, common_goal(first.steps.iter().map(|step| step.point))),
         full_rate_unit(first.measure)
     );
+    let whose = first.device.map_or_else(String::new, |device| {
+        format!(" The cores are those of {device} alone; every other device has the same number in all rows.")
+    });
     let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS.split("; ")).with_rows(rows).with_note(format!(
         "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
-         Efficiency: the median per core divided by that with the fewest cores."
+         Efficiency: the median per core divided by that with the fewest cores.{whose}"
     ));
     sizes.iter().flat_map(|scaling| fitted(scaling)).fold(table, Table::with_note)
 }
@@ -79,18 +82,19 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
     let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(
-        "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
-         the last sample of a trial.",
+        "Processor time left over in the passing trial at the highest load of each repetition, or, where the plan repeats the \
+         found rate in a test of its own, in the trials of that test; averaged, without the first and the last sample of a \
+         trial.",
     );
     steps().filter_map(|step| bottleneck(step)).fold(table, Table::with_note)
 }
 
 fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
-    let trials = step.point.found_trials(step.point.first_goal());
+    let trials = digest.trials_at_rate(step.point);
     let rates = || trials.iter().map(|trial| trial.result.spec.rate.0);
     let [low, high] = [rates().min(), rates().max()].map(|rate| short(rate.unwrap_or(0) as f64));
     let row = |of: &Idleness| {
-        let mut row = vec![size_cell(step.point.size()), step.step.cores.to_string(), of.device.clone()];
+        let mut row = vec![size_cell(step.point.size()), step.step.cores.to_string(), of.place()];
         row.extend([low.clone(), high.clone(), trials.len().to_string()]);
         row.extend([three_digits(of.mean_percent), three_digits(of.least_percent), of.least_idle_core.to_string()]);
         row
@@ -101,7 +105,8 @@ fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
 /// `84 bytes, 16 cores: the bottleneck is plat ...`.
 pub(crate) fn bottleneck(step: &ScaledStep) -> Option<String> {
     let chain = step.chain()?;
-    let cores = count(step.step.cores.get().into(), "core");
+    let of = step.device.map_or_else(String::new, |device| format!(" of {device}"));
+    let cores = count(step.step.cores.get().into(), "core") + &of;
     let size = step.point.size().map_or(String::new(), |size| format!("{}, ", frames(Some(size))));
     Some(format!("{size}{cores}: {chain}."))
 }

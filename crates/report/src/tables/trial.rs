@@ -86,10 +86,15 @@ fn field_rows(digest: &Digest, test: &Test) -> Vec<Vec<String>> {
     fields.into_iter().map(row).collect()
 }
 
-fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d DirectionResult> {
+/// Returns the trials of all points of a test.
+fn records<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d TrialRecord> {
     let name = test.name.clone();
-    let records = digest.input.records.iter().filter(move |r| r.point.test == name);
-    records.flat_map(|r| r.result.directions.iter())
+    let points = digest.all_points().filter(move |point| point.test.name == name);
+    points.flat_map(|point| point.records.iter().copied())
+}
+
+fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d DirectionResult> {
+    records(digest, test).flat_map(|r| r.result.directions.iter())
 }
 
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
@@ -98,8 +103,8 @@ pub(crate) fn examples(digest: &Digest) -> Vec<String> {
 
 /// Connections that were lost have a table of their own.
 fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
-    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.kind.connections().is_none();
-    let directions = digest.input.records.iter().filter(of_frames).flat_map(|r| &r.result.directions);
+    let of_frames = |r: &&TrialRecord| r.result.spec.kind.connections().is_none();
+    let directions = records(digest, test).filter(of_frames).flat_map(|r| &r.result.directions);
     let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
     // The same wrong frame comes in every trial: each kind is told once.
     let mut told = std::collections::BTreeSet::new();
@@ -139,6 +144,7 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
 
 pub(crate) fn kind(fault: &Fault) -> &'static str {
     match fault {
+        Fault::OnMachine { of, .. } => kind(of),
         Fault::SentTooSlowly { .. } => "sent too slowly",
         Fault::SenderStalled { .. } => "sender stalled",
         Fault::ReceiverStalled { .. } => "receiver stalled",

@@ -15,10 +15,17 @@ use crate::digest::Digest;
 use crate::status;
 use sixbench_method::status::Stop;
 
-/// Returns the one sentence above everything.
+/// Returns the one sentence above everything; of several hosts that of the first with a throughput.
 pub(crate) fn headline(digest: &Digest) -> String {
+    let of_hosts = digest.of_each_host(throughput::headline).into_iter();
+    let throughput = of_hosts.filter_map(|(host, sentence)| Some(on_host(&host, sentence?))).next();
     let first = || rates(digest).into_iter().chain(values::sentences(digest)).next();
-    throughput::headline(digest).or_else(first).unwrap_or_else(|| nothing(digest))
+    throughput.or_else(first).unwrap_or_else(|| nothing(digest))
+}
+
+/// Returns a sentence with the host that it is about, where there are several.
+fn on_host(host: &str, sentence: String) -> String {
+    if host.is_empty() { sentence } else { format!("On {host}: {sentence}") }
 }
 
 /// The verdict, one sentence each, the most important first.
@@ -40,6 +47,11 @@ pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
 
 /// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
+    let of_hosts = digest.of_each_host(rates_of_host).into_iter();
+    of_hosts.flat_map(|(host, sentences)| sentences.into_iter().map(move |sentence| on_host(&host, sentence))).collect()
+}
+
+fn rates_of_host(digest: &Digest) -> Vec<String> {
     let rates =
         throughput::sentences(digest).into_iter().chain(connections::sentences(digest)).chain(queries::sentences(digest));
     rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()

@@ -66,8 +66,9 @@ fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let bound = Bound::of_ratio(last.limits().is_median_open, first.limits().is_median_open).words()?;
     let [few, many, gain] = [*few, *many, gain].map(three_digits);
     Some(format!(
-        "{}: with {many} of the DUT's cores {bound}{gain} times the {} of {few}{}.",
+        "{}: with {many} of {} cores {bound}{gain} times the {} of {few}{}.",
         steps.name,
+        steps.device.map_or_else(|| "the DUT's".to_owned(), |device| format!("{device}'s")),
         in_a_sentence(&commonly_searched(steps.measure()?, common_goal([*first, *last]))),
         last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()
     ))

@@ -23,6 +23,16 @@ fn a_run_is_the_same_in_latex_and_in_rows_of_values() {
 }
 
 #[test]
+fn delays_from_the_clock_of_one_machine_to_that_of_another_have_their_bound_below() {
+    let mut sample = Sample::of_every_measure().only(&["latency"]);
+    assert!(!markdown(&sample.input()).contains("each delay may be wrong"));
+    let mut directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
+    directions.next().expect("a direction").clock_bound_ns = Some(250_000);
+    let text = markdown(&sample.input());
+    assert!(text.contains("each delay may be wrong by 0.2500 ms"), "{text}");
+}
+
+#[test]
 fn every_row_of_a_latex_table_has_all_its_columns() {
     let text = latex(&Sample::of_every_measure().input());
     assert!(assert_rows_are_whole(&text) > 15);

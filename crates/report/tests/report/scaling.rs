@@ -112,3 +112,18 @@ fn every_row_of_the_file_has_all_its_columns() {
     text.lines().for_each(|line| assert_eq!(line.split(',').count(), 16, "{line}"));
     assert!(latex(&Sample::of_chains().input()).contains("Core scaling: xlat"));
 }
+
+#[test]
+fn idle_time_is_that_of_the_trials_that_repeat_the_rate_where_there_are_some() {
+    let row = |sample: &Sample| {
+        let text = markdown(&sample.input());
+        let (_, table) = text.split_once("## Idle time at the found rate: xlat\n").expect("a table");
+        let row = table.lines().find(|line| line.starts_with("| 84 | 1 | jool-plat |")).expect("one core").to_owned();
+        row.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let (found, repeated) = (row(&Sample::of_chains()), row(&Sample::of_repeated_chains()));
+    let idle = |row: &[String]| row[7].parse::<f64>().expect("a share");
+    assert_eq!((found[6].as_str(), repeated[6].as_str()), ("3", "5"), "{found:?} {repeated:?}");
+    assert!(idle(&found) < 5.0 && (49.0..52.0).contains(&idle(&repeated)), "{found:?} {repeated:?}");
+    assert_eq!(repeated[4], repeated[5], "all at the median");
+}

@@ -22,9 +22,9 @@ pub(super) fn job(
 ) -> Result<(DnsEnds, DnsSettings), String> {
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
-    let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+    let left = recipe.foreground.left;
     let is_ours = dns.role.asks_tester() && dns.authority.is_none();
-    let listen = SocketAddr::new(right.destination, AUTHORITY_PORT);
+    let listen = authority_address(recipe);
     let ends = DnsEnds {
         client_namespace: None,
         client: Some(left.source),
@@ -33,6 +33,11 @@ pub(super) fn job(
         external: None,
     };
     Ok((ends, dns_settings(recipe, dns, settings)?))
+}
+
+/// Returns the address at which the server of a recipe asks the authority.
+pub(crate) fn authority_address(recipe: &Recipe) -> SocketAddr {
+    SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT)
 }
 
 fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Result<DnsSettings, String> {

@@ -10,7 +10,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
-use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -28,9 +28,33 @@ pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, Run
 }
 
 fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestResult, RunError> {
+    let what = format!("DNS over loopback, client and authority, {name}");
+    looped(what, Ipv6Addr::LOCALHOST.into(), cores, settings(), stop)
+}
+
+/// Measures the highest rate that is looped with every answer right within a quarter of the timeout of `settings`.
+pub(super) fn looped(
+    what: String,
+    host: IpAddr,
+    cores: &[u32],
+    settings: DnsSettings,
+    stop: &Arc<AtomicBool>,
+) -> Result<SelftestResult, RunError> {
+    let certificate = tester(host, cores, settings, stop)?.certify(MOST, DURATION_NS)?;
+    let rate = certificate.map_or(0, |certificate| certificate.rate);
+    let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
+    Ok(SelftestResult::new(what, per_second, "queries/s"))
+}
+
+/// Returns a tester whose authority is at an address of the loopback interface.
+pub(super) fn tester(
+    host: IpAddr,
+    cores: &[u32],
+    settings: DnsSettings,
+    stop: &Arc<AtomicBool>,
+) -> Result<DnsTester, RunError> {
     // A port that is free: the authority takes it over at once.
-    let any = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
-    let listen = UdpSocket::bind(any).and_then(|socket| socket.local_addr())?;
+    let listen = UdpSocket::bind(SocketAddr::new(host, 0)).and_then(|socket| socket.local_addr())?;
     let looped = Some((listen, "loopback".to_owned()));
     let ends = DnsEnds {
         client_namespace: None,
@@ -40,15 +64,10 @@ fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestR
         external: None,
     };
     let layout = Layout { cores: cores.to_vec() };
-    let mut tester = DnsTester::new(Isolation::Unknown.admit(ends)?, settings(), layout, stop.clone());
-    let certificate = tester.certify(MOST, DURATION_NS)?;
-    let rate = certificate.map_or(0, |certificate| certificate.rate);
-    let what = format!("DNS over loopback, client and authority, {name}");
-    let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
-    Ok(SelftestResult::new(what, per_second, "queries/s"))
+    Ok(DnsTester::new(Isolation::Unknown.admit(ends)?, settings, layout, stop.clone()))
 }
 
-fn settings() -> DnsSettings {
+pub(super) fn settings() -> DnsSettings {
     let DnsTest { timeout_ns, ttl_s, ports, cached_names, .. } = DnsTest::required(DnsRole::Authority);
     let population = NamePopulation { with_aaaa: 100 };
     DnsSettings {

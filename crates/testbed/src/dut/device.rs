@@ -86,21 +86,17 @@ impl Dut {
         Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
-    /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
-    /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
+    /// Brings the device up on a machine of its own, which was made its place. Everything that is done there is undone there, in reverse, when
+    /// this is dropped; also when the connection breaks or this process is killed.
     ///
     /// # Errors
-    /// A command that fails, a connection that is lost, or any reason for which [`remote::RemoteMachine::check`] refuses the machine.
-    /// All that was done until then is undone.
+    /// A command that fails, or a connection that is lost. All that was done until then is undone.
     pub(crate) fn bring_up_on(
-        machine: &remote::RemoteMachine,
         recipe: &Recipe,
-        run: &str,
-        shell: &Shell,
+        (context, vars): (ExecContext, TemplateVars),
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        shell.transcript().comment(&format!("the device: {}", recipe.title));
-        let (context, vars) = remote::prepare(recipe, machine, (run, options), shell)?;
+        context.shell.transcript().comment(&format!("the device: {}", recipe.title));
         let vars = with_options(recipe, options, vars)?;
         remote::write_sysctls(recipe, &context, &vars)?;
         let directory = Directory::make(&context)?;
@@ -143,8 +139,10 @@ impl Dut {
         (self.running.recipe().host == DeviceHost::Memif).then(|| sockets(self.running.directory()))
     }
 
+    /// Returns an error if the device has ended, or if its machine does not answer any more: a connection that hangs is silent otherwise.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
+        self.running.context().shell.check_answers()?;
         self.running.check_alive()
     }
 
@@ -158,10 +156,14 @@ impl Dut {
         let holder = self.holder.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
+        let remote = match self.running.context().shell.target() {
+            ExecTarget::Ssh(remote) => Some(remote.destination().to_owned()),
+            _ => None,
+        };
         Watched {
             polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
-            devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
+            devices: self.source().map(|source| WatchedDevice { name, machine: remote, source }).into_iter().collect(),
             holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
             // Those of a virtual machine are in no file of this kernel.
             tracked: holder.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),

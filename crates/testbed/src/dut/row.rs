@@ -1,6 +1,6 @@
 //! What is under test: a device, or several in a row (RFC 8219 section 4.2). Seen from the tester they are one.
 
-use super::RemoteMachine;
+use super::{RemoteMachine, remote};
 use crate::dut::connections::ConnectionTable;
 use crate::dut::device::Dut;
 use crate::dut::template_vars::DutOptions;
@@ -9,6 +9,7 @@ use crate::monitor::{WatchSource, Watched, WatchedDevice};
 use crate::net::{Cores, LinkSettings, Topology};
 use crate::recipe::Recipe;
 use sixbench_method::record::DutFacts;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The devices of a topology, from left to right. Dropping it ends them.
@@ -69,15 +70,31 @@ impl Devices {
         Self { facts, names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] }
     }
 
-    /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.
+    /// Brings up what `recipe` stands for on machines of their own, one for each device, from left to right. `run` tells several testbeds of one
+    /// process apart. Everything that is done there is undone there when this is dropped; also when a connection breaks or this process is killed.
+    ///
+    /// # Errors
+    /// Another number of machines than of devices, a command that fails, a connection that is lost, machines that are not cabled to each other, or
+    /// any reason for which [`RemoteMachine::check`] refuses a machine. All that was done until then is undone.
     pub fn bring_up_on(
-        machine: &RemoteMachine,
+        machines: &[RemoteMachine],
         recipe: &Recipe,
         run: &str,
         shell: &Shell,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        Dut::bring_up_on(machine, recipe, run, shell, options).map(|dut| Self::one(recipe, dut))
+        let places = remote::prepare(machines, recipe, (run, options), shell)?;
+        let parts = recipe.devices();
+        // The rightmost first, as in namespaces. Each place is undone with its device, or with those that are left when one fails.
+        let bring_up = |(part, place)| Dut::bring_up_on(part, place, options);
+        let mut duts = parts.iter().zip(places).rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
+        duts.reverse();
+        if let [_] = &duts[..] {
+            return Ok(Self::one(recipe, duts.remove(0)));
+        }
+        let facts = DutFacts { machine: facts_of_machines(machines, &duts), ..facts(recipe, parts, &duts) };
+        let names = parts.iter().map(|part| part.name.clone()).collect();
+        Ok(Self { facts, names, own_cores: vec![], duts })
     }
 
     /// Returns the paths of the sockets that the device serves, left and right; `None` of devices with interfaces.
@@ -117,7 +134,11 @@ impl Devices {
         // A device that is this kernel's own is seen by its cores, where they are its alone.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
             if !all.devices.iter().any(|device| device.name == *name) {
-                all.devices.push(WatchedDevice { name: name.clone(), source: WatchSource::HostCores(cores.clone()) });
+                all.devices.push(WatchedDevice {
+                    name: name.clone(),
+                    machine: None,
+                    source: WatchSource::HostCores(cores.clone()),
+                });
             }
         }
         all
@@ -137,6 +158,15 @@ impl Devices {
     pub fn restart(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart)
     }
+}
+
+/// Returns the facts of all machines of a row, each with the name of its machine before its own.
+fn facts_of_machines(machines: &[RemoteMachine], duts: &[Dut]) -> BTreeMap<String, String> {
+    let of_machine = |(machine, dut): (&RemoteMachine, &Dut)| {
+        let name = machine.name().to_owned();
+        dut.machine_facts().into_iter().map(move |(fact, value)| (format!("{name}: {fact}"), value))
+    };
+    machines.iter().zip(duts).flat_map(of_machine).collect()
 }
 
 /// Returns the facts of a single device unchanged; for several devices, merges the facts of all, each under the name of its

@@ -2,7 +2,7 @@
 //! the tester's ends, is the caller's business.
 
 use crate::dut::template_vars::{TemplateVars, Zone};
-use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
+use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted};
 use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
 use sixbench_method::text::visible;
@@ -43,6 +43,8 @@ impl ExecContext {
 
     /// Starts a process that is to stay, pinned to the cores of this place.
     pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+        // Where the connection hangs, the session that holds it does not end.
+        self.undo.as_ref().map_or(Ok(()), |undo| undo.by_line_once(ending_line(log)))?;
         self.shell.start(&self.core_list(), words, log)
     }
 }

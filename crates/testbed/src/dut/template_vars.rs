@@ -4,6 +4,7 @@ use crate::dut::lines;
 use crate::dut::subscriber::{self, Subscriber};
 use crate::net::topology::LINKS;
 use crate::recipe::{self, Recipe, RecipeLink, StateSection};
+use sixbench_method::plan::CoreLimits;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,8 +18,8 @@ pub struct DutOptions {
     pub zone: Option<Zone>,
     /// The subscribers its configuration files name one by one, by the name of the recipe: of devices in a row each has its own.
     pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
-    /// Cores of a machine of its own that stay online. (A namespace has those of its topology.)
-    pub cores: Option<u32>,
+    /// Cores of machines of their own that stay online. (A namespace has those of its topology.)
+    pub cores: CoreLimits,
 }
 
 /// The names a DNS server is asked for.

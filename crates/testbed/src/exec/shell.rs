@@ -9,6 +9,9 @@ use std::time::Duration;
 /// A command that takes longer than this hangs, where nothing else is said.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The program that is running, as the kernel has it.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// Runs commands at one place.
 #[derive(Clone, Debug)]
 pub struct Shell {
@@ -139,6 +142,17 @@ impl Shell {
         self.target.capture(words, self.timeout, &self.context)
     }
 
+    /// Checks that another machine still runs commands; any other place always does.
+    ///
+    /// # Errors
+    /// The connection is lost, or there was no answer in time.
+    pub(crate) fn check_answers(&self) -> Result<(), TestbedError> {
+        match self.target() {
+            ExecTarget::Ssh(remote) if !self.is_rehearsal => remote.check_answers(&self.context),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs the words of a line, separated by white space.
     pub fn line(&self, line: &str) -> Result<String, TestbedError> {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
@@ -170,6 +184,22 @@ impl Shell {
         let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
         self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
         self.write_shown(path, content, &head)
+    }
+
+    /// Copies the program that is running to a file on another machine, which only root can read and run there.
+    ///
+    /// # Errors
+    /// The connection is lost, there is no room for it, or the shell's place is this machine.
+    pub(crate) fn copy_this_program(&self, to: &Path) -> Result<(), TestbedError> {
+        self.context.check()?;
+        let ExecTarget::Ssh(remote) = &self.target else {
+            return Err(TestbedError::Other("this program is copied to other machines only".to_owned()));
+        };
+        let shown = std::env::current_exe().unwrap_or_else(|_| Path::new(THIS_PROGRAM).to_owned());
+        let line = format!("umask 077; cat > {0} && chmod 700 {0}", quoted(&[to.display().to_string()]));
+        self.transcript.line(&format!("{} < {}", quoted(&remote.shown(line)), quoted(&[shown.display().to_string()])));
+        // By this name also a program that was replaced meanwhile.
+        if self.is_rehearsal { Ok(()) } else { remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes()) }
     }
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another

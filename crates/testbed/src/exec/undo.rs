@@ -1,32 +1,58 @@
 //! What was set up on another machine, undone there: a shell that gathers the commands that undo, one line each, and runs them from the
 //! last to the first when its standard input ends. That is when the device is dropped, at the end, on an error, on a panic, on Ctrl-C; and
-//! by itself when this process is killed or the connection breaks, as soon as the sshd there notices.
+//! by itself when this process is killed or the connection breaks, as soon as the sshd there notices. A connection that hangs does not end, which
+//! sshd may notice only after hours: so the shell expects a sign of life every few seconds, and undoes everything when none comes.
 
 use super::{Remote, Shell, TestbedError, WaitContext, quoted, refusal, wait, warn};
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// The time between two signs of life.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// A shell that gets no sign of life naps so many times, each time as long as between two signs, before it undoes everything: longer than ssh at
+/// this end takes to give a connection up.
+const NAPS: u32 = 12;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Neither a signal nor a closed output may end it before everything is undone.
+/// Neither a signal nor a closed output may end it before everything is undone. What is read comes by way of a process that the watch can end: `$1`
+/// are the seconds of a nap, `$2` the naps without a line of input after which it does. An empty line is a sign of life and nothing else.
 const UNDO_SCRIPT: &str = r#"trap "" HUP INT TERM PIPE
+sh -c 'echo $$; exec cat' | {
+IFS= read -r reader
+(
+    naps=0 nap=
+    trap 'naps=0; kill -s KILL $nap' USR1
+    trap 'kill -s KILL $nap; exit' USR2
+    while [ $naps -lt $2 ]; do sleep $1 & nap=$!; wait $nap; naps=$((naps+1)); done
+    kill -s KILL $reader
+) </dev/null >/dev/null 2>&1 &
+watch=$!
 n=0
-while IFS= read -r line; do n=$((n+1)); eval "undo_$n=\$line"; done
+while IFS= read -r line; do
+    case $line in "") kill -s USR1 $watch ;; *) n=$((n+1)); eval "undo_$n=\$line" ;; esac
+done
+kill -s USR2 $watch 2>/dev/null
 while [ $n -gt 0 ]; do
     eval "line=\$undo_$n"
     said=$( (eval "$line") 2>&1 </dev/null ) || echo "$line: $said"
     n=$((n-1))
-done"#;
+done
+} 2>/dev/null"#;
 
 /// Undoes everything when dropped.
 #[derive(Debug)]
 pub(crate) struct Undo {
     shell: Shell,
     remote: Remote,
-    undoing: Mutex<UndoShell>,
+    undoing: Arc<Mutex<UndoShell>>,
+    /// Dropping it ends the signs of life.
+    beats: Option<Sender<()>>,
     /// True once everything is set up. Before that, the commands that undo a half-finished step may fail.
     is_settled: AtomicBool,
 }
@@ -41,9 +67,11 @@ struct UndoShell {
 impl Undo {
     /// Begins to keep what is to be undone at `remote`; `shell` is any of the same transcript.
     pub(crate) fn open(remote: &Remote, shell: &Shell) -> Result<Self, TestbedError> {
-        let process = (!shell.is_rehearsal()).then(|| remote.start(UNDO_SCRIPT, &[], Stdio::piped())).transpose()?;
-        let undoing = Mutex::new(UndoShell { process, lines: Vec::new() });
-        Ok(Self { shell: shell.clone(), remote: remote.clone(), undoing, is_settled: AtomicBool::new(false) })
+        let arguments = [BEAT.as_secs().to_string(), NAPS.to_string()];
+        let process = (!shell.is_rehearsal()).then(|| remote.start(UNDO_SCRIPT, &arguments, Stdio::piped())).transpose()?;
+        let undoing = Arc::new(Mutex::new(UndoShell { process, lines: Vec::new() }));
+        let beats = (!shell.is_rehearsal()).then(|| give_signs_of_life(undoing.clone()));
+        Ok(Self { shell: shell.clone(), remote: remote.clone(), undoing, beats, is_settled: AtomicBool::new(false) })
     }
 
     /// Adds the words of the command that undoes the next thing to be undone.
@@ -71,6 +99,12 @@ impl Undo {
         Ok(())
     }
 
+    /// Adds a line as [`Undo::by_line`], unless it was added before.
+    pub(crate) fn by_line_once(&self, line: String) -> Result<(), TestbedError> {
+        let is_there = self.undoing().lines.contains(&line);
+        if is_there { Ok(()) } else { self.by_line(line) }
+    }
+
     /// Everything is set up: from now on what cannot be undone is worth telling.
     pub(crate) fn settle(&self) {
         self.is_settled.store(true, Ordering::Relaxed);
@@ -86,7 +120,7 @@ impl Undo {
     }
 
     fn undoing(&self) -> MutexGuard<'_, UndoShell> {
-        self.undoing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.undoing)
     }
 
     /// Lines that failed, with what they said.
@@ -102,8 +136,28 @@ impl Undo {
     }
 }
 
+fn lock(undoing: &Mutex<UndoShell>) -> MutexGuard<'_, UndoShell> {
+    undoing.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the shell signs of life until what is returned is dropped.
+fn give_signs_of_life(undoing: Arc<Mutex<UndoShell>>) -> Sender<()> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        while receive.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+            let mut undoing = lock(&undoing);
+            if let Some(stdin) = undoing.process.as_mut().and_then(|process| process.stdin.as_mut()) {
+                // Of a connection that is lost whoever uses it next is told.
+                let _ = stdin.write_all(b"\n").and_then(|()| stdin.flush());
+            }
+        }
+    });
+    send
+}
+
 impl Drop for Undo {
     fn drop(&mut self) {
+        drop(self.beats.take());
         let (process, lines) = {
             let mut undoing = self.undoing();
             (undoing.process.take(), std::mem::take(&mut undoing.lines))
@@ -119,5 +173,54 @@ impl Drop for Undo {
             Some(Err(error)) => warn(&what, &error),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::command;
+    use std::path::{Path, PathBuf};
+    use std::time::Instant;
+
+    /// A shell as on the other machine, but here, which undoes by making a file. Its naps are short.
+    fn undoing(name: &str) -> (Child, PathBuf) {
+        let undone = std::env::temp_dir().join(format!("sb-{}-undone-{name}", std::process::id()));
+        let words = ["sh", "-c", UNDO_SCRIPT, "sixbench", "0.2", "5"].map(str::to_owned);
+        let mut child =
+            command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
+        writeln!(child.stdin.as_mut().expect("piped"), "touch {}", undone.display()).expect("written");
+        (child, undone)
+    }
+
+    fn wait_for(file: &Path) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !file.exists() {
+            assert!(Instant::now() < end, "it is not undone");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::fs::remove_file(file).expect("removed");
+    }
+
+    #[test]
+    fn everything_is_undone_when_the_input_ends_and_what_fails_is_told() {
+        let (mut child, undone) = undoing("ends");
+        writeln!(child.stdin.as_mut().expect("piped"), "echo it is gone; false").expect("written");
+        let output = child.wait_with_output().expect("ended");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "echo it is gone; false: it is gone\n");
+        assert!(output.status.success());
+        wait_for(&undone);
+    }
+
+    #[test]
+    fn everything_is_undone_when_no_sign_of_life_comes_any_more_although_the_input_goes_on() {
+        let (mut child, undone) = undoing("hangs");
+        for _ in 0..15 {
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!undone.exists(), "signs of life came");
+            child.stdin.as_mut().expect("piped").write_all(b"\n").expect("written");
+        }
+        wait_for(&undone);
+        assert!(child.wait().expect("ended").success());
     }
 }

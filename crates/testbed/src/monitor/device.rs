@@ -11,6 +11,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct Watcher {
     name: String,
+    machine: Option<String>,
     probe: Probe,
 }
 
@@ -29,7 +30,7 @@ impl Watcher {
             WatchSource::HostCores(cores) => Probe::HostCores(cores.clone(), vec![]),
             WatchSource::OtherMachine(remote) => Probe::OtherMachine(RemoteProbe::open(remote)?),
         };
-        Some(Self { name: device.name.clone(), probe })
+        Some(Self { name: device.name.clone(), machine: device.machine.clone(), probe })
     }
 
     /// Looks; never waits.
@@ -48,7 +49,7 @@ impl Watcher {
             Probe::OtherMachine(probe) => probe.close(moments),
             Probe::HostCores(own, snapshots) => Some((of_host(own, &snapshots), vec![])),
         }?;
-        Some(DeviceWatch { device: self.name, cores, memory })
+        Some(DeviceWatch { device: self.name, machine: self.machine, cores, memory })
     }
 }
 

@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_cores_of_another_machine_are_looked_at_unless_its_device_polls() {
-        let router = DeviceWatch { device: "router".into(), cores: vec![core(3, CoreRole::Dut, 500, 0)], memory: vec![] };
+        let router =
+            DeviceWatch { device: "router".into(), machine: None, cores: vec![core(3, CoreRole::Dut, 500, 0)], memory: vec![] };
         let watch = Watch { devices: vec![router], ..watch(vec![]) };
         assert_eq!(told(&watch), "other processes have 50 % of core 3 of router");
         assert_eq!(told(&Watch { polling: true, ..watch }), "");

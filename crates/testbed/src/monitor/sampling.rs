@@ -220,7 +220,11 @@ mod tests {
 
     #[test]
     fn a_device_that_has_cores_of_this_machine_is_watched_by_them_alone() {
-        let device = |name: &str, core| WatchedDevice { name: name.to_owned(), source: WatchSource::HostCores(vec![core]) };
+        let device = |name: &str, core| WatchedDevice {
+            name: name.to_owned(),
+            machine: None,
+            source: WatchSource::HostCores(vec![core]),
+        };
         let devices = vec![device("first", 0), device("second", 1)];
         let cores = Cores { tester: vec![], dut: vec![0, 1] };
         let watch = seen(&cores, &Watched { devices, ..Watched::default() }, |watch| watch.cores[0].samples.len() > 1);

@@ -53,6 +53,8 @@ impl Watched {
 pub struct WatchedDevice {
     /// The name of its recipe.
     pub name: String,
+    /// The name by which ssh knows its machine, where it is another one than this.
+    pub machine: Option<String>,
     /// The source by which it can be watched.
     pub source: WatchSource,
 }

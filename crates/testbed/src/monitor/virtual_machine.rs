@@ -100,7 +100,7 @@ mod tests {
         // The machine is the shell's child: what a main process has started counts as it.
         let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
         let source = |process| WatchSource::VirtualMachine { process, cores: 1 };
-        let device = |name: &str, process| WatchedDevice { name: name.to_owned(), source: source(process) };
+        let device = |name: &str, process| WatchedDevice { name: name.to_owned(), machine: None, source: source(process) };
         let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
         let cores = Cores { tester: vec![], dut: vec![0] };
         let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });

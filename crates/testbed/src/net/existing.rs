@@ -2,11 +2,25 @@
 
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
+use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::path::Path;
 
+/// Whether an interface may have addresses and routes of this machine when it is taken for test traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OwnAddresses {
+    /// It may not: with any, it is in use.
+    #[default]
+    Refused,
+    /// It may: they are noted, and come back with it.
+    Lent,
+}
+
 /// Checks that an interface may be used for test traffic.
-pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
+///
+/// # Errors
+/// An interface that does not exist, or has work of its own on this machine.
+pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
     INTERFACE.check(interface).map_err(TestbedError::Other)?;
     // Not by /sys, which may be mounted of another network namespace than this process is in.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
@@ -26,14 +40,43 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     check_wide_routes(&routes, interface)?;
     let described = shell.look(&["ip", "-o", "address", "show", "dev", interface])?;
     let addresses = own_addresses(&described);
+    if own == OwnAddresses::Lent {
+        return check_connections(shell, interface, &addresses);
+    }
     if !addresses.is_empty() {
         return Err(TestbedError::Other(format!(
-            "interface {interface} has addresses of this host ({}) and is therefore in use; remove them (ip address flush dev \
-             {interface}), or use another; the tester sets the recipe's addresses itself",
+            "interface {interface} has addresses of this host ({}) and is therefore in use; if nobody needs it during the run, say \
+             `lend-addresses = true` in [testbed], and its addresses and routes come back afterwards; or remove them (ip address \
+             flush dev {interface}); or use another; the tester sets the recipe's addresses itself",
             addresses.join(", ")
         )));
     }
     check_routes(&routes, interface)
+}
+
+/// Refuses an interface that carries a TCP connection, such as the ssh session of whoever starts the run.
+fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Result<(), TestbedError> {
+    let established = shell.look(&["ss", "-Htn", "state", "established"])?;
+    let own: Vec<&str> = addresses.iter().map(|address| address.split('/').next().unwrap_or_default()).collect();
+    let Some((local, peer)) = established.lines().filter_map(ends_of).find(|(local, _)| own.contains(&host_of(local))) else {
+        return Ok(());
+    };
+    Err(TestbedError::Other(format!(
+        "interface {interface} carries a TCP connection of this host (from {local} to {peer}), which the run would cut; end it, or \
+         use another interface"
+    )))
+}
+
+/// Returns the local and the remote end of a connection as `ss` prints it; its first two words are the lengths of queues.
+fn ends_of(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split_whitespace().skip(2);
+    Some((words.next()?, words.next()?))
+}
+
+/// Returns the address of an end such as `10.0.0.1:22`, `[fd00::1]:22` or `[::ffff:10.0.0.1]:22`.
+fn host_of(end: &str) -> &str {
+    let host = end.rsplit_once(':').map_or(end, |(host, _)| host).trim_start_matches('[').trim_end_matches(']');
+    host.split('%').next().unwrap_or(host).trim_start_matches("::ffff:")
 }
 
 /// Returns all addresses but the IPv6 ones of the link, which the kernel gives every interface that is up.
@@ -99,7 +142,7 @@ mod tests {
 
     #[test]
     fn an_interface_that_does_not_exist_is_refused() {
-        let error = check(&Shell::new(), "sb-none").unwrap_err().to_string();
+        let error = check(&Shell::new(), "sb-none", OwnAddresses::Refused).unwrap_err().to_string();
         assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
     }
 
@@ -112,6 +155,14 @@ mod tests {
 3: e0    inet6 fe80::3c2d:b7ff:fe1a:1/64 scope link \\       valid_lft forever preferred_lft forever
 ";
         assert_eq!(own_addresses(described), ["169.254.7.1/16", "10.0.0.1", "fec0::1/64"]);
+    }
+
+    #[test]
+    fn the_ends_of_connections_are_read_as_ss_prints_them() {
+        let local = |line| ends_of(line).map(|(local, _)| host_of(local));
+        assert_eq!(local("0      36        10.0.0.1:22      10.0.0.9:51544"), Some("10.0.0.1"));
+        assert_eq!(local("0      0         [::ffff:10.0.0.1]:22      [::ffff:10.0.0.9]:51544"), Some("10.0.0.1"));
+        assert_eq!(local("0      0         [fe80::1%e0]:22      [fe80::2]:51544"), Some("fe80::1"));
     }
 
     #[test]

@@ -10,9 +10,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const LOOP: &str = "loop";
 
-/// The addresses of the loop's left and right end, /64, in the range for benchmarking (RFC 5180 section 8).
-const LOOP_ENDS: [Ipv6Addr; 2] =
+/// The addresses of the client and of the authority on the direct link between them, which leaves the device out; in the range for benchmarking
+/// (RFC 5180 section 8).
+pub const LOOP_ENDS: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 2)];
+
+/// The length of the prefix of that link.
+pub(crate) const LOOP_PREFIX: u8 = 64;
 
 /// The same of IPv4, /30, for an authority that is asked over IPv4: out of the way of what recipes use (RFC 2544).
 const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
@@ -68,11 +72,33 @@ impl Hosts {
         recipe: &Recipe,
         others: (&[IpAddr], &[IpAddr]),
     ) -> Result<Self, TestbedError> {
-        let [left, right] = interfaces.names();
-        let [near, far] = interfaces.namespaces();
-        near.shell().transcript().comment("the tester's ends as hosts");
-        let hosts = Self { ends: [TesterEnd::of(near, left), TesterEnd::of(far, right)], cores: cores.to_vec(), _own: None };
+        let ends: Vec<_> = interfaces.ends().map(|(link, namespace)| TesterEnd::of(namespace, link)).collect();
+        let ends = ends.try_into().map_err(|_| TestbedError::Other("hosts need both ends of the tester here".to_owned()))?;
+        let hosts = Self { ends, cores: cores.to_vec(), _own: None };
+        hosts.ends[0].shell.transcript().comment("the tester's ends as hosts");
         hosts.add_addresses(recipe, others).map(|()| hosts)
+    }
+
+    /// Gives the left interface the addresses of `recipe` and those beside them. The right one is the tester's end of the link to the machine of the
+    /// authority, over which only the self-test is made.
+    pub fn settle_apart(
+        interfaces: &Interfaces,
+        cores: &[u32],
+        recipe: &Recipe,
+        others: &[IpAddr],
+    ) -> Result<Self, TestbedError> {
+        let taken: Vec<TesterEnd> = interfaces.ends().map(|(name, namespace)| TesterEnd::of(namespace, name)).collect();
+        let one =
+            |_| TestbedError::Other("the tester needs both of its interfaces on this machine for the self-test".to_owned());
+        let hosts = Self { ends: taken.try_into().map_err(one)?, cores: cores.to_vec(), _own: None };
+        let transcript = hosts.ends[0].shell.transcript();
+        transcript.comment("the tester's left end as a host, and its right one for the self-test");
+        let [near, far] = &hosts.ends;
+        HostInterface::at(near).settle(&recipe.left, others)?;
+        let far = HostInterface::at(far);
+        far.open()?;
+        far.add(LOOP_ENDS[0].into(), LOOP_PREFIX)?;
+        Ok(hosts)
     }
 
     fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
@@ -98,7 +124,7 @@ impl Hosts {
             end.shell.set(&receive_queue(LOOP, 0), &mask(&self.cores))?;
             let host = HostInterface { shell: &end.shell, link: LOOP };
             host.open()?;
-            host.add(address.into(), 64)?;
+            host.add(address.into(), LOOP_PREFIX)?;
         }
         Ok((LOOP_ENDS[0].into(), LOOP_ENDS[1].into()))
     }

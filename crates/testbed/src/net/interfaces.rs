@@ -2,7 +2,8 @@
 //! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
 //! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
 
-use super::existing;
+use super::existing::{self, OwnAddresses};
+use super::lent_addresses;
 use super::namespace::{Namespace, name};
 use super::nic::{self, NicSetting};
 use crate::exec::{Shell, TestbedError, is_alive, warn};
@@ -36,13 +37,12 @@ fn polling_file(interface: &str, file: &str) -> String {
     format!("/sys/class/net/{interface}/{file}")
 }
 
-/// Two interfaces of this machine, each in a namespace of its own. Dropping this gives them back.
+/// The interfaces of this machine that are ends of the tester, two or one, each in a namespace of its own. Dropping this gives them back.
 #[derive(Debug)]
 pub struct Interfaces {
     shell: Shell,
     lent: Vec<Lent>,
-    left: Namespace,
-    right: Namespace,
+    namespaces: Vec<Namespace>,
 }
 
 /// An interface as it was before it was moved.
@@ -54,24 +54,56 @@ struct Lent {
     /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`], each with what it held; and what
     /// [`NicSetting::noted`] says of the settings that a plan changes.
     settings: Vec<(String, String)>,
+    /// The commands that give it its addresses and routes again.
+    addresses: Vec<String>,
 }
 
 impl Interfaces {
     /// Checks the left and the right interface and moves each into a namespace of its own, where it is set as `wanted`, is up, and the kernel
-    /// is silent on it.
+    /// is silent on it. `own` says whether they may have addresses, which are then given back with them.
     ///
     /// # Errors
     /// An interface that is this machine's own, that the kernel does not let go, or that cannot be set so; what was done until then is undone.
-    pub fn take(shell: &Shell, run: &str, names: [&str; 2], wanted: &[NicSetting]) -> Result<Self, TestbedError> {
-        names.iter().try_for_each(|interface| existing::check(shell, interface))?;
+    pub fn take(
+        shell: &Shell,
+        run: &str,
+        names: [&str; 2],
+        wanted: &[NicSetting],
+        own: OwnAddresses,
+    ) -> Result<Self, TestbedError> {
+        Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], (wanted, own))
+    }
+
+    /// Does the same with the interface of one end, `left` or `right`; the other end of the tester is on another machine.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn take_one(
+        shell: &Shell,
+        run: &str,
+        end: (&str, &str),
+        wanted: &[NicSetting],
+        own: OwnAddresses,
+    ) -> Result<Self, TestbedError> {
+        Self::take_each(shell, run, &[end], (wanted, own))
+    }
+
+    fn take_each(
+        shell: &Shell,
+        run: &str,
+        ends: &[(&str, &str)],
+        (wanted, own): (&[NicSetting], OwnAddresses),
+    ) -> Result<Self, TestbedError> {
+        ends.iter().try_for_each(|(_, interface)| existing::check(shell, interface, own))?;
         shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
-        let lent = names.iter().map(|interface| Lent::read(shell, interface, wanted)).collect::<Result<Vec<_>, _>>()?;
-        let left = Namespace::new(shell, &name(run, "left"))?;
-        let right = Namespace::new(shell, &name(run, "right"))?;
-        write_note(shell, [left.name(), right.name()], &lent)?;
+        let lent =
+            ends.iter().map(|(_, interface)| Lent::read(shell, interface, wanted, own)).collect::<Result<Vec<_>, _>>()?;
+        let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
+        let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
+        write_note(shell, &namespaces, &lent)?;
         // From here on the drop gives back whatever has been moved.
-        let interfaces = Self { shell: shell.clone(), lent, left, right };
-        for (lent, namespace) in interfaces.lent.iter().zip([&interfaces.left, &interfaces.right]) {
+        let interfaces = Self { shell: shell.clone(), lent, namespaces };
+        for (lent, namespace) in interfaces.lent.iter().zip(&interfaces.namespaces) {
             move_into(shell, &lent.name, namespace)?;
             nic::apply(&namespace.shell(), &lent.name, wanted)?;
             namespace.shell().line(&format!("ip link set {} up", lent.name))?;
@@ -79,38 +111,31 @@ impl Interfaces {
         Ok(interfaces)
     }
 
-    /// The names of the left and the right interface.
-    pub fn names(&self) -> [&str; 2] {
-        [&self.lent[0].name, &self.lent[1].name]
+    /// Returns the names of the interfaces, the left one before the right one, and the namespace that each is in.
+    pub fn ends(&self) -> impl Iterator<Item = (&str, &Namespace)> {
+        self.lent.iter().map(|lent| lent.name.as_str()).zip(&self.namespaces)
     }
 
-    /// The namespaces they are in.
-    pub fn namespaces(&self) -> [&Namespace; 2] {
-        [&self.left, &self.right]
-    }
-
-    /// Returns the facts of both by name, as they are set now.
+    /// Returns the facts of them by name, as they are set now.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let ends = self.names().into_iter().zip(self.namespaces());
-        ends.flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
+        self.ends().flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
     }
 
-    /// Has both defer their interrupts to threads that poll, until they are given back.
+    /// Has them defer their interrupts to threads that poll, until they are given back.
     ///
     /// # Errors
     /// The kernel does not take the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
-        let mut ends = self.names().into_iter().zip(self.namespaces());
-        ends.try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
+        self.ends().try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
     }
 
-    /// Waits until both have a carrier: the device at the other ends must be there.
+    /// Waits until all have a carrier: the device at the other ends must be there.
     ///
     /// # Errors
     /// One has none in time.
     pub fn wait_for_carriers(&self) -> Result<(), TestbedError> {
         let mut wait = self.shell.wait(CARRIER_TIMEOUT, Duration::from_millis(20));
-        for (interface, namespace) in self.names().into_iter().zip(self.namespaces()) {
+        for (interface, namespace) in self.ends() {
             while !self.shell.is_rehearsal() && !has_carrier(&namespace.shell(), interface)? {
                 if wait.is_over() {
                     let waited = CARRIER_TIMEOUT.as_secs();
@@ -128,16 +153,16 @@ impl Interfaces {
 impl Drop for Interfaces {
     fn drop(&mut self) {
         let home = own_home();
-        let pairs = [&self.left, &self.right].into_iter().zip(&self.lent);
+        let pairs = self.namespaces.iter().zip(&self.lent);
         let outcomes: Vec<_> = pairs.map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell)).collect();
         if !outcomes.contains(&ReturnOutcome::Failed) && !self.shell.is_rehearsal() {
-            let _ = fs::remove_file(note_of(std::process::id(), self.left.name()));
+            let _ = fs::remove_file(note_of(std::process::id(), self.namespaces[0].name()));
         }
     }
 }
 
 impl Lent {
-    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Result<Self, TestbedError> {
+    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting], own: OwnAddresses) -> Result<Self, TestbedError> {
         let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
         let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
         let has = |flag| flags.split(',').any(|own| own == flag);
@@ -148,13 +173,18 @@ impl Lent {
         });
         let held = nic::held(shell, interface, wanted).into_iter().map(NicSetting::noted);
         let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).chain(held).collect();
-        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
+        let addresses = match own {
+            OwnAddresses::Lent => lent_addresses::commands(shell, interface)?,
+            OwnAddresses::Refused => Vec::new(),
+        };
+        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings, addresses })
     }
 
     fn to_lines(&self) -> String {
-        let Self { name, is_up, has_arp, settings } = self;
+        let Self { name, is_up, has_arp, settings, addresses } = self;
         let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
-        format!("interface {name} {is_up} {has_arp}\n{settings}")
+        let addresses: String = addresses.iter().map(|command| format!("command {command}\n")).collect();
+        format!("interface {name} {is_up} {has_arp}\n{settings}{addresses}")
     }
 }
 
@@ -255,7 +285,7 @@ fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Return
 }
 
 fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<(), TestbedError> {
-    let Lent { name, is_up, has_arp, settings } = lent;
+    let Lent { name, is_up, has_arp, settings, addresses } = lent;
     inside.line(&format!("ip link set {name} down"))?;
     inside.line(&format!("ip address flush dev {name}"))?;
     inside.line(&format!("ip link set {name} arp {}", if *has_arp { "on" } else { "off" }))?;
@@ -269,22 +299,34 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
             warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
         }
     }
-    if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
+    if *is_up {
+        outside.line(&format!("ip link set {name} up"))?;
+    }
+    for command in addresses {
+        // The kernel may have made some of them again by itself.
+        if let Err(error) = outside.line(command) {
+            warn(&format!("cannot give interface {name} back what it had ({command})"), &error);
+        }
+    }
+    Ok(())
 }
 
 /// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
-fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(), TestbedError> {
+fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
     }
     let number = namespace_of("self").unwrap_or_default();
-    let lines: String =
-        namespaces.iter().zip(lent).map(|(namespace, lent)| format!("namespace {namespace}\n{}", lent.to_lines())).collect();
-    let path = note_of(std::process::id(), namespaces[0]);
+    let lines: String = namespaces
+        .iter()
+        .zip(lent)
+        .map(|(namespace, lent)| format!("namespace {}\n{}", namespace.name(), lent.to_lines()))
+        .collect();
+    let path = note_of(std::process::id(), namespaces[0].name());
     fs::write(&path, format!("home {number}\n{lines}")).map_err(TestbedError::file("write", &path))
 }
 
-/// Returns the path of the note for one pair of namespaces, since a process may have several pairs.
+/// Returns the path of the note for the namespaces that were made together, by the first of them, since a process may have several pairs.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
     let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
@@ -305,11 +347,15 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
             (Some("namespace"), Some(name), None) => name.clone_into(&mut namespace),
             (Some("interface"), Some(name), Some(state)) => {
                 let (is_up, has_arp) = state.split_once(' ').unwrap_or_default();
-                let lent = Lent { name: name.to_owned(), is_up: is_up == "true", has_arp: has_arp == "true", settings: vec![] };
+                let (is_up, has_arp) = (is_up == "true", has_arp == "true");
+                let lent = Lent { name: name.to_owned(), is_up, has_arp, ..Lent::default() };
                 all.push((namespace.clone(), lent));
             }
             (Some("setting"), Some(path), Some(value)) => {
                 all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.settings.push((path.to_owned(), value.to_owned())));
+            }
+            (Some("command"), Some(program), Some(rest)) => {
+                all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.addresses.push(format!("{program} {rest}")));
             }
             _ => {}
         }
@@ -346,8 +392,14 @@ mod tests {
         assert_eq!(owner(Path::new("/run/sb-7-switches")), None);
         let setting = ("/proc/sys/net/ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
         let lent = [
-            Lent { name: "e0".to_owned(), is_up: true, has_arp: true, settings: vec![setting] },
-            Lent { name: "e1".to_owned(), is_up: false, has_arp: true, settings: vec![] },
+            Lent {
+                name: "e0".to_owned(),
+                is_up: true,
+                has_arp: true,
+                settings: vec![setting],
+                addresses: vec!["ip address replace 10.0.0.1/24 dev e0".to_owned()],
+            },
+            Lent { name: "e1".to_owned(), has_arp: true, ..Lent::default() },
         ];
         let text = format!("home 42\nnamespace sb-7-left\n{}namespace sb-7-right\n{}", lent[0].to_lines(), lent[1].to_lines());
         let [first, second] = lent;

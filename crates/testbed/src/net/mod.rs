@@ -3,6 +3,7 @@
 pub mod existing;
 mod hosts;
 pub mod interfaces;
+mod lent_addresses;
 pub mod namespace;
 mod nic;
 pub(crate) mod occupied;
@@ -10,7 +11,8 @@ mod sweep;
 mod sysctls;
 pub mod topology;
 
-pub use hosts::Hosts;
+pub(crate) use hosts::LOOP_PREFIX;
+pub use hosts::{Hosts, LOOP_ENDS};
 pub use interfaces::Interfaces;
 pub use nic::{NicKind, NicSetting};
 pub(crate) use sweep::{directory_name, stale_directories};

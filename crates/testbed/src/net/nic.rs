@@ -3,9 +3,10 @@
 
 use crate::exec::{Shell, TestbedError, warn};
 use crate::facts::Machine;
+use serde::{Deserialize, Serialize};
 
 /// One kind of setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NicKind {
     /// An offload, by its name in `ethtool -k`: `on` or `off`.
     Offload,
@@ -16,7 +17,7 @@ pub enum NicKind {
 }
 
 /// A setting and its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicSetting {
     /// The kind of the setting.
     pub kind: NicKind,

@@ -102,6 +102,7 @@ mod tests {
     use super::*;
     use crate::recipe::built_in::BUILT_IN;
     use crate::recipe::{KnownDefect, Library};
+    use sixbench_method::record::CodeOrigin;
     use std::path::Path;
 
     fn siit() -> String {
@@ -113,7 +114,10 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        Library::default().add("r.toml", text).expect_err("an error").to_string()
+        Library::default()
+            .with_texts(vec![("r.toml".to_owned(), text.to_owned())], CodeOrigin::Plan)
+            .expect_err("an error")
+            .to_string()
     }
 
     #[test]
@@ -130,9 +134,10 @@ mod tests {
         for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
             let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
             assert!(error.contains("name: expected the name of a recipe"), "{error}");
-            let mut library = Library::load::<&Path>(&[]).expect("good recipes");
+            let library = Library::load::<&Path>(&[]).expect("good recipes");
             let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
-            let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
+            let error =
+                library.with_texts(vec![("row.toml".to_owned(), row)], CodeOrigin::Plan).expect_err("refused").to_string();
             assert!(error.contains("name: expected the name of a recipe"), "{error}");
         }
     }
@@ -142,7 +147,8 @@ mod tests {
         let library = Library::load::<&Path>(&[]).expect("good recipes");
         for recipe in library.elsewhere.values() {
             let files = recipe.to_files().expect("files");
-            let read = library.clone().with_texts(files).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
+            let read =
+                library.clone().with_texts(files, CodeOrigin::Plan).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
             assert_eq!(read.get(&recipe.name), Some(recipe));
         }
     }
@@ -151,16 +157,21 @@ mod tests {
     fn recipes_that_are_made_of_others_are_read_whatever_their_order_and_tell_what_is_wrong() {
         let (base, made) = (built_in("testpmd-io.toml"), built_in("testpmd-macswap.toml"));
         let files = [("made", &made), ("base", &base)].map(|(name, text)| (name.to_owned(), text.clone()));
-        let library = Library::default().with_texts(files.to_vec()).expect("good recipes");
+        let library = Library::default().with_texts(files.to_vec(), CodeOrigin::Plan).expect("good recipes");
         let recipe = library.get("testpmd-macswap").expect("a recipe");
         let mode = recipe.files.iter().find(|file| file.path == "mode").map(|file| file.content.as_str());
         assert_eq!((mode, recipe.daemon.is_some(), recipe.polling), (Some("macswap"), true, true));
-        let refused = |text: String| Library::default().with_texts(vec![("r.toml".to_owned(), text)]).unwrap_err().to_string();
+        let refused = |text: String| {
+            Library::default().with_texts(vec![("r.toml".to_owned(), text)], CodeOrigin::Plan).unwrap_err().to_string()
+        };
         assert!(refused(made.clone()).contains("base: there is no recipe `testpmd-io` of one device"));
         let of_itself = made.replace("base = \"testpmd-io\"", "base = \"testpmd-macswap\"");
         assert!(refused(of_itself).contains("it is made of itself"));
-        let library = Library::default().with_texts(vec![("base".to_owned(), base)]).expect("a good recipe");
-        let slip = library.with_texts(vec![("made".to_owned(), made.replace("title =", "titel ="))]).unwrap_err().to_string();
+        let library = Library::default().with_texts(vec![("base".to_owned(), base)], CodeOrigin::Plan).expect("a good recipe");
+        let slip = library
+            .with_texts(vec![("made".to_owned(), made.replace("title =", "titel ="))], CodeOrigin::Plan)
+            .unwrap_err()
+            .to_string();
         assert!(slip.contains("unknown field `titel`"), "{slip}");
     }
 

@@ -223,6 +223,12 @@ impl Recipe {
         self.system == System::Linux
     }
 
+    /// Returns whether a run of the device runs commands of the recipe: of one that the user sets up by hand only those about its connections.
+    pub fn runs_commands(&self) -> bool {
+        let of_state = |state: &StateSection| state.steps().next().is_some() || !state.host.is_empty();
+        self.devices().iter().any(|part| part.host != DeviceHost::Manual || part.state.iter().any(of_state))
+    }
+
     /// Returns the title, with a warning where the recipe is untested.
     pub fn honest_title(&self) -> String {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }

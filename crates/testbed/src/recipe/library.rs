@@ -3,13 +3,41 @@
 use super::built_in::BUILT_IN;
 use super::{DeviceHost, Recipe, base, chain};
 use crate::exec::TestbedError;
+use sha2::{Digest as _, Sha256};
+use sixbench_method::lists::each_once;
+use sixbench_method::record::CodeOrigin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that a recipe was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecipeFile {
+    /// The path as it was named; of a built-in recipe the name of its file.
+    pub path: String,
+    /// The place that it came from.
+    pub origin: CodeOrigin,
+    text: Arc<str>,
+}
+
+impl RecipeFile {
+    /// Returns the SHA-256 of its octets as they were read, hexadecimal.
+    pub fn sha256(&self) -> String {
+        sha256(&self.text)
+    }
+}
+
+/// Returns the SHA-256 of a text, hexadecimal.
+pub fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|octet| format!("{octet:02x}")).collect()
+}
 
 /// All recipes by name.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     recipes: BTreeMap<String, Recipe>,
+    /// The files that each recipe was read from: its own, then those of the recipes that it is made of.
+    files: BTreeMap<String, Vec<RecipeFile>>,
     /// The recipes of one device as they are written, for those that take something from them.
     tables: BTreeMap<String, toml::Table>,
     /// The same on another host, as `NAME@HOST`.
@@ -17,98 +45,105 @@ pub struct Library {
 }
 
 impl Library {
-    /// The built-in recipes and those in `directories`, which may replace built-in ones.
+    /// The built-in recipes and those in `directories` of a plan, which may replace built-in ones.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
-        let mut library = Self::default();
-        library.add_all(BUILT_IN.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect())?;
-        for directory in directories {
-            library.add_directory(directory.as_ref())?;
-        }
-        Ok(library)
+        let built_in = BUILT_IN.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
+        let library = Self::default().with_texts(built_in, CodeOrigin::BuiltIn)?;
+        directories.iter().try_fold(library, |library, path| library.with_directory(path.as_ref(), CodeOrigin::Plan))
     }
 
     /// These and the recipes in `directory`, which may replace some.
-    pub fn with_directory(mut self, directory: &Path) -> Result<Self, TestbedError> {
-        self.add_directory(directory)?;
-        Ok(self)
+    pub fn with_directory(self, directory: &Path, origin: CodeOrigin) -> Result<Self, TestbedError> {
+        self.with_texts(texts_in(directory)?, origin)
     }
 
     /// These and the recipes in `files`, each a file's name and its text, which may replace some.
-    pub fn with_texts(mut self, files: Vec<(String, String)>) -> Result<Self, TestbedError> {
-        self.add_all(files)?;
+    pub fn with_texts(mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<Self, TestbedError> {
+        self.add_all(files, origin)?;
         Ok(self)
     }
 
-    fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
-        let entries = std::fs::read_dir(directory).map_err(TestbedError::file("read the recipes in", directory))?;
-        let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
-        files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
-        files.sort();
-        let read = |file: &PathBuf| {
-            let text = std::fs::read_to_string(file).map_err(TestbedError::file("read", file))?;
-            Ok((file.display().to_string(), text))
-        };
-        self.add_all(files.iter().map(read).collect::<Result<_, TestbedError>>()?)
+    /// Returns the files that a recipe was read from, its own first; none of one that is not known.
+    pub fn files_of(&self, name: &str) -> &[RecipeFile] {
+        let own = || self.files.get(name.split_once('@').map_or(name, |(name, _)| name));
+        self.files.get(name).or_else(own).map_or(&[], Vec::as_slice)
     }
 
     /// Recipes that are made of others come after these, and last those of devices in a row.
-    fn add_all(&mut self, files: Vec<(String, String)>) -> Result<(), TestbedError> {
-        let table = |text: &str| toml::from_str::<toml::Table>(text).unwrap_or_default();
-        let (chains, single): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, text)| table(text).contains_key("chain"));
+    fn add_all(&mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<(), TestbedError> {
+        let table = |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();
+        let files = files.into_iter().map(|(path, text)| RecipeFile { path, origin, text: text.into() });
+        let (chains, single): (Vec<_>, Vec<_>) = files.partition(|file| table(file).contains_key("chain"));
         let (mut made, plain): (Vec<_>, Vec<_>) =
-            single.into_iter().partition(|(_, text)| base::sources(&table(text)).next().is_some());
-        plain.iter().try_for_each(|(file, text)| self.add(file, text))?;
+            single.into_iter().partition(|file| base::sources(&table(file)).next().is_some());
+        plain.iter().try_for_each(|file| self.add(file))?;
         while !made.is_empty() {
             let names: Vec<String> =
-                made.iter().filter_map(|(_, text)| Some(table(text).get("name")?.as_str()?.to_owned())).collect();
-            let waits =
-                |(_, text): &(String, String)| base::sources(&table(text)).any(|name| names.iter().any(|own| own == name));
+                made.iter().filter_map(|file| Some(table(file).get("name")?.as_str()?.to_owned())).collect();
+            let waits = |file: &RecipeFile| base::sources(&table(file)).any(|name| names.iter().any(|own| own == name));
             let (later, now): (Vec<_>, Vec<_>) = made.into_iter().partition(waits);
-            if let (Some((file, _)), true) = (later.first(), now.is_empty()) {
-                return Err(TestbedError::Other(format!("{file} is not a valid recipe:\n  it is made of itself")));
+            if let (Some(file), true) = (later.first(), now.is_empty()) {
+                return Err(TestbedError::Other(format!("{} is not a valid recipe:\n  it is made of itself", file.path)));
             }
-            now.iter().try_for_each(|(file, text)| self.add_made(file, text))?;
+            now.iter().try_for_each(|file| self.add_made(file))?;
             made = later;
         }
-        chains.iter().try_for_each(|(file, text)| self.add_chain(file, text))
+        chains.iter().try_for_each(|file| self.add_chain(file))
     }
 
     /// Adds a recipe that takes something from others, which are there already.
-    pub(super) fn add_made(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
-        let own: toml::Table = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
-        let invalid = |wrong: String| TestbedError::Other(format!("{file} is not a valid recipe:\n  {wrong}"));
+    fn add_made(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
+        let own: toml::Table = toml::from_str(&file.text).map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
+        let invalid = |wrong: String| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path));
+        let sources: Vec<String> = base::sources(&own).map(str::to_owned).collect();
         let whole = base::resolve(own, |name| self.tables.get(name)).map_err(invalid)?;
         let recipe = whole.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
-        self.add_checked(file, recipe, whole)
+        self.add_checked(self.with_files_of(file, &sources), recipe, whole)
     }
 
-    pub(super) fn add_chain(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
-        let chain: chain::ChainFile = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
+    pub(super) fn add_chain(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
+        let chain: chain::ChainFile =
+            toml::from_str(&file.text).map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
         let recipe = chain.resolve(|name| self.get(name), &self.names());
-        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{file} is not a valid recipe:\n  {wrong}")))?;
-        self.insert(recipe);
+        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path)))?;
+        let parts: Vec<String> = recipe.parts.iter().map(|part| part.name.clone()).collect();
+        self.insert(self.with_files_of(file, &parts), recipe, None);
         Ok(())
     }
 
-    pub(super) fn add(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
-        let wrong = |error: toml::de::Error| TestbedError::Other(format!("{file}: {error}"));
-        self.add_checked(file, toml::from_str(text).map_err(wrong)?, toml::from_str(text).map_err(wrong)?)
+    pub(super) fn add(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
+        let wrong = |error: toml::de::Error| TestbedError::Other(format!("{}: {error}", file.path));
+        let (recipe, table) = (toml::from_str(&file.text).map_err(wrong)?, toml::from_str(&file.text).map_err(wrong)?);
+        self.add_checked(vec![file.clone()], recipe, table)
     }
 
-    fn add_checked(&mut self, file: &str, recipe: Recipe, table: toml::Table) -> Result<(), TestbedError> {
+    /// Returns the files of a recipe that is made of others, each once.
+    fn with_files_of(&self, file: &RecipeFile, others: &[String]) -> Vec<RecipeFile> {
+        each_once(std::iter::once(file).chain(others.iter().flat_map(|name| self.files_of(name))).cloned())
+    }
+
+    fn add_checked(&mut self, files: Vec<RecipeFile>, recipe: Recipe, table: toml::Table) -> Result<(), TestbedError> {
         let problems = recipe.problems();
         if !problems.is_empty() {
-            return Err(TestbedError::Other(format!("{file} is not a valid recipe:\n  {}", problems.join("\n  "))));
+            let (path, problems) = (&files[0].path, problems.join("\n  "));
+            return Err(TestbedError::Other(format!("{path} is not a valid recipe:\n  {problems}")));
         }
-        self.tables.insert(recipe.name.clone(), table);
-        self.insert(recipe);
+        self.insert(files, recipe, Some(table));
         Ok(())
     }
 
-    fn insert(&mut self, recipe: Recipe) {
+    /// Adds a recipe in place of any of its name. One that says the same as that, such as the copy in a results directory, changes nothing: it is
+    /// trusted as that is.
+    fn insert(&mut self, files: Vec<RecipeFile>, recipe: Recipe, table: Option<toml::Table>) {
+        let (name, own) = (recipe.name.clone(), recipe.clone().of_its_host());
+        if self.get(&name).is_some_and(|known| *known == own) {
+            return;
+        }
         let others = [DeviceHost::Netns, DeviceHost::Lab].into_iter().filter_map(|host| recipe.on(host));
         self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
-        self.recipes.insert(recipe.name.clone(), recipe.of_its_host());
+        self.tables.extend(table.map(|table| (name.clone(), table)));
+        self.files.insert(name.clone(), files);
+        self.recipes.insert(name, own);
     }
 
     /// The recipe of this name, or of `NAME@HOST`: the same on another host, `netns` or `lab`, where it can be there.
@@ -125,4 +160,17 @@ impl Library {
     pub fn names(&self) -> Vec<&str> {
         self.recipes.keys().map(String::as_str).collect()
     }
+}
+
+/// Returns the paths and texts of the recipes in a directory, by path.
+fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
+    let entries = std::fs::read_dir(directory).map_err(TestbedError::file("read the recipes in", directory))?;
+    let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
+    files.sort();
+    let read = |file: &PathBuf| {
+        let text = std::fs::read_to_string(file).map_err(TestbedError::file("read", file))?;
+        Ok((file.display().to_string(), text))
+    };
+    files.iter().map(read).collect()
 }

@@ -16,7 +16,7 @@ mod technology;
 mod traffic;
 
 pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Need, Recipe, TranslationSection};
-pub use library::Library;
+pub use library::{Library, RecipeFile, sha256};
 pub use name::{check_name, check_reference};
 pub use state::{DeviceSide, HostSysctl, Pool, PoolPorts, StateSection};
 pub use step::RecipeCommand;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Recipes of programs or modules that no Debian package has. Where they are not there, as in CI, these alone may stay untried, and those of what is
 /// built into the lab from a source.
-const NOT_TRIED_HERE: [&str; 4] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646"];
+const NOT_TRIED_HERE: [&str; 5] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646", "map646-46"];
 
 /// The kernel lab, built if it is not there: that takes a minute, once.
 pub(crate) fn the_lab() -> KernelLab {

@@ -1,5 +1,6 @@
-//! A machine across the room, for tests: sshd in a namespace of its own, reached from another one by a link for nothing else, and joined
-//! to that by two more links, which are to be measured. Keys are made for the test. Everything goes when this is dropped.
+//! Machines across the room, for tests: one, or two in a row. Each is sshd in a namespace of its own, reached from the near one by a link for nothing
+//! else. The links to be measured lead from the near namespace through all of them and back. Keys are made for the test. Everything goes when this is
+//! dropped.
 
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
@@ -8,11 +9,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Of the far machine, on the link for ssh.
-const ADDRESS: &str = "10.99.0.2";
+/// Of the far machines, on their links for ssh.
+const ADDRESSES: [&str; 2] = ["10.99.0.2", "10.99.0.6"];
 pub(crate) const PORT: u16 = 2222;
 
-/// The far machine's interfaces to be measured; their other ends are `left` and `right` in the near namespace.
+/// The interfaces of each far machine that are to be measured. Their other ends are `left` and `right` in the near namespace; in a row, the right one
+/// of the first machine is cabled to the left one of the second.
 pub(crate) const FAR: [&str; 2] = ["enp5s0f0", "enp5s0f1"];
 
 /// Its cores are made up: a test must not take those of this machine offline. Its /run is its own,
@@ -32,36 +34,70 @@ exec /usr/sbin/sshd -D -e -f \"$1\"";
 
 /// What is dropped first comes first.
 pub(crate) struct Room {
-    sshd: Child,
+    sshds: Vec<Child>,
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) near: Namespace,
+    /// The far machine, or the first of a row.
     pub(crate) far: Namespace,
+    /// The second machine of a row.
+    pub(crate) second: Option<Namespace>,
     /// With ssh_config for who is in the near namespace, and for who is not.
     pub(crate) directory: PathBuf,
 }
 
 impl Room {
-    /// `run` tells the rooms of one process apart.
+    /// A room with one machine, `dut` to ssh. `run` tells the rooms of one process apart.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn build(run: &str) -> Self {
+        Self::of(run, false)
+    }
+
+    /// A room with two machines in a row, `dut` and `second` to ssh.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn build_row(run: &str) -> Self {
+        Self::of(run, true)
+    }
+
+    fn of(run: &str, is_row: bool) -> Self {
         let shell = Shell::new();
-        let [near, far] =
-            ["near", "far"].map(|role| Namespace::new(&shell, &name(run, role)).expect("a namespace (these tests need root)"));
-        join(&shell, &near, &far);
+        let make = |role| Namespace::new(&shell, &name(run, role)).expect("a namespace (these tests need root)");
+        let [near, far] = ["near", "far"].map(make);
+        let second = is_row.then(|| make("second"));
+        let machines: Vec<&Namespace> = [&far].into_iter().chain(&second).collect();
+        join(&shell, &near, &machines);
         let directory = std::env::temp_dir().join(name(run, "keys"));
         fs::create_dir(&directory).expect("a directory");
         write_keys(&shell, &directory, near.name());
-        let log = fs::File::create(directory.join("sshd.log")).expect("a log");
+        let mut room = Self { sshds: Vec::new(), near, far, second, directory };
+        (0..if is_row { 2 } else { 1 }).for_each(|index| room.start_sshd(index));
+        room
+    }
+
+    /// Starts the sshd of a machine, by its number in the row, and waits until it listens.
+    pub(crate) fn start_sshd(&mut self, index: usize) {
+        let path = self.directory.join(format!("sshd{index}.log"));
+        let log = fs::File::create(&path).expect("a log");
+        let config = self.directory.join(format!("sshd{index}_config"));
         let sshd = Command::new("ip")
-            .args(["netns", "exec", far.name(), "sh", "-c", START, "sh"])
-            .arg(directory.join("sshd_config"))
+            .args(["netns", "exec", self.machines()[index].name(), "sh", "-c", START, "sh"])
+            .arg(config)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
             .expect("sshd");
-        let room = Self { sshd, near, far, directory };
-        room.wait_for_sshd();
-        room
+        self.sshds.push(sshd);
+        let end = Instant::now() + Duration::from_secs(60);
+        let log = || fs::read_to_string(&path).expect("a log");
+        while !log().contains("Server listening") {
+            assert!(Instant::now() < end, "sshd (openssh-server) does not start: {}", log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The far machines, from left to right.
+    pub(crate) fn machines(&self) -> Vec<&Namespace> {
+        [&self.far].into_iter().chain(&self.second).collect()
     }
 
     /// ssh_config for who is not in the near namespace.
@@ -76,18 +112,13 @@ impl Room {
         self.directory.join("from_within")
     }
 
-    fn wait_for_sshd(&self) {
-        let end = Instant::now() + Duration::from_secs(60);
-        let log = || fs::read_to_string(self.directory.join("sshd.log")).expect("a log");
-        while !log().contains("Server listening") {
-            assert!(Instant::now() < end, "sshd (openssh-server) does not start: {}", log());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+    /// Everything on the far machines that a device could leave behind.
+    pub(crate) fn state(&self) -> String {
+        self.machines().into_iter().map(Self::state_of).collect()
     }
 
-    /// Everything on the far machine that a device could leave behind.
-    pub(crate) fn state(&self) -> String {
-        let shell = self.far.shell();
+    fn state_of(machine: &Namespace) -> String {
+        let shell = machine.shell();
         let look = |line: &str| shell.look(&line.split_whitespace().collect::<Vec<_>>()).expect("an answer");
         // Link-local addresses are the kernel's, and take their time.
         let lasting =
@@ -104,14 +135,20 @@ impl Room {
         format!("{links}{addresses}{routes}{switches}{}", look("nft list ruleset"))
     }
 
-    /// The names of its processes, without sshd's own.
+    /// The names of the processes on the far machines, without sshd's own.
     pub(crate) fn processes(&self) -> Vec<String> {
-        let pids = Shell::new().look(&["ip", "netns", "pids", self.far.name()]).expect("processes");
-        let names = pids.split_whitespace().filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
+        let name = |pid: &String| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+        let names = self.machines().into_iter().flat_map(Self::pids_of).filter_map(|pid| name(&pid));
         names.map(|name| name.trim().to_owned()).filter(|name| name != "sshd").collect()
     }
 
-    /// Waits until the far machine is as it was, and fails when that does not come.
+    /// The numbers of the processes on a machine.
+    pub(crate) fn pids_of(machine: &Namespace) -> Vec<String> {
+        let pids = Shell::new().look(&["ip", "netns", "pids", machine.name()]).expect("processes");
+        pids.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Waits until the far machines are as they were, and fails when that does not come.
     pub(crate) fn assert_is_as(&self, before: &str) {
         let end = Instant::now() + Duration::from_secs(60);
         while (self.state() != before || !self.processes().is_empty()) && Instant::now() < end {
@@ -136,27 +173,37 @@ const SWITCHES: [&str; 9] = [
 
 impl Drop for Room {
     fn drop(&mut self) {
-        let _ = self.sshd.kill();
-        let _ = self.sshd.wait();
+        for sshd in &mut self.sshds {
+            let _ = sshd.kill();
+            let _ = sshd.wait();
+        }
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// Three links: for ssh, and two to be measured, on which the near kernel keeps silent.
-fn join(shell: &Shell, near: &Namespace, far: &Namespace) {
+/// A link for ssh to each machine, and those to be measured, on which the near kernel keeps silent.
+fn join(shell: &Shell, near: &Namespace, machines: &[&Namespace]) {
     let line = |shell: &Shell, text: &str| drop(shell.line(text).expect("a link"));
-    for (ours, theirs) in [("mgmt", "mgmt"), ("left", FAR[0]), ("right", FAR[1])] {
-        let (near, far) = (near.name(), far.name());
-        line(shell, &format!("ip link add {ours} netns {near} type veth peer name {theirs} netns {far}"));
-    }
+    let pair = |(one, end): (&str, &Namespace), (other, to): (&str, &Namespace)| {
+        line(shell, &format!("ip link add {one} netns {} type veth peer name {other} netns {}", end.name(), to.name()));
+    };
+    let (first, last) = (machines[0], machines[machines.len() - 1]);
+    pair(("left", near), (FAR[0], first));
+    machines.windows(2).for_each(|two| pair((FAR[1], two[0]), (FAR[0], two[1])));
+    pair(("right", near), (FAR[1], last));
     for link in ["left", "right"] {
         near.shell().set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1").expect("a switch");
         line(&near.shell(), &format!("ethtool -K {link} tx off rx off tso off gso off gro off"));
         line(&near.shell(), &format!("ip link set {link} arp off up"));
     }
-    for (namespace, address) in [(near, "10.99.0.1"), (far, ADDRESS)] {
-        line(&namespace.shell(), &format!("ip address add {address}/30 dev mgmt"));
-        line(&namespace.shell(), "ip link set mgmt up");
+    for ((index, machine), address) in machines.iter().enumerate().zip(ADDRESSES) {
+        let ours = if index == 0 { "mgmt".to_owned() } else { format!("mgmt{index}") };
+        pair((&ours, near), ("mgmt", machine));
+        let near_address = format!("10.99.0.{}", 4 * index + 1);
+        for (namespace, link, address) in [(near, ours.as_str(), near_address.as_str()), (machine, "mgmt", address)] {
+            line(&namespace.shell(), &format!("ip address add {address}/30 dev {link}"));
+            line(&namespace.shell(), &format!("ip link set {link} up"));
+        }
     }
 }
 
@@ -168,30 +215,36 @@ fn write_keys(shell: &Shell, directory: &std::path::Path, near: &str) {
     let write = |name: &str, content: String| fs::write(directory.join(name), content).expect("a file");
     let public = |key: &str| fs::read_to_string(path(&format!("{key}.pub"))).expect("a key");
     write("authorized", public("user"));
-    write("known", format!("[{ADDRESS}]:{PORT} {}", public("host")));
+    let known = |key: &str| ADDRESSES.map(|address| format!("[{address}]:{PORT} {}", public(key))).concat();
+    write("known", known("host"));
     write("unknown", String::new());
-    write("changed", format!("[{ADDRESS}]:{PORT} {}", public("stranger")));
+    write("changed", known("stranger"));
     let (host, authorized) = (path("host"), path("authorized"));
-    write(
-        "sshd_config",
-        format!(
-            "Port {PORT}\nListenAddress {ADDRESS}\nHostKey {host}\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM no\n\
-             StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
-        ),
-    );
-    let host = |name: &str, port: u16, key: &str, known: &str| {
+    for (index, address) in ADDRESSES.into_iter().enumerate() {
+        write(
+            &format!("sshd{index}_config"),
+            format!(
+                "Port {PORT}\nListenAddress {address}\nHostKey {host}\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM no\n\
+                 StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+            ),
+        );
+    }
+    let host = |name: &str, (address, port): (&str, u16), key: &str, known: &str| {
         let (key, known) = (path(key), path(known));
         format!(
-            "Host {name}\n  HostName {ADDRESS}\n  Port {port}\n  User root\n  IdentityFile {key}\n  IdentitiesOnly yes\n  \
+            "Host {name}\n  HostName {address}\n  Port {port}\n  User root\n  IdentityFile {key}\n  IdentitiesOnly yes\n  \
              UserKnownHostsFile {known}\n  GlobalKnownHostsFile none\n"
         )
     };
+    let [first, second] = ADDRESSES;
     let hosts = [
-        host("dut", PORT, "user", "known"),
-        host("closed", PORT + 1, "user", "known"),
-        host("refusing", PORT, "stranger", "known"),
-        host("unknown", PORT, "user", "unknown"),
-        host("changed", PORT, "user", "changed"),
+        host("dut", (first, PORT), "user", "known"),
+        host("second", (second, PORT), "user", "known"),
+        host(first, (first, PORT), "user", "known"),
+        host("closed", (first, PORT + 1), "user", "known"),
+        host("refusing", (first, PORT), "stranger", "known"),
+        host("unknown", (first, PORT), "user", "unknown"),
+        host("changed", (first, PORT), "user", "changed"),
     ]
     .concat();
     write("from_within", hosts.clone());

@@ -1,5 +1,6 @@
 //! Addresses that are a function of the subscriber's number.
 
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::RuleError;
@@ -7,7 +8,7 @@ use crate::IpVersion;
 use crate::template::{address_of, bits};
 
 /// Some bits of a subscriber's number, and where in the address they stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub(super) struct BitField {
     /// The lowest bit taken from the number, 0 to 63.
     pub(super) take: u8,
@@ -49,7 +50,7 @@ pub(super) fn ones(width: u8) -> u64 {
 /// An address whose bits are a base and fields of the subscriber's number: evaluated per frame.
 ///
 /// The number of subscriber `e` is `first + e`, so that a rule can begin in the middle of a prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AddressRule {
     version: IpVersion,
     base: u128,

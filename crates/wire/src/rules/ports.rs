@@ -14,7 +14,7 @@ use super::address::ones;
 /// Port 0 belongs to no set. That matters for `a` = 0 alone, where PSID 0 therefore has one port less
 /// than the others: so [`PortRule::count`] asks for the subscriber. Nothing else is left out, and with
 /// `a` = 0 the system ports do belong to the lowest PSIDs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct PortRule {
     first: u64,
     take: u8,

@@ -428,6 +428,34 @@ fn a_connection_too_many_is_closed_and_the_others_go_on() {
     });
 }
 
+/// Messages as long as a length can say, of nothing but ones: none is a query, and the connection goes on.
+#[test]
+fn a_megabyte_of_noise_over_tcp_is_counted_and_the_next_query_answered() {
+    let counts = served(|server| {
+        let mut stream = TcpStream::connect(server).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+        let mut reader = stream.try_clone().expect("a second handle");
+        // Whatever is said to the noise is taken in, as a client that never reads is made to wait.
+        let query = query(NAME, Rtype::A, Class::IN);
+        let end = query.clone();
+        let answers = std::thread::spawn(move || {
+            let mut length = [0; 2];
+            loop {
+                reader.read_exact(&mut length).expect("a length");
+                let mut answer = vec![0; usize::from(u16::from_be_bytes(length))];
+                reader.read_exact(&mut answer).expect("an answer");
+                if answer[..2] == end[..2] {
+                    return read(&answer).answers.len();
+                }
+            }
+        });
+        stream.write_all(&vec![0xff; 16 * (2 + 0xffff)]).expect("written");
+        stream.write_all(&[&[0, query.len() as u8], &query[..]].concat()).expect("written");
+        assert_eq!(answers.join().expect("an answer"), 1);
+    });
+    assert_eq!(counts, AuthorityCounts { a: 1, malformed: 16, over_tcp: 1, ..AuthorityCounts::default() });
+}
+
 #[test]
 fn both_families_have_the_same_port() {
     let service = Service::bind(&at("[::]:0"), &zone(0), 1).expect("a server");

@@ -5,7 +5,7 @@ use crate::simulated::SimulatedRelay;
 
 /// 15,000 requests a second from each client, as each test of a series has them.
 fn of(clients: u32) -> Plan {
-    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5 };
+    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5, outstanding: None };
     let mut plan = plan(Measure::ResponseTime(response));
     plan.tests[0].traffic.subscribers = Some(clients);
     plan

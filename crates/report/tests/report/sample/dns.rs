@@ -67,7 +67,8 @@ fn of(name: &str, title: &str, dut: &str, dns: DnsTest) -> Test {
 fn grid(dut: &str, title: &str) -> Vec<Test> {
     let step = |with_aaaa: u8, cached: u8| {
         let dns = DnsTest { cached, with_aaaa, ..DnsTest::required(DnsRole::Dns64) };
-        let series = Series { name: format!("{dut}.aaaa{with_aaaa}"), by: SeriesBy::Cached, at: f64::from(cached) };
+        let series =
+            Series { name: format!("{dut}.aaaa{with_aaaa}"), by: SeriesBy::Cached, at: f64::from(cached), device: None };
         let name = format!("{}.cached{cached}", series.name);
         let title = format!("{title}, {with_aaaa} % with AAAA, {cached} % cached");
         Test { series: Some(series), ..of(&name, &title, dut, dns) }

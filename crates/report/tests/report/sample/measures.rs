@@ -110,7 +110,7 @@ fn reset() -> Measure {
 }
 
 fn step(name: &str, by: SeriesBy, at: u32, title: &str) -> Test {
-    let series = Series { name: name.to_owned(), by, at: f64::from(at) };
+    let series = Series { name: name.to_owned(), by, at: f64::from(at), device: None };
     Test { series: Some(series), ..test(&format!("{name}-{at}"), &format!("{title} {at}"), "jool-siit") }
 }
 

@@ -267,6 +267,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         maximum: None,
         own_goals: None,
         cores: None,
+        device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
         series: None,
@@ -287,6 +288,7 @@ fn facts() -> Facts {
         ]
         .into(),
         machine: Default::default(),
+        authority: Default::default(),
         in_memory: false,
         path: None,
     };
@@ -310,7 +312,22 @@ fn facts() -> Facts {
         measured_on: Default::default(),
         not_run: vec![],
         disturbers: vec![],
+        code: code(),
     }
+}
+
+/// The recipes of the run: one came with sixbench, and one with the plan.
+fn code() -> Vec<CodeFile> {
+    let file = |of: &str, path: &str, digit: &str, origin| CodeFile {
+        of: of.to_owned(),
+        path: path.to_owned(),
+        sha256: digit.repeat(64),
+        origin,
+    };
+    vec![
+        file("linux-router", "linux-router.toml", "1", CodeOrigin::BuiltIn),
+        file("tayga", "recipes/tayga.toml", "f", CodeOrigin::Plan),
+    ]
 }
 
 /// A run in one part that ended so.

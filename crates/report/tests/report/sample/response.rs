@@ -53,12 +53,13 @@ impl Sample {
 }
 
 fn clients(name: &str, payload: Payload, count: u32) -> Test {
-    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5 });
+    let measure =
+        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5, outstanding: None });
     Test {
         measure,
         frame_sizes: vec![FrameSize(118)],
         traffic: TrafficSettings { payload, subscribers: Some(count), ..TrafficSettings::RFC_4814 },
-        series: Some(Series { name: name.to_owned(), by: SeriesBy::Subscribers, at: count.into() }),
+        series: Some(Series { name: name.to_owned(), by: SeriesBy::Subscribers, at: count.into(), device: None }),
         ..test(&format!("{name}.subscribers{count}"), &format!("{name}, {count} subscribers"), "jool-siit")
     }
 }
@@ -72,6 +73,7 @@ fn machine(share: u16) -> DeviceWatch {
     let memory = vec![196_000_000, 196_000_000, 196_000_000 + u64::from(share) * 100];
     DeviceWatch {
         device: "relay".to_owned(),
+        machine: None,
         cores: vec![CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(4), sample(12)] }],
         memory,
     }

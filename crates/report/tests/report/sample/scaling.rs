@@ -28,6 +28,19 @@ impl Sample {
         sample
     }
 
+    /// The same, and the rate of 464XLAT on one core repeated five times, in which the devices are half as busy.
+    pub(crate) fn of_repeated_chains() -> Self {
+        let mut sample = Self::of_chains();
+        let pdv = PdvStream { load: Load::OfThroughput(1.0), duration_ns: SECOND };
+        let test = Test { name: "again".to_owned(), measure: Measure::Pdv(pdv), series: None, ..sample.plan.tests[0].clone() };
+        sample.plan.tests.push(test.clone());
+        let point = test.points().next().expect("a frame size");
+        for repetition in 1..=5 {
+            sample.drive(&point, repetition, |spec| (forwarded(*spec, XLAT[0]), watched(&test, 0.5)));
+        }
+        sample
+    }
+
     fn forward(&mut self, test: &Test, point: &Point, repetition: u32) {
         let place = CORES.iter().position(|cores| Some(*cores) == test.cores).expect("a step");
         let median = if test.dut == "xlat" { XLAT[place] } else { MAP_T[place] };
@@ -40,7 +53,7 @@ impl Sample {
 }
 
 fn step(name: &str, title: &str, cores: u32) -> Test {
-    let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores) };
+    let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores), device: None };
     let test = test(&format!("{name}-{cores}"), &format!("{title}, {cores} cores"), name);
     Test { cores: Some(cores), series: Some(series), frame_sizes: vec![FrameSize(84)], ..test }
 }
@@ -73,5 +86,5 @@ fn device(name: &str, cores: u32, busy: f64) -> DeviceWatch {
         CpuSample { softirq, idle: 1000 - softirq, ..CpuSample::default() }
     };
     let core = |core| CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(|at| sample(core, at)).collect() };
-    DeviceWatch { device: name.to_owned(), cores: (0..cores).map(core).collect(), memory: vec![] }
+    DeviceWatch { device: name.to_owned(), machine: None, cores: (0..cores).map(core).collect(), memory: vec![] }
 }

@@ -100,7 +100,7 @@ fn series(dut: &str) -> Vec<Test> {
     let short = if dut == "nft-nat44" { "nft" } else { "ipt" };
     let step = |kind: &str, measure: &Measure, by, at: u64| {
         let name = format!("{kind}-{short}");
-        let series = Some(Series { name: name.clone(), by, at: at as f64 });
+        let series = Some(Series { name: name.clone(), by, at: at as f64, device: None });
         let connections = if by == SeriesBy::Connections { at } else { 100_000 };
         let title = format!("{short}, {kind} {at}");
         let test = two_phases(&format!("{name}.{at}"), &title, dut, measure.clone(), connections);

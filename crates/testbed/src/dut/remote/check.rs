@@ -6,12 +6,10 @@ use crate::recipe::System;
 use std::net::IpAddr;
 
 /// Refuses an interface that does not exist, belongs to another, has addresses or a device on top of it, or carries a
-/// default route of any table or the ssh connection.
-pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &str) -> Result<(), TestbedError> {
+/// default route of any table or the ssh connection. `keys` are those of the plan that name it.
+pub(super) fn check(shell: &Shell, (machine, keys): (&str, &str), system: System, interface: &str) -> Result<(), TestbedError> {
     let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
-    let absent = |_: &TestbedError| {
-        format!("interface {interface} of {machine} does not exist; name another in [testbed] (dut-left, dut-right)")
-    };
+    let absent = |_: &TestbedError| format!("interface {interface} of {machine} does not exist; name another in {keys}");
     let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;
     if carries_default(shell, system, interface)? {
         return refused(
@@ -34,7 +32,7 @@ pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &st
     if !addresses.is_empty() {
         let list = addresses.join(", ");
         return refused(format!(
-            "has addresses already ({list}): the device would answer for them, too; remove them, or use another"
+            "has addresses already ({list}): that machine would answer for them, too; remove them, or use another"
         ));
     }
     Ok(())

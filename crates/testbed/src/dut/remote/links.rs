@@ -1,50 +1,92 @@
 //! The device's two interfaces on another machine: up, with the recipe's addresses and routes, and as they were before when all is undone.
 
-use crate::exec::{Shell, TestbedError, Undo, Wait};
+use crate::exec::{Shell, TestbedError, Undo};
 use crate::recipe::{Recipe, RecipeLink, System};
 use ipnet::{IpNet, Ipv6Net};
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// As in a namespace of ours.
-const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1), 64));
+/// Link-local addresses of the left and the right interface, where it has none. They differ, because the right interface of a device in a row is
+/// on one link with the left one of the next device.
+const LINK_LOCALS: [IpNet; 2] = [link_local_of(1), link_local_of(2)];
+
+const fn link_local_of(last: u16) -> IpNet {
+    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last), 64))
+}
 
 /// The longest wait for a carrier: media that negotiate take seconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub(super) fn set_up(
-    recipe: &Recipe,
-    interfaces: &[String; 2],
-    machine: &str,
-    (shell, undo): (&Shell, &Undo),
-) -> Result<(), TestbedError> {
-    for (interface, link) in interfaces.iter().zip([&recipe.left, &recipe.right]) {
+/// Takes both interfaces up and gives them the recipe's addresses and routes. Their carriers may come later: with the interface at the other end
+/// of the cable.
+pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], (shell, undo): (&Shell, &Undo)) -> Result<(), TestbedError> {
+    let links = [&recipe.left, &recipe.right].into_iter().zip(LINK_LOCALS);
+    for (interface, (link, link_local)) in interfaces.iter().zip(links) {
         take_up(recipe.system, interface, shell, undo)?;
-        add_addresses(recipe.system, link, interface, shell, undo)?;
-    }
-    if shell.is_rehearsal() {
-        return Ok(());
-    }
-    let mut wait = shell.wait(TIMEOUT, PAUSE);
-    interfaces.iter().try_for_each(|interface| wait_for_carrier(recipe.system, interface, machine, (shell, &mut wait)))
-}
-
-fn wait_for_carrier(
-    system: System,
-    interface: &str,
-    machine: &str,
-    (shell, wait): (&Shell, &mut Wait<'_>),
-) -> Result<(), TestbedError> {
-    while !has_carrier(&described(system, interface, shell)?) {
-        if wait.is_over() {
-            let text =
-                format!("interface {interface} of {machine} has no carrier: is it cabled to an interface of ours that is up?");
-            return Err(TestbedError::Other(text));
-        }
-        wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
+        add_addresses(recipe.system, (link, link_local), interface, (shell, undo))?;
     }
     Ok(())
+}
+
+/// Waits until both interfaces have a carrier. `others` says what each should be cabled to.
+pub(super) fn wait_for_carriers(
+    system: System,
+    (interfaces, others): (&[String; 2], &[String; 2]),
+    machine: &str,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
+    let mut wait = shell.wait(TIMEOUT, PAUSE);
+    for (interface, other) in interfaces.iter().zip(others) {
+        while !has_carrier(&described(system, interface, shell)?) {
+            if wait.is_over() {
+                let text = format!("interface {interface} of {machine} has no carrier: is it cabled to {other}?");
+                return Err(TestbedError::Other(text));
+            }
+            wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that Linux finds the neighbour `address` at an interface, with the hardware address of `other`, where that is known: Linux answers for an
+/// address at each of its interfaces. A machine whose `ip` cannot ask for a neighbour is believed.
+pub(super) fn check_neighbour(
+    address: IpAddr,
+    interface: &str,
+    (other, hardware): (&str, Option<&str>),
+    machine: &str,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
+    let ip_neigh = |words: &[&str]| shell.look(&[&["ip", "neigh"], words].concat());
+    let address = address.to_string();
+    let mut wait = shell.wait(TIMEOUT, PAUSE);
+    loop {
+        // The kernel gives up after three questions, and is then asked again.
+        match ip_neigh(&["replace", &address, "dev", interface, "use"]) {
+            Err(TestbedError::Failed { .. }) => return Ok(()),
+            other => other?,
+        };
+        let shown = ip_neigh(&["show", "to", &address, "dev", interface])?;
+        let found = shown.split_whitespace().skip_while(|word| *word != "lladdr").nth(1);
+        if found.is_some_and(|found| hardware.is_none_or(|hardware| hardware == found)) {
+            return Ok(());
+        }
+        if wait.is_over() {
+            let who = found.map_or_else(|| "nobody".to_owned(), |found| format!("{found}, which is not {other},"));
+            let text = format!(
+                "{machine} finds {who} with the address {address} at its interface {interface}: is it cabled to {other}?"
+            );
+            return Err(TestbedError::Other(text));
+        }
+        wait.rest(|| format!("{machine} to find {address} at its interface {interface}"))?;
+    }
+}
+
+/// Returns the hardware address of an interface; `None` on a system that does not tell it in the way of Linux.
+pub(super) fn hardware_address(interface: &str, shell: &Shell) -> Option<String> {
+    let read = shell.look(&["cat", &format!("/sys/class/net/{interface}/address")]).ok()?;
+    Some(read.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
 /// A flag on Linux, a line of its own elsewhere; interfaces without a medium have neither need nor line.
@@ -53,7 +95,7 @@ fn has_carrier(printed: &str) -> bool {
     status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))
 }
 
-fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+pub(super) fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     // Noted first, since a command whose end is not seen may have done its work.
     if !is_up(system, interface, shell)? {
         undo.by_line(system.link(interface, "down"))?;
@@ -79,18 +121,23 @@ fn has_flag_up(printed: &str) -> bool {
 }
 
 /// Without a link-local address Linux asks for no neighbour on behalf of what it forwards; some set-ups make none by themselves.
-fn link_local(link: &RecipeLink, interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
+fn link_local((link, wanted): (&RecipeLink, IpNet), interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
     if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
         return Ok(None);
     }
     let there = shell.look(&["ip", "-6", "address", "show", "dev", interface, "scope", "link"])?;
-    Ok(there.trim().is_empty().then_some(LINK_LOCAL))
+    Ok(there.trim().is_empty().then_some(wanted))
 }
 
 /// Undone only what was done: an address that was there before is left alone. So what undoes it is noted after the command, which no request
 /// to stop cuts ([`Shell::run`]).
-fn add_addresses(system: System, link: &RecipeLink, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
-    let link_local = if system == System::Linux { link_local(link, interface, shell)? } else { None };
+fn add_addresses(
+    system: System,
+    (link, wanted): (&RecipeLink, IpNet),
+    interface: &str,
+    (shell, undo): (&Shell, &Undo),
+) -> Result<(), TestbedError> {
+    let link_local = if system == System::Linux { link_local((link, wanted), interface, shell)? } else { None };
     let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));
     let routes = link.routes.iter().filter_map(|route| Some(system.route(*route, link.gateway_to(route)?, interface)));
     addresses.chain(routes).try_for_each(|[add, remove]| {

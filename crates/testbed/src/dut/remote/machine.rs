@@ -1,16 +1,17 @@
-//! A machine across the room that is to be the device.
+//! A machine across the room that is to be the device, or one of several in a row.
 
 use super::{check, cores, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
 use crate::recipe::{DeviceHost, Recipe, System};
+use sixbench_method::plan::CoreLimits;
 use std::path::Path;
 
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {
-    remote: Remote,
+    pub(super) remote: Remote,
     interfaces: [String; 2],
 }
 
@@ -19,6 +20,11 @@ impl RemoteMachine {
     /// right. Nothing is opened yet: in a rehearsal it can be used as it is.
     pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
         Self { remote: Remote::new(destination, config), interfaces }
+    }
+
+    /// Returns the file that ssh reads in place of its usual configuration.
+    pub fn ssh_config(&self) -> Option<&Path> {
+        self.remote.config()
     }
 
     /// Opens the connection; see [`Remote::reach`] for its errors.
@@ -32,7 +38,8 @@ impl RemoteMachine {
         let (shell, name) = (self.shell(shell), self.remote.destination());
         check_recipe(recipe, name)?;
         check_system(recipe, &shell, name)?;
-        self.interfaces.iter().try_for_each(|interface| check::check(&shell, name, recipe.system, interface))?;
+        let place = (name, "[testbed] (dut-left, dut-right)");
+        self.interfaces.iter().try_for_each(|interface| check::check(&shell, place, recipe.system, interface))?;
         check_programs(recipe, &shell, name)?;
         match wanted_cores {
             Some(_) if recipe.system != System::Linux => Err(TestbedError::Other(format!(
@@ -44,28 +51,28 @@ impl RemoteMachine {
         }
     }
 
-    /// Who runs where, in a sentence for the report.
-    pub fn layout(&self) -> String {
-        let [left, right] = &self.interfaces;
-        format!(
-            "the DUT is the machine {}, set up over ssh by its recipe; its interfaces {left} and {right} are cabled to the tester's",
-            self.remote.destination()
-        )
+    /// Returns the name by which ssh knows the machine.
+    pub fn name(&self) -> &str {
+        self.remote.destination()
     }
 
-    fn shell(&self, shell: &Shell) -> Shell {
+    /// Returns its interfaces on the left and on the right.
+    pub(super) fn interfaces(&self) -> &[String; 2] {
+        &self.interfaces
+    }
+
+    /// Returns the number of cores that the device of a recipe may use here; `None` for all.
+    pub(super) fn cores_of(&self, recipe: &Recipe, limits: &CoreLimits) -> Option<u32> {
+        limits.of_device([recipe.name.split('@').next().unwrap_or_default(), self.name()])
+    }
+
+    pub(super) fn shell(&self, shell: &Shell) -> Shell {
         shell.at(ExecTarget::Ssh(self.remote.clone()))
     }
 }
 
-/// A recipe that leaves the device to the user has nothing to set up, and a row of devices is more than one machine.
+/// A recipe that leaves the device to the user has nothing to set up.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
-    if !recipe.parts.is_empty() {
-        let (name, count) = (&recipe.name, recipe.parts.len());
-        let text =
-            format!("{name} consists of {count} devices in a row, but {machine} is one machine: name a recipe of one device");
-        return Err(TestbedError::Other(text));
-    }
     if recipe.host == DeviceHost::Memif {
         let text = format!("{} runs at links in shared memory, which do not reach {machine}: name another recipe", recipe.name);
         return Err(TestbedError::Other(text));
@@ -110,31 +117,35 @@ fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), T
     Ok(())
 }
 
-/// Makes the machine the place of a device: cores, sysctls, addresses and routes, each to be undone. `run` tells several devices of one
-/// process apart.
+/// Makes the machine the place of a device: cores, sysctls, addresses and routes, each to be undone. The links may still be without a carrier. `run`
+/// tells several devices of one process apart, and `place` those in a row, whose machines may have one file system in common.
 pub(in crate::dut) fn prepare(
     recipe: &Recipe,
     machine: &RemoteMachine,
-    (run, options): (&str, &DutOptions),
+    (run, place): (&str, &str),
+    options: &DutOptions,
     shell: &Shell,
 ) -> Result<(ExecContext, TemplateVars), TestbedError> {
     let (here, shell) = (shell.clone(), machine.shell(shell));
-    let name = machine.remote.destination();
+    let name = machine.name();
+    let wanted_cores = machine.cores_of(recipe, &options.cores);
     if !shell.is_rehearsal() {
-        machine.check(recipe, options.cores, &here)?;
+        machine.check(recipe, wanted_cores, &here)?;
     }
     shell.transcript().comment(&format!("the machine {name}, over ssh"));
     let undo = Undo::open(&machine.remote, &here)?;
-    if let Some(wanted) = options.cores {
+    if let Some(wanted) = wanted_cores {
         cores::keep(wanted, name, &shell, &undo)?;
     }
     if recipe.system == System::Linux {
         sysctls::forward(recipe, &machine.interfaces, &shell, &undo)?;
-        recipe.state.as_ref().map_or(Ok(()), |_| tracking::exempt(&shell, &undo))?;
+        if recipe.state.as_ref().is_some_and(tracking::is_of_the_machine) {
+            tracking::exempt(&shell, &undo)?;
+        }
     }
-    links::set_up(recipe, &machine.interfaces, name, (&shell, &undo))?;
+    links::set_up(recipe, &machine.interfaces, (&shell, &undo))?;
     let threads = threads(&shell);
-    let directory = crate::net::namespace::name(run, "ssh");
+    let directory = crate::net::namespace::name(run, place);
     let context = ExecContext { shell, name: directory, cores: vec![], undo: Some(undo) };
     let vars = TemplateVars { threads, links: Some(machine.interfaces.clone()), ..context.vars() };
     Ok((context, vars))

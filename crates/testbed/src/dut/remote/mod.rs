@@ -1,12 +1,21 @@
-//! A device that has a machine of its own, reached over ssh: what is checked before anything is touched there, and what is set up, each
-//! thing with what undoes it.
+//! Devices that have machines of their own, or the authority behind them, reached over ssh: what is checked before anything is touched there, and
+//! what is set up, each thing with what undoes it.
 
+mod authority;
+mod authority_machine;
 mod check;
 mod cores;
 mod links;
+mod lock;
 mod machine;
+mod row;
 mod sysctls;
 mod tracking;
 
+pub use authority::{RemoteAuthority, ServedZone};
+pub use authority_machine::AuthorityMachine;
+pub use lock::{LockAttempt, MachineLock};
 pub use machine::RemoteMachine;
-pub(super) use machine::{prepare, write_sysctls};
+pub(super) use machine::write_sysctls;
+pub(super) use row::prepare;
+pub use row::{check_machines, layout_of_machines};

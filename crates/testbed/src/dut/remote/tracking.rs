@@ -2,9 +2,16 @@
 //! next command puts it back, and neither would the table ever be empty nor the device's count be that of the tester's connections.
 
 use crate::exec::{Shell, TestbedError, Undo};
+use crate::recipe::StateSection;
 
 /// The name of the table of the rules, which is ours alone.
 const TABLE: &str = "sixbench-ssh";
+
+/// Returns whether a device's connections are those of the machine's own table: Jool has one of its own, and a MAP-T CE that of a namespace.
+pub(super) fn is_of_the_machine(state: &StateSection) -> bool {
+    let commands = state.count.iter().chain(&state.flush);
+    commands.into_iter().any(|command| command.run.split_whitespace().next() == Some("conntrack"))
+}
 
 /// Leaves the connection by which `shell` runs its commands untracked.
 ///
@@ -29,4 +36,20 @@ pub(super) fn exempt(shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
         ))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::recipe::Library;
+
+    #[test]
+    fn jool_has_a_table_of_its_own_and_nftables_that_of_the_machine() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let is_of_the_machine = |name: &str| {
+            let recipe = library.get(name).expect("a recipe");
+            super::is_of_the_machine(recipe.state.as_ref().expect("stateful"))
+        };
+        let names = ["nft-nat44", "tayga-plat", "jool-plat", "jool-mapt-ce"];
+        assert_eq!(names.map(is_of_the_machine), [true, true, false, false]);
+    }
 }

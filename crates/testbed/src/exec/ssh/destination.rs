@@ -9,7 +9,7 @@ const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Destination {
     pub(super) name: String,
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
 }
 
 impl Destination {

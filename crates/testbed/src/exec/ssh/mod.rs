@@ -5,10 +5,12 @@
 
 mod connection;
 mod destination;
+mod program;
 pub(crate) mod refusal;
 mod remote;
 
 pub(crate) use connection::sweep;
+pub use program::RemoteProgram;
 pub use remote::Remote;
 
 use connection::SshConnection;

@@ -2,6 +2,7 @@
 
 use super::{Destination, SshConnection, refusal};
 use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
+use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
@@ -12,6 +13,14 @@ const NOT_FOUND: i32 = 127;
 
 /// The exit status of ssh for a failure of its own.
 const OF_SSH: i32 = 255;
+
+/// The longest wait for a machine to say that it is still there.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Writes its input to the file `$1`.
+const COPY_SCRIPT: &str = r#"umask 077; cat > "$1" && chmod 700 "$1""#;
+
+/// The longest time that a program may take to be copied: some megabytes over a slow network.
+const COPYING: Duration = Duration::from_secs(600);
 
 /// A machine as `ssh` finds it; clones share one connection.
 #[derive(Clone, Debug)]
@@ -34,6 +43,11 @@ impl Remote {
     /// Nothing is opened yet.
     pub fn new(destination: &str, config: Option<&Path>) -> Self {
         Self { destination: Destination::new(destination, config), connection: None }
+    }
+
+    /// The file that ssh reads in place of its usual configuration.
+    pub fn config(&self) -> Option<&Path> {
+        self.destination.config.as_deref()
     }
 
     /// The name ssh knows it by.
@@ -88,6 +102,22 @@ impl Remote {
         Err(self.failure(words, &output))
     }
 
+    /// Checks that the machine still runs commands.
+    ///
+    /// # Errors
+    /// The connection is lost, there was no answer in time, or a stop was requested.
+    pub(crate) fn check_answers(&self, context: &WaitContext) -> Result<(), TestbedError> {
+        let silent = |error: &TestbedError| match error {
+            TestbedError::Failed { status, .. } => {
+                let why = format!("it did not answer within {} s ({status})", ANSWER_TIMEOUT.as_secs());
+                refusal::lost(self.destination(), &why).to_string()
+            }
+            other => other.to_string(),
+        };
+        let asked = self.capture(&["true".to_owned()], None, ANSWER_TIMEOUT, context);
+        asked.map(drop).map_err(|error| error.explained(silent))
+    }
+
     /// Returns the error for a failed command, which tells three causes apart: the command itself, a missing program, or ssh.
     fn failure(&self, words: &[String], output: &Output) -> TestbedError {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -118,6 +148,17 @@ impl Remote {
         let script = format!("cat > {}", quoted(&[path.display().to_string()]));
         let words = ["sh", "-c", &script].map(str::to_owned);
         self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
+    }
+
+    /// Copies a program of this machine to a file there that only its user can run.
+    pub(crate) fn copy_program(&self, from: &Path, to: &Path, context: &WaitContext) -> Result<(), TestbedError> {
+        let file = File::open(from).map_err(TestbedError::file("read", from))?;
+        let to = to.display().to_string();
+        let child = self.start(COPY_SCRIPT, std::slice::from_ref(&to), Stdio::from(file))?;
+        let words = ["cat".to_owned(), to];
+        let what = || format!("the copy of this program to {}", self.destination());
+        let output = wait(child, COPYING, context, &what).map_err(|why| given_up(&self.destination.words(&words), why))?;
+        if output.status.success() { Ok(()) } else { Err(self.failure(&words, &output)) }
     }
 
     /// Starts a script there, with words it knows as `$1` and so on.

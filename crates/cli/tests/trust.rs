@@ -1,0 +1,135 @@
+//! A plan is data, a recipe is code: what a plan or a results directory brings along is run only if the user says so. These tests need root (and
+//! `script` of bsdutils); without it they fail, they do not skip.
+
+mod common;
+
+use common::plans::KERNEL;
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, output, router, start, text};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A plan that brings a recipe along; a command of this leaves the file `ran` in the directory of the test.
+struct Brought {
+    scratch: Scratch,
+    plan: String,
+    recipe: String,
+}
+
+impl Brought {
+    fn new(name: &str) -> Self {
+        let scratch = Scratch::new(name);
+        let setup = format!("[[setup]]\nrun = \"touch {}\"\n", scratch.path("ran"));
+        let recipe = scratch.write("recipes/brought.toml", &router("brought", "brought along", &setup));
+        let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", KERNEL.replace("linux-ipv4", "brought")));
+        Self { scratch, plan, recipe }
+    }
+
+    fn has_run(&self) -> bool {
+        Path::new(&self.scratch.path("ran")).exists()
+    }
+
+    /// The digest of the recipe by a program that shares no code with ours.
+    fn digest(&self) -> String {
+        let sum = Command::new("sha256sum").arg(&self.recipe).output().expect("sha256sum");
+        text(&sum.stdout).split_whitespace().next().expect("a sum").to_owned()
+    }
+
+    /// Asserts that a command was refused before it touched anything, with a file and what to say.
+    fn assert_refused(&self, output: &Output, named: &[&str]) {
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        for word in named.iter().chain(&["root would run", "--trust-recipes"]) {
+            assert!(error.contains(word), "{word}: {error}");
+        }
+        assert!(!self.has_run(), "{error}");
+    }
+}
+
+#[test]
+fn a_recipe_of_a_plan_is_run_only_if_the_user_says_so_and_the_report_has_its_digest() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("brought");
+    let (scratch, digest) = (&brought.scratch, brought.digest());
+    let results = scratch.path("results");
+    let child = start(&["run", &brought.plan, "-o", &results]);
+    let pid = child.id();
+    brought.assert_refused(&child.wait_with_output().expect("ended"), &[&brought.recipe, &digest]);
+    assert!(!Path::new(&results).exists() && namespaces_of(pid).is_empty());
+    brought.assert_refused(&output(&["testbed", "up", &brought.plan]), &[&brought.recipe, &digest]);
+    brought.assert_refused(&output(&["testbed", "up", &brought.plan, "--background"]), &[&brought.recipe, &digest]);
+    brought
+        .assert_refused(&output(&["compare", "kernel", "kernel", "--plan", &brought.plan, "-o", &results]), &[&brought.recipe]);
+    assert!(output(&["check", &brought.plan]).status.success() && output(&["plan", "--shell", &brought.plan]).status.success());
+    assert!(!brought.has_run());
+
+    let run = output(&["run", &brought.plan, "--trust-recipes", "-o", &results]);
+    assert_ran(&run);
+    assert!(brought.has_run() && text(&run.stderr).contains(&digest), "{}", text(&run.stderr));
+    let file = serde_json::json!({ "of": "brought", "path": brought.recipe, "sha256": digest, "origin": "plan" });
+    assert_eq!(facts(&results)["code"], serde_json::json!([file]));
+    let page = fs::read_to_string(Path::new(&results).join("report.html")).expect("a page");
+    assert!(page.contains(&digest) && page.contains("Files whose commands were run"), "{page}");
+
+    // The directory that was left may be anybody's: its recipes are those of a plan.
+    fs::remove_file(scratch.path("ran")).expect("removed");
+    let kept = Path::new(&results).join("recipes/brought.toml").display().to_string();
+    brought.assert_refused(&output(&["run", "--resume", &results]), &[&kept]);
+    brought.assert_refused(&output(&["quickstart", "--resume", &results]), &[&kept]);
+    let again = scratch.path("again");
+    let resolved = Path::new(&results).join("resolved.toml").display().to_string();
+    brought.assert_refused(&output(&["run", &resolved, "-o", &again]), &[&kept]);
+    assert_ran(&output(&["report", &results]));
+    assert!(!brought.has_run());
+}
+
+#[test]
+fn a_directory_that_the_command_line_names_is_trusted_and_so_is_a_copy_of_what_came_with_sixbench() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("named");
+    let (scratch, results) = (&brought.scratch, brought.scratch.path("results"));
+    let plan = scratch.write("named.toml", &KERNEL.replace("linux-ipv4", "brought"));
+    assert_ran(&output(&["run", &plan, "--recipes", &scratch.path("recipes"), "-o", &results]));
+    assert!(brought.has_run());
+    assert_eq!(facts(&results)["code"][0]["origin"], "command-line");
+
+    let (plan, results) = (scratch.write("kernel.toml", KERNEL), scratch.path("kernel"));
+    assert_ran(&output(&["run", &plan, "-o", &results]));
+    assert_eq!(facts(&results)["code"][0]["origin"], "built-in");
+    let resolved = Path::new(&results).join("resolved.toml").display().to_string();
+    assert_ran(&output(&["run", &resolved, "-o", &scratch.path("again")]));
+    assert_ran(&output(&["run", "--resume", &results]));
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("asked");
+    // A terminal of its own, in which somebody types `word`.
+    let typed = |word: &str, results: &str| {
+        let line = format!("{} run {} -o {results}", env!("CARGO_BIN_EXE_sixbench"), brought.plan);
+        let script = format!("printf '{word}\\n' | script -qec '{line}' /dev/null");
+        Command::new("sh").args(["-c", &script]).output().expect("sh")
+    };
+    let refused = typed("no", &brought.scratch.path("no"));
+    let told = text(&refused.stdout);
+    assert!(told.contains("run them? [y/N]") && told.contains(&brought.digest()), "{told}");
+    assert_eq!((refused.status.code(), brought.has_run()), (Some(2), false), "{told}");
+    let agreed = typed("yes", &brought.scratch.path("yes"));
+    assert_ran(&agreed);
+    assert!(brought.has_run(), "{}", text(&agreed.stdout));
+}
+
+#[test]
+fn a_configuration_of_ssh_that_a_plan_names_is_code_too() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("ssh-config");
+    let scratch = &brought.scratch;
+    let config = scratch.write("config", &format!("Host dut\n  ProxyCommand touch {}\n", scratch.path("ran")));
+    let testbed = format!(
+        "[testbed]\nleft = \"sb-e0\"\nright = \"sb-e1\"\nhost = \"ssh:dut\"\ndut-left = \"e0\"\ndut-right = \"e1\"\nssh-config = \"{config}\"\n"
+    );
+    let plan = scratch.write("away.toml", &(KERNEL.to_owned() + &testbed));
+    brought.assert_refused(&output(&["run", &plan, "-o", &scratch.path("results")]), &[&config]);
+    assert!(output(&["plan", "--shell", &plan]).status.success() && !brought.has_run());
+}

@@ -1,0 +1,55 @@
+//! The cores that devices may use: as many for each, or a number of its own for some of several in a row.
+
+use super::Test;
+use std::collections::BTreeMap;
+
+/// The numbers of cores that the devices of a test may use. A device that is not limited has all of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CoreLimits {
+    every: Option<u32>,
+    by_device: BTreeMap<String, u32>,
+}
+
+impl CoreLimits {
+    /// The same number of cores for every device.
+    pub fn every(cores: u32) -> Self {
+        Self { every: Some(cores), by_device: BTreeMap::new() }
+    }
+
+    /// Returns the number of cores that every device may use, where it is the same for all.
+    pub fn of_every(&self) -> Option<u32> {
+        self.every
+    }
+
+    /// Returns the names of the devices, or of their machines, that have numbers of their own.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        self.by_device.keys().map(String::as_str)
+    }
+
+    /// Returns the number of cores of the device with any of these names: its own and that of its machine. `None` for all.
+    pub fn of_device(&self, names: [&str; 2]) -> Option<u32> {
+        names.into_iter().find_map(|name| self.by_device.get(name).copied()).or(self.every)
+    }
+}
+
+impl Test {
+    /// Returns the numbers of cores of its devices.
+    pub fn core_limits(&self) -> CoreLimits {
+        CoreLimits { every: self.cores, by_device: self.device_cores.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_has_its_own_number_of_cores_by_its_name_or_that_of_its_machine() {
+        let test = Test { device_cores: [("br".to_owned(), 4)].into(), ..Test::of("t", "row") };
+        let limits = test.core_limits();
+        assert_eq!(limits.of_device(["jool-plat", "br"]), Some(4));
+        assert_eq!(limits.of_device(["br", "machine"]), Some(4));
+        assert_eq!(limits.of_device(["jool-clat", "ce"]), None);
+        assert_eq!(CoreLimits::every(2).of_device(["jool-clat", "ce"]), Some(2));
+    }
+}

@@ -1,0 +1,64 @@
+//! The hosts on which the repetitions of a run were measured: results of two machines say nothing against each other.
+
+use super::{Facts, TrialRecord};
+use crate::plan::Point;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The hosts of each repetition, by name; several where a run was resumed on another host in the middle of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepetitionHosts<'f>(BTreeMap<(&'f Point, u32), BTreeSet<&'f str>>);
+
+impl<'f> RepetitionHosts<'f> {
+    /// Returns the hosts of these records, which are those of one results directory. A host is not known where an earlier version made it.
+    pub fn new(facts: &'f Facts, records: &'f [TrialRecord]) -> Self {
+        let mut hosts: BTreeMap<(&Point, u32), BTreeSet<&str>> = BTreeMap::new();
+        for record in records {
+            hosts.entry((&record.point, record.repetition)).or_default().extend(hosts_of(facts, record));
+        }
+        Self(hosts)
+    }
+
+    /// Returns the names of all hosts.
+    pub fn all(&self) -> BTreeSet<&'f str> {
+        self.0.values().flatten().copied().collect()
+    }
+
+    /// Returns whether there is more than one host.
+    pub fn are_several(&self) -> bool {
+        self.all().len() > 1
+    }
+
+    /// Returns the hosts of a repetition.
+    pub fn of(&self, point: &Point, repetition: u32) -> Vec<String> {
+        self.0.get(&(point, repetition)).into_iter().flatten().map(|host| (*host).to_owned()).collect()
+    }
+
+    /// Returns the repetitions with their hosts, in the order of their points.
+    pub fn iter(&self) -> impl Iterator<Item = (&'f Point, u32, &BTreeSet<&'f str>)> {
+        self.0.iter().map(|((point, repetition), hosts)| (*point, *repetition, hosts))
+    }
+
+    /// Returns whether a repetition was measured on this host alone.
+    pub fn is_only_on(&self, host: &str, point: &Point, repetition: u32) -> bool {
+        self.0.get(&(point, repetition)).is_some_and(|hosts| hosts.iter().eq([&host]))
+    }
+
+    /// Returns whether all that was measured of these points was measured on one host.
+    pub fn are_on_one<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> bool {
+        let points: BTreeSet<&Point> = points.into_iter().collect();
+        let of_points = self.0.iter().filter(|((point, _), _)| points.contains(point));
+        of_points.flat_map(|(_, hosts)| hosts).collect::<BTreeSet<_>>().len() <= 1
+    }
+}
+
+/// Returns the hosts of a record. Results that were united say it of each repetition; else the parts of the run follow each other.
+fn hosts_of<'f>(facts: &'f Facts, record: &TrialRecord) -> Vec<&'f str> {
+    if !facts.measured_on.is_empty() {
+        let has = facts.measured_on.iter().filter(|(_, selection)| selection.contains(&record.point, record.repetition));
+        return has.map(|(host, _)| host.as_str()).collect();
+    }
+    // The parts of a run have whole seconds, and a record more.
+    let has_begun = |started: &str| started.trim_end_matches('Z') <= record.started.as_str();
+    let part = facts.runs.iter().rev().find(|part| has_begun(&part.started)).or(facts.runs.first());
+    part.map(|part| part.host.as_str()).filter(|host| !host.is_empty()).into_iter().collect()
+}

@@ -1,0 +1,136 @@
+//! The keys of `[testbed]` that put one end of the tester on another machine, and what such a tester does not do.
+
+use crate::reader::Section;
+use crate::words;
+use sixbench_io::PortSpec;
+use sixbench_method::measures::{Demand, Keys};
+use sixbench_method::plan::Test;
+use sixbench_method::terms::Direction;
+use sixbench_testbed::Remote;
+use std::path::Path;
+
+/// The machine that has one end of the tester, where this machine has the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentMachine {
+    /// The machine.
+    pub remote: Remote,
+    /// The program there: this version of sixbench.
+    pub program: String,
+    /// Its interface that is cabled to the DUT.
+    pub interface: String,
+    /// The direction that it sends: forward from the left end, reverse from the right one.
+    pub sends: Direction,
+    /// Cores of its threads; if empty, they are chosen there.
+    pub cores: Vec<u32>,
+}
+
+impl AgentMachine {
+    /// Returns whether the plan names a program of its own, rather than the sixbench that is installed there.
+    pub fn has_own_program(&self) -> bool {
+        self.program != USUAL_PROGRAM
+    }
+
+    /// Returns the direction that the end on this machine sends.
+    pub fn other_end(&self) -> Direction {
+        if self.sends == Direction::Forward { Direction::Reverse } else { Direction::Forward }
+    }
+}
+
+/// The program that a plan need not name.
+const USUAL_PROGRAM: &str = "sixbench";
+
+/// Returns the word for the end of the tester that sends a direction.
+pub fn end_word(sends: Direction) -> &'static str {
+    if sends == Direction::Forward { "left" } else { "right" }
+}
+
+/// The ends of the tester: two ports of this machine, or one and the interface of an agent.
+#[derive(Debug, Default)]
+pub(crate) struct TesterEnds {
+    pub(crate) ports: Option<[PortSpec; 2]>,
+    pub(crate) agent: Option<AgentMachine>,
+}
+
+/// The keys of an agent's interface, with the key of this machine's end that each stands for.
+const INTERFACES: [(&str, &str, Direction); 2] =
+    [("agent-left", "left", Direction::Forward), ("agent-right", "right", Direction::Reverse)];
+
+/// Reads both ends of the tester.
+pub(crate) fn read_ends(section: &Section<'_>) -> TesterEnds {
+    let [left, right] = ["left", "right"].map(|key| section.text(key, words::port));
+    let host = section.text("agent", words::ssh_host);
+    let interfaces = INTERFACES.map(|(key, ..)| section.text(key, words::interface));
+    let program = section.text("agent-program", words::program).unwrap_or_else(|| USUAL_PROGRAM.to_owned());
+    let cores = section.numbers("agent-cores", words::core).unwrap_or_default();
+    if !section.is_given("agent") {
+        only_with_an_agent(section);
+        return TesterEnds { ports: of_this_machine(section, left, right), agent: None };
+    }
+    let config = section.text("ssh-config", words::any);
+    check_one_of_each(section);
+    let (Some(name), Some(end)) = (host, interfaces.iter().position(Option::is_some)) else {
+        return TesterEnds::default();
+    };
+    let (interface, sends) = (interfaces[end].clone().unwrap_or_default(), INTERFACES[end].2);
+    let there = PortSpec::Interface(interface.clone());
+    let ports = match sends {
+        Direction::Forward => right.map(|right| [there, right]),
+        Direction::Reverse => left.map(|left| [left, there]),
+    };
+    let remote = Remote::new(&name, config.as_deref().map(Path::new));
+    TesterEnds { ports, agent: Some(AgentMachine { remote, program, interface, sends, cores }) }
+}
+
+fn of_this_machine(section: &Section<'_>, left: Option<PortSpec>, right: Option<PortSpec>) -> Option<[PortSpec; 2]> {
+    if left.is_some() != right.is_some() {
+        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
+    }
+    if left.is_some() && left == right {
+        section.mistake("right", "left and right must be two interfaces");
+    }
+    left.zip(right).map(<[PortSpec; 2]>::from)
+}
+
+fn only_with_an_agent(section: &Section<'_>) {
+    for key in ["agent-left", "agent-right", "agent-cores", "agent-program"].into_iter().filter(|key| section.is_given(key)) {
+        section.mistake_with_help(
+            key,
+            format!("`{key}` only applies to a tester on two machines"),
+            "add agent = \"ssh:NAME\", or leave it out",
+        );
+    }
+}
+
+/// One end is here, and the other one there.
+fn check_one_of_each(section: &Section<'_>) {
+    let given = ["left", "agent-left", "right", "agent-right"].map(|key| section.is_given(key));
+    if given != [true, false, false, true] && given != [false, true, true, false] {
+        section.mistake_with_help(
+            "agent",
+            "of a tester on two machines each has one end",
+            "give `left` and `agent-right`, or `agent-left` and `right`",
+        );
+    }
+}
+
+/// Refuses what a tester on two machines does not do, at the key that puts it there.
+pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
+    for test in tests {
+        let what = if test.measure.dns().is_some() {
+            "DNS queries"
+        } else if test.measure.tcp().is_some() {
+            "TCP connections"
+        } else if test.stateful.is_some() {
+            "the two phases of a stateful device"
+        } else if test.measure.demand() == Some(Demand::NoConnections) {
+            "requests and replies"
+        } else {
+            continue;
+        };
+        section.mistake_with_help(
+            "agent",
+            format!("test {}: a tester on two machines does not make {what}", test.name),
+            "leave the test out, or give both ends to this machine (`left` and `right`)",
+        );
+    }
+}

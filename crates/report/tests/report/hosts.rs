@@ -1,0 +1,94 @@
+//! Results that several hosts measured: each is beside those of its own host alone.
+
+use crate::formats::{self, html, markdown, scaling_csv, terminal};
+use crate::sample::Sample;
+use serde_json::{Value, json};
+use sixbench_method::plan::{MeasurementKey, Point};
+use sixbench_report::Document;
+
+/// Divides a run among hosts, by test and repetition.
+fn divided(mut sample: Sample, host_of: impl Fn(&str, u32) -> &'static str) -> Sample {
+    for (point, repetition) in sample.outcomes.iter().map(|outcome| (outcome.point.clone(), outcome.repetition)) {
+        let host = host_of(&point.test, repetition).to_owned();
+        let key = MeasurementKey { point, repetition: Some(repetition) };
+        let keys = sample.facts.measured_on.remove(&host).unwrap_or_default();
+        sample.facts.measured_on.insert(host, keys.keys().cloned().chain([key]).collect());
+    }
+    sample
+}
+
+/// Returns the sentences of a run and its headline.
+fn told(sample: &Sample) -> (String, Vec<String>) {
+    let input = sample.input();
+    let markdown = markdown(&input);
+    let verdict = markdown.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned);
+    (Document::new(&input).expect("a report").headline(), verdict.collect())
+}
+
+#[test]
+fn devices_on_two_hosts_are_not_ranked_against_each_other() {
+    let two = |test: &str, _| if test == "linux-ipv4" || test == "tayga" { "alpha" } else { "beta" };
+    let sample = divided(Sample::complete(), two);
+    sample.keep("hosts");
+    let (headline, verdict) = told(&sample);
+    assert!(
+        headline.starts_with("On alpha: Linux IPv4") && headline.contains("TAYGA") && !headline.contains("Jool"),
+        "{headline}"
+    );
+    for sentence in &verdict {
+        let (of_alpha, of_beta) = (sentence.contains("TAYGA"), sentence.contains("VPP") || sentence.contains("Jool"));
+        assert!(!of_alpha || !of_beta, "{sentence}");
+        assert!(!of_alpha || sentence.starts_with("On alpha: "), "{sentence}");
+        assert!(!of_beta || sentence.starts_with("On beta: "), "{sentence}");
+    }
+    assert!(verdict.iter().any(|sentence| sentence.contains("On beta: ") && sentence.contains("of that")), "{verdict:?}");
+    let page = html(&sample.input()).expect("a page");
+    for host in ["alpha", "beta"] {
+        assert!(page.contains(&format!(", on {host}</")), "the first screen has no group of {host}");
+    }
+    let shown = terminal(&sample.input(), 100, false);
+    assert!(shown.contains("On beta: ") && !shown.contains('█'), "bars would be shares of another host's result: {shown}");
+    assert!(terminal(&Sample::complete().input(), 100, false).contains('█'));
+}
+
+#[test]
+fn repetitions_of_one_point_on_two_hosts_count_each_for_its_own() {
+    let sample = divided(Sample::complete(), |_, repetition| if repetition == 1 { "alpha" } else { "beta" });
+    let (_, verdict) = told(&sample);
+    for host in ["On alpha: ", "On beta: "] {
+        let of_host: Vec<&String> = verdict.iter().filter(|sentence| sentence.starts_with(host)).collect();
+        assert!(of_host.iter().any(|sentence| sentence.contains("TAYGA")), "{host}: {verdict:?}");
+    }
+    let run = markdown(&sample.input());
+    for line in ["Measured on | alpha: jool-siit/84 repetition 1; ", "Measured on | beta: jool-siit/84 repetitions 2, 3; "] {
+        assert!(run.contains(line), "{line}: {run}");
+    }
+    let results: Value = serde_json::from_str(&formats::json(&sample.input())).expect("JSON");
+    let hosts: Vec<&Value> =
+        results["points"][0]["repetitions"].as_array().expect("repetitions").iter().map(|r| &r["hosts"]).collect();
+    assert_eq!(hosts, [&json!(["alpha"]), &json!(["beta"]), &json!(["beta"])]);
+    // A repetition that was begun on one host and ended on another is none of either.
+    let mut both = sample;
+    let all = both.facts.measured_on["alpha"].keys().chain(both.facts.measured_on["beta"].keys()).cloned().collect();
+    both.facts.measured_on.insert("alpha".to_owned(), all);
+    let (headline, verdict) = told(&both);
+    assert!(headline.starts_with("On alpha: "), "{headline}");
+    assert!(!verdict.iter().any(|sentence| sentence.starts_with("On beta: ")), "{verdict:?}");
+}
+
+#[test]
+fn one_host_is_not_named_with_its_results() {
+    let (one, plain) = (divided(Sample::complete(), |_, _| "alpha"), Sample::complete());
+    assert_eq!(told(&one), told(&plain));
+    assert!(!markdown(&one.input()).contains("Measured on"));
+}
+
+#[test]
+fn there_is_no_speed_up_from_one_host_to_another() {
+    assert!(scaling_csv(&Sample::of_chains().input()).is_some());
+    let sample = Sample::of_chains();
+    let first: Point = sample.outcomes[0].point.clone();
+    let apart = divided(sample, |test, _| if test == first.test { "alpha" } else { "beta" });
+    let of_first = |text: &str| text.lines().any(|line| line.contains(&first.test));
+    assert!(!scaling_csv(&apart.input()).is_some_and(|text| of_first(&text)));
+}

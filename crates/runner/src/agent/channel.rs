@@ -1,0 +1,249 @@
+//! Messages over two streams of octets: each is JSON behind its length, four octets, the most significant first. A length of zero is a sign of life. Each
+//! side gives one every two seconds, and takes the connection for lost when it has heard nothing for longer than it was told.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time between two signs of life.
+const BEAT: Duration = Duration::from_secs(2);
+
+/// The longest time between two looks at a request to stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Octets of the longest message; what is longer is none of ours.
+const LONGEST: u32 = 64 << 20;
+
+/// The reason why nothing was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ChannelEnd {
+    /// The other side has closed its stream.
+    Closed,
+    /// Nothing was heard for so long.
+    Silent(Duration),
+    /// What was heard is no message.
+    Garbled(String),
+    /// The message that was waited for did not come within this time, but signs of life did.
+    Late(Duration),
+    /// A stop was requested.
+    Stopped,
+}
+
+/// One side of the connection. When this is dropped its output is closed.
+pub(super) struct Channel<In> {
+    outgoing: Sender<Vec<u8>>,
+    incoming: Receiver<In>,
+    state: Arc<ChannelState>,
+}
+
+struct ChannelState {
+    lost: Arc<AtomicBool>,
+    heard: Mutex<Instant>,
+    end: Mutex<Option<ChannelEnd>>,
+    silence: Duration,
+}
+
+impl<In: DeserializeOwned + Send + 'static> Channel<In> {
+    /// Speaks over `output` and listens to `input`; `silence` is the longest time without a sign of life.
+    pub(super) fn new(input: impl Read + Send + 'static, output: impl Write + Send + 'static, silence: Duration) -> Self {
+        let ((outgoing, to_write), (heard, incoming)) = (mpsc::channel(), mpsc::channel());
+        let state =
+            Arc::new(ChannelState { lost: Arc::default(), heard: Mutex::new(Instant::now()), end: Mutex::default(), silence });
+        let (of_reader, of_writer) = (state.clone(), state.clone());
+        // Neither is waited for: a stream of a connection that hangs may keep it for ever.
+        std::thread::spawn(move || of_reader.lose(listen(input, &heard, &of_reader)));
+        std::thread::spawn(move || speak(output, &to_write, &of_writer));
+        Self { outgoing, incoming, state }
+    }
+
+    /// Returns the next message; waits for it, but not longer than `limit`.
+    ///
+    /// # Errors
+    /// None came, for the reason that is returned.
+    pub(super) fn receive(&self, limit: Option<Duration>, stop: &AtomicBool) -> Result<In, ChannelEnd> {
+        let begun = Instant::now();
+        loop {
+            match self.incoming.recv_timeout(LOOK) {
+                Ok(message) => return Ok(message),
+                Err(_) if stop.load(Ordering::Relaxed) => return Err(ChannelEnd::Stopped),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.end()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.state.look_for_life();
+            if self.state.lost.load(Ordering::Acquire) {
+                return self.incoming.try_recv().map_err(|_| self.end());
+            }
+            if let Some(limit) = limit.filter(|limit| begun.elapsed() > *limit) {
+                return Err(ChannelEnd::Late(limit));
+            }
+        }
+    }
+}
+
+impl<In> Channel<In> {
+    /// Sends a message. If the connection is lost, the next one that is waited for does not come.
+    pub(super) fn send(&self, message: &impl Serialize) {
+        // Neither fails: the types of messages have nothing that JSON has not, and the writer ends after the channel.
+        let _ = serde_json::to_vec(message).map(|octets| self.outgoing.send(octets));
+    }
+
+    /// Returns a flag that is set when the connection is lost.
+    pub(super) fn lost(&self) -> Arc<AtomicBool> {
+        self.state.lost.clone()
+    }
+
+    /// Returns the reason why the connection is lost.
+    pub(super) fn end(&self) -> ChannelEnd {
+        self.state.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(ChannelEnd::Closed)
+    }
+}
+
+impl ChannelState {
+    fn lose(&self, end: ChannelEnd) {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
+        self.lost.store(true, Ordering::Release);
+    }
+
+    fn note_life(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn look_for_life(&self) {
+        let since = self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        if since > self.silence {
+            self.lose(ChannelEnd::Silent(self.silence));
+        }
+    }
+}
+
+/// Reads messages until there are no more; returns why.
+fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state: &ChannelState) -> ChannelEnd {
+    loop {
+        let octets = match read_message(&mut input) {
+            Ok(Some(octets)) => octets,
+            Ok(None) => {
+                state.note_life();
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return ChannelEnd::Garbled(error.to_string()),
+            Err(_) => return ChannelEnd::Closed,
+        };
+        state.note_life();
+        match serde_json::from_slice(&octets) {
+            Ok(message) => {
+                if heard.send(message).is_err() {
+                    // Nobody waits for messages any more.
+                    return ChannelEnd::Closed;
+                }
+            }
+            Err(error) => return ChannelEnd::Garbled(error.to_string()),
+        }
+    }
+}
+
+/// Returns the octets of a message, or `None` for a sign of life.
+fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 4];
+    input.read_exact(&mut length)?;
+    match u32::from_be_bytes(length) {
+        0 => Ok(None),
+        length if length > LONGEST => {
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {length} octets is too long")))
+        }
+        length => {
+            let mut octets = vec![0; length as usize];
+            input.read_exact(&mut octets).map(|()| Some(octets))
+        }
+    }
+}
+
+/// Writes messages as they come, and signs of life between them.
+fn speak(mut output: impl Write, messages: &Receiver<Vec<u8>>, state: &ChannelState) {
+    loop {
+        let octets = match messages.recv_timeout(BEAT.min(state.silence / 4)) {
+            Ok(octets) => octets,
+            Err(RecvTimeoutError::Timeout) => Vec::new(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        let length = (octets.len() as u32).to_be_bytes();
+        let written = output.write_all(&[&length, octets.as_slice()].concat()).and_then(|()| output.flush());
+        // In the middle of a trial nobody else looks.
+        state.look_for_life();
+        if written.is_err() {
+            return state.lose(ChannelEnd::Closed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    const MINUTE: Option<Duration> = Some(Duration::from_secs(60));
+
+    fn going() -> AtomicBool {
+        AtomicBool::new(false)
+    }
+
+    fn side(stream: &UnixStream, silence: Duration) -> Channel<String> {
+        Channel::new(stream.try_clone().expect("a stream"), stream.try_clone().expect("a stream"), silence)
+    }
+
+    #[test]
+    fn messages_come_in_order_and_signs_of_life_are_none() {
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let silence = Duration::from_millis(400);
+        let (here, there) = (side(&here, silence), side(&there, silence));
+        here.send(&"one");
+        here.send(&"two");
+        assert_eq!(there.receive(MINUTE, &going()), Ok("one".to_owned()));
+        assert_eq!(there.receive(MINUTE, &going()), Ok("two".to_owned()));
+        // Far longer than the silence that each side would take for the end.
+        let longer = Duration::from_secs(1);
+        assert_eq!(there.receive(Some(longer), &going()), Err(ChannelEnd::Late(longer)));
+    }
+
+    #[test]
+    fn a_side_that_says_nothing_is_lost_although_its_stream_is_open() {
+        let (here, _there) = UnixStream::pair().expect("a pair");
+        let silence = Duration::from_millis(100);
+        let channel = side(&here, silence);
+        assert_eq!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Silent(silence)));
+        assert!(channel.lost().load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn a_side_that_is_silent_is_noted_by_who_waits_for_no_message() {
+        let (here, _there) = UnixStream::pair().expect("a pair");
+        let channel = side(&here, Duration::from_millis(100));
+        let end = Instant::now() + Duration::from_secs(60);
+        while !channel.lost().load(Ordering::Relaxed) {
+            assert!(Instant::now() < end, "it is not noted");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn a_closed_stream_what_is_no_message_and_a_stop_end_a_wait() {
+        let long = Duration::from_secs(60);
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let channel = side(&here, long);
+        assert_eq!(channel.receive(MINUTE, &AtomicBool::new(true)), Err(ChannelEnd::Stopped));
+        (&there).write_all(&[0, 0, 0, 2, b'h', b'i']).expect("written");
+        assert!(matches!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Garbled(_))));
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let channel = side(&here, long);
+        drop(there);
+        assert_eq!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Closed));
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let channel = side(&here, long);
+        (&there).write_all(b"Welcome to tester2\n").expect("written");
+        let Err(ChannelEnd::Garbled(why)) = channel.receive(MINUTE, &going()) else { panic!("no message") };
+        assert!(why.contains("too long"), "{why}");
+    }
+}

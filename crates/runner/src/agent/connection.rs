@@ -1,0 +1,259 @@
+//! The agent as the machine of the plan sees it: started over ssh, asked, and ended when this is dropped.
+
+use super::channel::Channel;
+use super::clocks::{BoundedClocks, ClockComparison, ClockReading, bounded, compared};
+use super::error::AgentError;
+use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
+use super::service::GREETING;
+use crate::error::RunError;
+use crate::stop;
+use crate::version::VERSION;
+use sixbench_engine::{EndResult, EndTrial};
+use sixbench_io::clock::Clock;
+use sixbench_method::plan::Test;
+use sixbench_plan::AgentMachine;
+use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::{RemoteProgram, Shell};
+use std::io::{BufRead as _, BufReader, Read};
+use std::process::{ChildStderr, ChildStdout};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time without a sign of life after which the agent is lost.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// For the program to begin, after the session is there; some machines look up names first.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// For an interface to be taken, which may have to negotiate its speed, and for every other answer that is no trial.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// The time in which the agent gives its interface back when it is told to end.
+const TIME_TO_END: Duration = Duration::from_secs(20);
+
+/// Number of times the agent is asked for the time. The answer that came soonest counts.
+const LOOKS_AT_THE_CLOCK: usize = 16;
+
+/// Characters kept of what the program prints on standard error.
+const MOST_SAID: usize = 4_096;
+
+/// The agent. Fields are dropped in the order in which they stand: when the channel is closed the program ends, and is waited for.
+pub(crate) struct Agent {
+    channel: Channel<AgentAnswer>,
+    _program: RemoteProgram,
+    pub(super) machine: String,
+    /// What the program printed on standard error.
+    said: Arc<Mutex<String>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// Checks that the agent's machine has the same sixbench and an interface that may be taken, before anything is touched; and, where a test is named
+/// that measures delays, that the clocks of both machines are known.
+///
+/// # Errors
+/// What is missing, and what to do about it.
+pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option<&Test>) -> Result<(), RunError> {
+    let shell = Shell::new();
+    let agent = Agent::start(machine, &shell, &Arc::default())?;
+    agent.ask(&Order::Check(machine.interface.clone(), own)).and_then(|answer| agent.expect_done(answer))?;
+    if let Some(test) = of_delays {
+        let known = agent.bounded_clocks(&Clock::new(), &shell)?;
+        known.map_err(|why| AgentError::Clocks { test: test.name.clone(), why })?;
+    }
+    Ok(())
+}
+
+impl Agent {
+    /// Starts it on its machine.
+    ///
+    /// # Errors
+    /// The machine cannot be reached, or has not the same sixbench.
+    pub(super) fn start(machine: &AgentMachine, shell: &Shell, stop: &Arc<AtomicBool>) -> Result<Self, AgentError> {
+        let words = [machine.program.clone(), "agent".to_owned()];
+        let mut program = RemoteProgram::start(&machine.remote, shell, &words, TIME_TO_END)?;
+        let (input, output, errors) = program.take_pipes().expect("they are taken once");
+        let said = collected(errors);
+        let name = machine.remote.destination().to_owned();
+        let output = match greeted(output, stop)? {
+            Some((version, output)) if version == VERSION => output,
+            Some((theirs, _)) => return Err(other_version(machine, theirs)),
+            None => return Err(not_begun(machine, &program, shell, &said)),
+        };
+        Ok(Self { channel: Channel::new(output, input, SILENCE), _program: program, machine: name, said, stop: stop.clone() })
+    }
+
+    /// Has the agent take its interface.
+    pub(super) fn lend(&self, request: EndRequest) -> Result<(), AgentError> {
+        self.ask(&Order::Lend(Box::new(request))).and_then(|answer| self.expect_done(answer))
+    }
+
+    /// Has the agent open its interface.
+    pub(super) fn open(&self) -> Result<OpenedEnd, AgentError> {
+        match self.ask(&Order::Open)? {
+            AgentAnswer::Opened(opened) => Ok(*opened),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    pub(super) fn take(&self, job: EndJob) -> Result<(), AgentError> {
+        self.ask(&Order::Take(Box::new(job))).and_then(|answer| self.expect_done(answer))
+    }
+
+    /// Compares the agent's clock to `clock`.
+    pub(super) fn compare_clocks(&self, clock: &Clock) -> Result<ClockComparison, AgentError> {
+        let looks = (0..LOOKS_AT_THE_CLOCK).map(|_| {
+            let before_ns = clock.now_ns();
+            match self.ask(&Order::TellTime)? {
+                AgentAnswer::Time(theirs_ns) => Ok((before_ns, theirs_ns, clock.now_ns())),
+                other => Err(self.out_of_turn(other)),
+            }
+        });
+        Ok(compared(&looks.collect::<Result<Vec<_>, AgentError>>()?))
+    }
+
+    /// Returns what the clocks of the agent's machine show.
+    pub(super) fn read_clocks(&self) -> Result<ClockReading, AgentError> {
+        match self.ask(&Order::ReadClocks)? {
+            AgentAnswer::Clocks(reading) => Ok(*reading),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    /// Compares the clocks of both machines; returns what the clock here and the agent's may be apart, or the reason why that is not known.
+    pub(super) fn bounded_clocks(&self, clock: &Clock, shell: &Shell) -> Result<Result<BoundedClocks, String>, AgentError> {
+        let round_trip = self.compare_clocks(clock)?;
+        let there = self.read_clocks()?;
+        Ok(bounded((&ClockReading::of(clock, shell), &there), &round_trip, &self.machine))
+    }
+
+    /// Has the agent make its part of a trial, whose start and end are spoken of by [`Agent::next`] and [`Agent::tell`].
+    pub(super) fn make(&self, trial: EndTrial, set_forward_ns: i64) {
+        self.tell(&Order::Make { trial, set_forward_ns });
+    }
+
+    /// Returns the agent's part of the trial, once it is told what was sent here.
+    pub(super) fn made(&self) -> Result<EndResult, AgentError> {
+        match self.next(ANSWER_TIMEOUT)? {
+            AgentAnswer::Made(result) => Ok(*result),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    pub(super) fn tell(&self, order: &Order) {
+        self.channel.send(order);
+    }
+
+    /// Returns what the agent says next. What it cannot do is an error.
+    pub(super) fn next(&self, limit: Duration) -> Result<AgentAnswer, AgentError> {
+        match self.channel.receive(Some(limit), &self.stop) {
+            Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused { machine: self.machine.clone(), what }),
+            Ok(answer) => Ok(answer),
+            Err(end) => Err(AgentError::of_channel(&self.machine, &end, &last_line(&self.said))),
+        }
+    }
+
+    pub(super) fn out_of_turn(&self, _: AgentAnswer) -> AgentError {
+        AgentError::OutOfTurn { machine: self.machine.clone() }
+    }
+
+    /// Returns a flag that is set when the connection is lost.
+    pub(super) fn lost(&self) -> Arc<AtomicBool> {
+        self.channel.lost()
+    }
+
+    /// Returns the error for a connection that is lost.
+    pub(super) fn loss(&self) -> AgentError {
+        AgentError::of_channel(&self.machine, &self.channel.end(), &last_line(&self.said))
+    }
+
+    fn ask(&self, order: &Order) -> Result<AgentAnswer, AgentError> {
+        self.tell(order);
+        self.next(ANSWER_TIMEOUT)
+    }
+
+    fn expect_done(&self, answer: AgentAnswer) -> Result<(), AgentError> {
+        if matches!(answer, AgentAnswer::Done) { Ok(()) } else { Err(self.out_of_turn(answer)) }
+    }
+}
+
+/// Reads the version that the agent greets with; a login script may print before it. Returns the rest of the output, too; `None` if the program ended
+/// or did not greet in time.
+fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, BufReader<ChildStdout>)>, AgentError> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
+        while matches!((&mut output).take(4_096).read_line(&mut line), Ok(1..)) {
+            if let Some(version) = line.strip_prefix(GREETING) {
+                // There is no receiver after the timeout.
+                let _ = send.send((version.trim().to_owned(), output));
+                return;
+            }
+            line.clear();
+        }
+    });
+    let end = Instant::now() + GREETING_TIMEOUT;
+    loop {
+        match receive.recv_timeout(Duration::from_millis(20)) {
+            Ok(greeting) => return Ok(Some(greeting)),
+            Err(mpsc::RecvTimeoutError::Timeout) if Instant::now() < end => {
+                stop::rest(stop, Duration::ZERO).map_err(|_| AgentError::Interrupted)?;
+            }
+            Err(_) => return Ok(None),
+        }
+    }
+}
+
+/// Collects what the program prints on standard error.
+fn collected(errors: ChildStderr) -> Arc<Mutex<String>> {
+    let said = Arc::<Mutex<String>>::default();
+    let all = said.clone();
+    std::thread::spawn(move || {
+        for line in BufReader::new(errors).lines().map_while(Result::ok) {
+            let mut said = all.lock().unwrap_or_else(PoisonError::into_inner);
+            if said.len() < MOST_SAID {
+                said.push_str(&line);
+                said.push('\n');
+            }
+        }
+    });
+    said
+}
+
+fn last_line(said: &Mutex<String>) -> String {
+    let said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
+
+fn other_version(machine: &AgentMachine, theirs: String) -> AgentError {
+    let (own, target) = copy(machine);
+    AgentError::OtherVersion { machine: machine.remote.destination().to_owned(), theirs, own, target }
+}
+
+/// Returns the error for a program that has not greeted: it may be missing, or a sixbench that is no agent yet.
+fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, said: &Mutex<String>) -> AgentError {
+    // What it printed may still be on its way, although it has ended.
+    std::thread::sleep(Duration::from_millis(100));
+    let (name, words) = (machine.remote.destination().to_owned(), [machine.program.clone(), "--version".to_owned()]);
+    match program.ask(shell, &words) {
+        Ok(printed) => match printed.lines().next().and_then(|line| line.strip_prefix("sixbench ")) {
+            Some(theirs) if theirs != VERSION => other_version(machine, theirs.to_owned()),
+            _ => AgentError::NoAgent { machine: name, program: machine.program.clone(), said: last_line(said) },
+        },
+        Err(sixbench_testbed::TestbedError::Missing { .. }) => {
+            let (own, target) = copy(machine);
+            AgentError::NotInstalled { machine: name, program: machine.program.clone(), own, target }
+        }
+        Err(error) => error.into(),
+    }
+}
+
+/// Returns the path of this program, and where a copy of it is to be put on the agent's machine.
+fn copy(machine: &AgentMachine) -> (String, String) {
+    let own = std::env::current_exe().map_or_else(|_| "sixbench".to_owned(), |path| path.display().to_string());
+    let target =
+        if machine.program.contains('/') { machine.program.clone() } else { format!("/usr/local/bin/{}", machine.program) };
+    (own, target)
+}

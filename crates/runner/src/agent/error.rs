@@ -1,0 +1,74 @@
+//! Why there is no second machine of the tester, or none any more.
+
+use super::channel::ChannelEnd;
+use crate::version::VERSION;
+use sixbench_testbed::TestbedError;
+
+/// The reason why the other machine of the tester cannot be used.
+#[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum AgentError {
+    /// A stop was requested.
+    #[error("interrupted")]
+    Interrupted,
+    /// It cannot be reached.
+    #[error(transparent)]
+    Unreachable(TestbedError),
+    /// The program is not there.
+    #[error(
+        "{machine} has no program {program}: copy this one there (scp {own} {machine}:{target}), or name it by `agent-program`"
+    )]
+    NotInstalled { machine: String, program: String, own: String, target: String },
+    /// The program there is another version.
+    #[error(
+        "{machine} runs sixbench {theirs}, but this is sixbench {VERSION}, and both must be the same: copy this one there \
+         (scp {own} {machine}:{target})"
+    )]
+    OtherVersion { machine: String, theirs: String, own: String, target: String },
+    /// It does not say that it is an agent.
+    #[error("{machine}: `{program} agent` did not begin: {said}")]
+    NoAgent { machine: String, program: String, said: String },
+    /// It refuses what it is asked.
+    #[error("{machine}: {what}")]
+    Refused { machine: String, what: String },
+    /// A test measures delays, and nobody knows how right the clocks of both machines are.
+    #[error(
+        "test {test}: delays are not measured: the clocks of two machines have no stated bound ({why}); have chrony keep both clocks (by PTP: `refclock \
+         PHC`), or leave the test out"
+    )]
+    Clocks { test: String, why: String },
+    /// The connection to it is lost.
+    #[error(
+        "the agent on {machine} is lost: {why}; what it had taken there it gives back by itself as soon as it notices, or the next run does"
+    )]
+    Lost { machine: String, why: String },
+    /// It says what does not belong here.
+    #[error("{machine} answers what was not asked; was a sixbench of another version put there meanwhile?")]
+    OutOfTurn { machine: String },
+}
+
+impl AgentError {
+    /// Returns the error of a channel to `machine` that ended so; `said` is what the program there printed on standard error.
+    pub(super) fn of_channel(machine: &str, end: &ChannelEnd, said: &str) -> Self {
+        let seconds = |time: &std::time::Duration| time.as_secs_f64();
+        let why = match end {
+            ChannelEnd::Stopped => return Self::Interrupted,
+            ChannelEnd::Closed if said.is_empty() => "the connection was closed, or the machine went down".to_owned(),
+            ChannelEnd::Closed => format!("it ended: {said}"),
+            ChannelEnd::Silent(time) => format!("no sign of life for {} s, although the connection is open", seconds(time)),
+            ChannelEnd::Garbled(what) => format!("it says what is no message ({what})"),
+            ChannelEnd::Late(time) => format!("it lives, but did not answer within {} s", seconds(time)),
+        };
+        Self::Lost { machine: machine.to_owned(), why }
+    }
+}
+
+impl From<TestbedError> for AgentError {
+    fn from(error: TestbedError) -> Self {
+        match error {
+            TestbedError::Interrupted => Self::Interrupted,
+            error => Self::Unreachable(error),
+        }
+    }
+}

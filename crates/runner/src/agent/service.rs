@@ -1,0 +1,224 @@
+//! The agent itself: it takes an interface of its machine, makes this end's part of each trial that it is asked for, and gives the interface back when its
+//! input ends, or when it has heard nothing for too long.
+
+use super::channel::{Channel, ChannelEnd};
+use super::clocks::ClockReading;
+use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
+use crate::cores;
+use crate::error::{RunError, in_words};
+use crate::ports;
+use crate::version::VERSION;
+use sixbench_engine::{Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare};
+use sixbench_io::clock::Clock;
+use sixbench_io::{Port, PortOptions, PortSpec};
+use sixbench_method::isolation::Isolation;
+use sixbench_plan::{backend, end_word};
+use sixbench_testbed::facts::Machine;
+use sixbench_testbed::{Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The beginning of the first line that the agent prints; its version follows.
+pub(super) const GREETING: &str = "sixbench-agent ";
+
+/// For the other machine to be ready, and to end a trial after this one has.
+const TRIAL_MARGIN: Duration = Duration::from_secs(90);
+
+/// Serves as an agent until `input` ends.
+///
+/// # Errors
+/// Nothing was heard for longer than `silence`, what was heard is no order, or `stop` was set. Everything is given back by then.
+pub fn serve(
+    input: impl Read + Send + 'static,
+    mut output: impl Write + Send + 'static,
+    silence: Duration,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), RunError> {
+    writeln!(output, "{GREETING}{VERSION}").and_then(|()| output.flush())?;
+    let channel = Channel::new(input, output, silence);
+    let mut service = AgentService { channel, stop: stop.clone(), clock: Clock::new(), end: None };
+    loop {
+        let order = match service.channel.receive(None, stop) {
+            Ok(order) => order,
+            Err(ChannelEnd::Closed) => return Ok(()),
+            Err(ChannelEnd::Stopped) => return Err(RunError::Interrupted),
+            Err(end) => return Err(lost(&end)),
+        };
+        let answer = service.answer(order).unwrap_or_else(|error| AgentAnswer::Failed(in_words(&error)));
+        service.channel.send(&answer);
+    }
+}
+
+fn lost(end: &ChannelEnd) -> RunError {
+    TestbedError::Other(match end {
+        ChannelEnd::Silent(time) => {
+            format!("no sign of life of the machine of the plan for {} s: everything is given back", time.as_secs_f64())
+        }
+        end => format!("the machine of the plan says what is no order ({end:?}): everything is given back"),
+    })
+    .into()
+}
+
+struct AgentService {
+    channel: Channel<Order>,
+    stop: Arc<AtomicBool>,
+    /// The clock that the other machine sets.
+    clock: Clock,
+    end: Option<AgentEnd>,
+}
+
+/// The end of the tester that this is. Fields are dropped in the order in which they stand: the port, then the interface.
+struct AgentEnd {
+    tester: Option<FrameTester>,
+    /// The port before the traffic is known.
+    port: Option<Port>,
+    request: EndRequest,
+    layout: Layout,
+    interfaces: Interfaces,
+    _governor: Option<Sysctls>,
+}
+
+impl AgentService {
+    /// Obeys an order; returns the answer to it.
+    fn answer(&mut self, order: Order) -> Result<AgentAnswer, RunError> {
+        match order {
+            Order::Check(interface, own) => {
+                let shell = self.shell();
+                interfaces::give_back_stale(&shell);
+                existing::check(&shell, &interface, own)?;
+                Ok(AgentAnswer::Done)
+            }
+            Order::Lend(request) => {
+                self.end = Some(AgentEnd::lend(*request, &self.shell())?);
+                Ok(AgentAnswer::Done)
+            }
+            Order::Open => {
+                let shell = self.shell();
+                let end = self.end.as_mut().ok_or_else(out_of_turn)?;
+                Ok(AgentAnswer::Opened(Box::new(end.open(&shell)?)))
+            }
+            Order::TellTime => Ok(AgentAnswer::Time(self.clock.now_ns())),
+            Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(&self.clock, &self.shell())))),
+            Order::Take(job) => self.take(*job).map(|()| AgentAnswer::Done),
+            Order::Make { trial, set_forward_ns } => self.make(&trial, set_forward_ns),
+            Order::Start(_) | Order::Sent(_) => Err(out_of_turn()),
+        }
+    }
+
+    fn shell(&self) -> Shell {
+        Shell::new().stopped_by(self.stop.clone())
+    }
+
+    fn take(&mut self, EndJob { profile, settings, is_isolated, other }: EndJob) -> Result<(), RunError> {
+        let isolation = if is_isolated { Isolation::Declared } else { Isolation::Unknown };
+        let profile = isolation.admit(profile)?;
+        let end = self.end.as_mut().ok_or_else(out_of_turn)?;
+        match (&mut end.tester, end.port.take()) {
+            (Some(tester), _) => tester.set_profile(profile, settings),
+            (tester, Some(port)) => {
+                let ends = (end.request.sends, port, other);
+                *tester = Some(FrameTester::at_one_end(ends, profile, settings, end.layout.clone(), self.stop.clone()));
+            }
+            (None, None) => return Err(out_of_turn()),
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, trial: &EndTrial, set_forward_ns: i64) -> Result<AgentAnswer, RunError> {
+        let tester = self.end.as_mut().and_then(|end| end.tester.as_mut()).ok_or_else(out_of_turn)?;
+        tester.set_clock(self.clock.set_forward(set_forward_ns));
+        let mut companion = PlanMachine { channel: &mut self.channel, stop: &self.stop, limit: limit(trial) };
+        Ok(AgentAnswer::Made(Box::new(tester.measure_end(trial, &mut companion)?)))
+    }
+}
+
+fn out_of_turn() -> RunError {
+    TestbedError::Other("an order that does not belong here".to_owned()).into()
+}
+
+/// Returns the longest time that one machine waits for the other one to end its part of a trial.
+pub(super) fn limit(trial: &EndTrial) -> Duration {
+    Duration::from_nanos(trial.spec.duration_ns) + TRIAL_MARGIN
+}
+
+impl AgentEnd {
+    /// Takes the interface; the device at its other end need not be there yet.
+    fn lend(request: EndRequest, shell: &Shell) -> Result<Self, RunError> {
+        sweep(shell)?;
+        let layout = Layout { cores: cores::of_end(&request.cores)? };
+        let governor = request.governor.as_ref().map(|governor| Sysctls::govern(&layout.cores, governor, shell)).transpose()?;
+        existing::check_mtu(&request.interface, request.longest_datagram)?;
+        let end = (end_word(request.sends), request.interface.as_str());
+        let interfaces = Interfaces::take_one(shell, "agent", end, &request.nic, request.own_addresses)?;
+        if request.busy_poll {
+            interfaces.defer_interrupts()?;
+        }
+        Ok(Self { tester: None, port: None, request, layout, interfaces, _governor: governor })
+    }
+
+    /// Opens the port, once there is a carrier.
+    fn open(&mut self, shell: &Shell) -> Result<OpenedEnd, RunError> {
+        self.interfaces.wait_for_carriers()?;
+        let port = open_port(&self.request, &self.interfaces)?;
+        let cores = &self.layout.cores;
+        let opened = OpenedEnd {
+            port: DistantPort { mac: port.mac, queues: port.queues.len() },
+            how: format!("{}, on cores {cores:?}", port.how),
+            facts: Machine::read(shell, &[]).facts(cores, &[]).into_iter().chain(self.interfaces.facts()).collect(),
+            warnings: self.layout.warnings(),
+        };
+        self.port = Some(port);
+        Ok(opened)
+    }
+}
+
+fn open_port(request: &EndRequest, interfaces: &Interfaces) -> Result<Port, RunError> {
+    let backend = backend(&request.io).map_err(TestbedError::Other)?;
+    let options = PortOptions {
+        longest_frame: request.longest_datagram + ports::ETHERNET_HEADER_OCTETS,
+        queues: request.queues,
+        busy_poll: request.busy_poll,
+    };
+    let (name, namespace) = interfaces.ends().next().ok_or_else(out_of_turn)?;
+    Ok(ports::open((Some(namespace.name()), &PortSpec::Interface(name.to_owned())), backend, options)?)
+}
+
+/// The machine of the plan, as the agent sees it in a trial.
+struct PlanMachine<'a> {
+    channel: &'a mut Channel<Order>,
+    stop: &'a AtomicBool,
+    limit: Duration,
+}
+
+impl PlanMachine<'_> {
+    fn next(&self, limit: Duration) -> Result<Order, MeasureError> {
+        self.channel.receive(Some(limit), self.stop).map_err(|end| match end {
+            ChannelEnd::Stopped => MeasureError::Interrupted,
+            _ => MeasureError::Parted,
+        })
+    }
+}
+
+impl Companion for PlanMachine<'_> {
+    fn agree(&mut self, _: &Clock) -> Result<u64, MeasureError> {
+        self.channel.send(&AgentAnswer::Ready);
+        match self.next(TRIAL_MARGIN)? {
+            Order::Start(start_ns) => Ok(start_ns),
+            _ => Err(MeasureError::Parted),
+        }
+    }
+
+    fn swap(&mut self, sent: &[SentShare]) -> Result<Vec<SentShare>, MeasureError> {
+        self.channel.send(&AgentAnswer::Sent(sent.to_vec()));
+        match self.next(self.limit)? {
+            Order::Sent(sent) => Ok(sent),
+            _ => Err(MeasureError::Parted),
+        }
+    }
+
+    fn lost(&self) -> Arc<AtomicBool> {
+        self.channel.lost()
+    }
+}

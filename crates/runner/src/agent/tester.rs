@@ -1,0 +1,262 @@
+//! The tester on two machines as a tester: it makes a trial with the agent, and joins both parts.
+
+use super::clocks::BoundedClocks;
+use super::connection::Agent;
+use super::error::AgentError;
+use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
+use super::service::limit;
+use crate::capture::captured;
+use crate::ends::TesterLinks;
+use crate::error::{RunError, TrialError};
+use crate::ports;
+use crate::request::{SessionRequest, Site};
+use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
+use sixbench_io::clock::Clock;
+use sixbench_io::{Port, PortOptions};
+use sixbench_method::isolation::Isolation;
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec};
+use sixbench_plan::{AgentMachine, backend_word, end_word};
+use sixbench_testbed::Shell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Time between the agreement on the first frame and that frame, beside the time that messages take: the agent has to hear of it before.
+const LEAD_NS: u64 = 100_000_000;
+
+/// How far two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
+const DRIFT_NS_PER_S: u64 = 1_000_000;
+
+/// The tester. Fields are dropped in the order in which they stand: the end here, then the agent.
+pub(crate) struct TesterApart {
+    tester: FrameTester,
+    port: DistantPort,
+    agent: Agent,
+    /// The facts of the agent's machine.
+    facts: BTreeMap<String, String>,
+    warnings: Vec<String>,
+    number: u8,
+    /// The reason why no delays are measured, if none are.
+    no_delays: Option<String>,
+    /// A test that needs delays.
+    needs_delays: Option<String>,
+    shell: Shell,
+}
+
+impl TesterApart {
+    /// Opens this end on the link, has the agent, which has taken its interface, open the other one, and tells how in a sentence.
+    ///
+    /// # Errors
+    /// A port that cannot be opened; an agent that cannot be started, or refuses.
+    pub(crate) fn place(
+        site: &Site<'_>,
+        request: &SessionRequest<'_>,
+        links: &TesterLinks,
+        (agent, profile, settings): (Agent, TrafficProfile, TrialSettings),
+        threads: Layout,
+    ) -> Result<(Self, String), RunError> {
+        let machine = site.links.agent.as_ref().ok_or(RunError::NeedsInterfaces)?;
+        let sends = machine.other_end();
+        let port = open_own(site, request, links)?;
+        let here = DistantPort { mac: port.mac, queues: port.queues.len() };
+        let OpenedEnd { port: there, how, facts, warnings } = agent.open()?;
+        let how = format!(
+            "the tester is on two machines: {} frames are sent by this one, by {}; {} frames are sent by {}, by {how}; each receives what the other sends",
+            sends, port.how, machine.sends, agent.machine
+        );
+        let admitted = site.isolation.admit(profile.clone())?;
+        let tester = FrameTester::at_one_end((sends, port, there), admitted, settings, threads, site.stop.clone());
+        let known = agent.bounded_clocks(tester.clock(), &site.shell)?;
+        let how = format!("{how}; {}", in_words(&known));
+        let (no_delays, shell) = (known.err(), site.shell.clone());
+        let mut apart = Self { tester, port: here, agent, facts, warnings, number: 0, no_delays, needs_delays: None, shell };
+        apart.tell_job(site.isolation, profile, settings)?;
+        Ok((apart, how))
+    }
+
+    /// Measures other traffic from now on.
+    pub(crate) fn set_job(
+        &mut self,
+        isolation: Isolation,
+        profile: TrafficProfile,
+        settings: TrialSettings,
+    ) -> Result<(), RunError> {
+        self.tester.set_profile(isolation.admit(profile.clone())?, settings);
+        self.tell_job(isolation, profile, settings)
+    }
+
+    fn tell_job(&mut self, isolation: Isolation, profile: TrafficProfile, settings: TrialSettings) -> Result<(), RunError> {
+        let is_isolated = isolation == Isolation::Declared;
+        Ok(self.agent.take(EndJob { profile, settings, is_isolated, other: self.port })?)
+    }
+
+    /// Takes note of a test that measures delays.
+    ///
+    /// # Errors
+    /// It is not known how right the clocks of both machines are.
+    pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), AgentError> {
+        self.needs_delays = Some(test.to_owned());
+        self.no_delays.as_ref().map_or(Ok(()), |why| Err(AgentError::Clocks { test: test.to_owned(), why: why.clone() }))
+    }
+
+    /// Makes a trial, at the same time on both machines.
+    pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
+        let round_trip = self.agent.compare_clocks(self.tester.clock())?;
+        let before = self.known_clocks()?;
+        let ways = (round_trip.set_forward_ns, round_trip.apart_ns);
+        let (set_forward_ns, apart_ns) = before.map_or(ways, |clocks| (clocks.set_forward_ns, clocks.bound_ns));
+        self.number = (self.number + 1) % 64;
+        let drift_ns = (spec.duration_ns / 1_000_000_000 + 1) * DRIFT_NS_PER_S;
+        let (number, clocks_apart_ns) = (self.number, apart_ns + drift_ns);
+        let trial = EndTrial { spec: *spec, number, clocks_apart_ns, measures_delays: before.is_some() };
+        self.agent.make(trial, set_forward_ns);
+        let here = self.measure_here(&trial, LEAD_NS + 4 * round_trip.slowest_ns)?;
+        let result = EndResult::joined(here, *spec, self.agent.made()?, &self.agent.machine);
+        Ok(match before {
+            Some(before) => with_bound(result, self.known_clocks()?.map(|after| before.bound_until_ns(&after))),
+            None => result,
+        })
+    }
+
+    fn measure_here(&mut self, trial: &EndTrial, lead_ns: u64) -> Result<EndResult, TrialError> {
+        let mut companion = AgentCompanion { agent: &mut self.agent, lead_ns, limit: limit(trial), failure: None };
+        let here = self.tester.measure_end(trial, &mut companion);
+        match (companion.failure, here) {
+            (_, Ok(here)) => Ok(here),
+            (Some(error), Err(_)) => Err(error.into()),
+            (None, Err(MeasureError::Parted)) => Err(self.agent.loss().into()),
+            (None, Err(error)) => Err(error.into()),
+        }
+    }
+
+    /// Returns what both clocks may be apart; `None` where that is not known, and no test needs it.
+    fn known_clocks(&self) -> Result<Option<BoundedClocks>, AgentError> {
+        if self.no_delays.is_some() {
+            return Ok(None);
+        }
+        match (self.agent.bounded_clocks(self.tester.clock(), &self.shell)?, &self.needs_delays) {
+            (Ok(clocks), _) => Ok(Some(clocks)),
+            (Err(why), Some(test)) => Err(AgentError::Clocks { test: test.clone(), why }),
+            (Err(_), None) => Ok(None),
+        }
+    }
+
+    /// Returns the facts of the agent's machine, each by a name that has that of the machine before it.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
+        self.facts.iter().map(|(name, fact)| (format!("{}: {name}", self.agent.machine), fact.clone()))
+    }
+
+    /// Returns what is to be said of the agent's machine as a place for a tester.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.warnings.iter().map(|warning| format!("{}: {warning}", self.agent.machine))
+    }
+}
+
+/// Returns the result with the bound of its delays, nanoseconds; without delays if there is none any more.
+fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
+    let directions = result.directions.into_iter().map(|direction| match bound_ns {
+        Some(_) => DirectionResult { clock_bound_ns: bound_ns.filter(|_| direction.delay.is_some()), ..direction },
+        None => direction.without_delays(),
+    });
+    result.directions = directions.collect();
+    result
+}
+
+/// Returns in words whether one-way delays are measured.
+fn in_words(clocks: &Result<BoundedClocks, String>) -> String {
+    match clocks {
+        Ok(clocks) => format!(
+            "one-way delays are measured by the clocks of both machines, which chrony keeps within {:.1} us of each other",
+            clocks.bound_ns as f64 / 1e3
+        ),
+        Err(why) => format!("one-way delays are not measured: the clocks of two machines have no stated bound ({why})"),
+    }
+}
+
+fn open_own(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<Port, RunError> {
+    let longest_frame = request.longest_datagram() + ports::ETHERNET_HEADER_OCTETS;
+    let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
+    let (namespace, port) = links.ends().into_iter().next().ok_or(RunError::NeedsInterfaces)?;
+    let port = ports::open((namespace, &port), site.links.io, options)?;
+    let side = site.links.agent.as_ref().map_or(Direction::Forward, AgentMachine::other_end);
+    captured(site, port, end_word(side))
+}
+
+/// Starts the agent of a plan, if it has one, and has it take its interface: that is up before the device is, which may wait for it.
+///
+/// # Errors
+/// The agent cannot be started, or refuses.
+pub(crate) fn lend(site: &Site<'_>, request: &SessionRequest<'_>) -> Result<Option<Agent>, RunError> {
+    let Some(machine) = &site.links.agent else { return Ok(None) };
+    let agent = Agent::start(machine, &site.shell, &site.stop)?;
+    agent.lend(end_request(site, request, machine))?;
+    Ok(Some(agent))
+}
+
+fn end_request(site: &Site<'_>, request: &SessionRequest<'_>, machine: &AgentMachine) -> EndRequest {
+    let links = site.links;
+    EndRequest {
+        sends: machine.sends,
+        interface: machine.interface.clone(),
+        io: backend_word(links.io).to_owned(),
+        queues: links.queues,
+        busy_poll: links.busy_poll,
+        own_addresses: links.own_addresses,
+        nic: links.nic.clone(),
+        governor: links.governor.clone(),
+        cores: machine.cores.clone(),
+        longest_datagram: request.longest_datagram(),
+    }
+}
+
+/// The agent, as the end on the machine of the plan sees it in a trial.
+struct AgentCompanion<'a> {
+    agent: &'a mut Agent,
+    lead_ns: u64,
+    limit: Duration,
+    /// The error that ended the trial, if it is one of the agent's.
+    failure: Option<AgentError>,
+}
+
+impl AgentCompanion<'_> {
+    fn next(&mut self, limit: Duration) -> Result<AgentAnswer, MeasureError> {
+        self.agent.next(limit).map_err(|error| self.failed(error))
+    }
+
+    fn out_of_turn(&mut self, answer: AgentAnswer) -> MeasureError {
+        let error = self.agent.out_of_turn(answer);
+        self.failed(error)
+    }
+
+    fn failed(&mut self, error: AgentError) -> MeasureError {
+        self.failure = Some(error);
+        MeasureError::Parted
+    }
+}
+
+impl Companion for AgentCompanion<'_> {
+    fn agree(&mut self, clock: &Clock) -> Result<u64, MeasureError> {
+        match self.next(self.limit)? {
+            AgentAnswer::Ready => {}
+            other => return Err(self.out_of_turn(other)),
+        }
+        let start_ns = clock.now_ns() + self.lead_ns;
+        self.agent.tell(&Order::Start(start_ns));
+        Ok(start_ns)
+    }
+
+    fn swap(&mut self, sent: &[SentShare]) -> Result<Vec<SentShare>, MeasureError> {
+        self.agent.tell(&Order::Sent(sent.to_vec()));
+        match self.next(self.limit)? {
+            AgentAnswer::Sent(sent) => Ok(sent),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    fn lost(&self) -> Arc<AtomicBool> {
+        self.agent.lost()
+    }
+}

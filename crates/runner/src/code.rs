@@ -1,0 +1,232 @@
+//! A plan is data, a recipe is code: the files whose commands a run would run, and which of them the user has to agree to. What came with sixbench,
+//! or was named on the command line, needs no word more; what a plan brings along is run only if the caller says so, by the digests of the files.
+
+use super::error::{PlanError, RunError, Untrusted};
+use crate::profile;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{CodeFile, CodeOrigin};
+use sixbench_plan::Links;
+use sixbench_testbed::recipe::{RecipeFile, sha256};
+use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine};
+use std::collections::BTreeSet;
+use std::io::{self, BufRead};
+use std::path::Path;
+
+/// The name that a configuration of ssh has among the recipes.
+const SSH: &str = "ssh";
+
+/// The SHA-256 of files that the user trusts, beside those that come with sixbench or were named on the command line.
+pub type Trusted = BTreeSet<String>;
+
+/// Returns the files whose commands a run of the plan would run, those of each recipe together.
+///
+/// # Errors
+/// An authority that is none, or a configuration of ssh that cannot be read.
+pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<CodeFile>, RunError> {
+    let mut recipes: Vec<&Recipe> = Vec::new();
+    for test in &plan.tests {
+        let authority = profile::dns::authority(library, test)?;
+        for recipe in library.get(&test.dut).into_iter().chain(authority) {
+            if recipe.runs_commands() && !recipes.iter().any(|known| known.name == recipe.name) {
+                recipes.push(recipe);
+            }
+        }
+    }
+    let of_recipe = |recipe: &&Recipe| {
+        let of = recipe.name.clone();
+        let file = move |file: &RecipeFile| CodeFile {
+            of: of.clone(),
+            path: file.path.clone(),
+            sha256: file.sha256(),
+            origin: file.origin,
+        };
+        library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
+    };
+    let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
+    // One file for all machines.
+    let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
+    let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
+    let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
+    let configs: BTreeSet<&Path> = of_machines.chain(of_agent).chain(of_authority).collect();
+    for config in configs {
+        files.push(of_ssh(config)?);
+    }
+    let of_agent = links.agent.iter().filter(|agent| agent.has_own_program());
+    files.extend(of_agent.map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())));
+    let of_authority = links.authority.iter().filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
+    files.extend(of_authority.map(|(program, machine)| of_program("authority", program, machine)));
+    Ok(files)
+}
+
+/// A program that a plan names runs as root on another machine. What it is cannot be read here: its name stands for it.
+fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
+    let path = format!("{program} on {machine}");
+    CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
+}
+
+/// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
+fn of_ssh(config: &Path) -> Result<CodeFile, RunError> {
+    let path = config.display().to_string();
+    let unread = |error| PlanError(format!("cannot read {path}, the `ssh-config` of [testbed]: {error}"));
+    let text = std::fs::read_to_string(config).map_err(unread)?;
+    Ok(CodeFile { of: SSH.to_owned(), path, sha256: sha256(&text), origin: CodeOrigin::Plan })
+}
+
+/// Refuses files of a plan that nobody trusts.
+///
+/// # Errors
+/// These files.
+pub(crate) fn check(files: &[CodeFile], trusted: &Trusted) -> Result<(), RunError> {
+    let is_unknown = |file: &&CodeFile| file.origin == CodeOrigin::Plan && !trusted.contains(&file.sha256);
+    let unknown: Vec<CodeFile> = files.iter().filter(is_unknown).cloned().collect();
+    if unknown.is_empty() { Ok(()) } else { Err(Untrusted(unknown).into()) }
+}
+
+/// Returns the digests of the files of a plan that may be run: all of them if `is_given`, or if the person at `terminal` agrees; `tell` gets
+/// what is said meanwhile.
+///
+/// # Errors
+/// As of [`of_plan`]; files that nobody trusts.
+pub fn agreed(
+    (plan, links, library): (&Plan, &Links, &Library),
+    is_given: bool,
+    terminal: Option<&mut dyn BufRead>,
+    tell: impl Fn(&str),
+) -> Result<Trusted, RunError> {
+    let files = of_plan(plan, links, library)?;
+    let Err(RunError::Untrusted(unknown)) = check(&files, &Trusted::new()) else { return Ok(Trusted::new()) };
+    let is_agreed = match terminal {
+        _ if is_given => {
+            tell(&unknown.to_string());
+            true
+        }
+        Some(terminal) => {
+            tell(&format!("{unknown}\nread them first; run them? [y/N] "));
+            is_yes(terminal)?
+        }
+        None => false,
+    };
+    if is_agreed { Ok(unknown.0.into_iter().map(|file| file.sha256).collect()) } else { Err(unknown.into()) }
+}
+
+fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
+    let mut line = String::new();
+    terminal.read_line(&mut line)?;
+    Ok(["y", "yes"].contains(&line.trim().to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    const NAME: &str = "name = \"tayga-siit\"";
+
+    /// The built-in recipe with these changes, as a file of a plan.
+    fn library(changes: &[(&str, &str)], origin: CodeOrigin) -> Library {
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let recipe = library.get("tayga-siit").expect("a recipe").to_files().expect("files").remove(0).1;
+        let text = changes.iter().fold(recipe, |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        });
+        library.with_texts(vec![("own/x.toml".to_owned(), text)], origin).expect("a recipe")
+    }
+
+    fn plan(dut: &str) -> Plan {
+        let text = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"{dut}\"\n");
+        sixbench_plan::parse(&text, &[dut]).expect("a plan").plan
+    }
+
+    fn agreed_by(library: &Library, dut: &str, is_given: bool, typed: Option<&str>) -> (Result<Trusted, RunError>, String) {
+        let told = RefCell::new(String::new());
+        let mut typed = typed.map(str::as_bytes);
+        let terminal = typed.as_mut().map(|typed| typed as &mut dyn BufRead);
+        let trusted =
+            agreed((&plan(dut), &Links::default(), library), is_given, terminal, |text| told.borrow_mut().push_str(text));
+        (trusted, told.into_inner())
+    }
+
+    #[test]
+    fn a_recipe_of_the_plan_is_named_with_its_digest_and_needs_a_word() {
+        let library = library(&[(NAME, "name = \"x\"")], CodeOrigin::Plan);
+        let digest = library.files_of("x")[0].sha256();
+        let (refused, told) = agreed_by(&library, "x", false, None);
+        let error = refused.expect_err("refused").to_string();
+        assert!(error.contains(&format!("own/x.toml (of x, SHA-256 {digest})")), "{error}");
+        assert!(told.is_empty(), "{told}");
+        let (trusted, told) = agreed_by(&library, "x", true, None);
+        assert_eq!(trusted.expect("agreed"), Trusted::from([digest.clone()]));
+        assert!(told.contains(&digest), "{told}");
+        for (typed, is_agreed) in
+            [("y\n", true), ("YES\n", true), ("\n", false), ("", false), ("n\n", false), ("yeah\n", false)]
+        {
+            let (trusted, told) = agreed_by(&library, "x", false, Some(typed));
+            assert_eq!(trusted.is_ok(), is_agreed, "{typed:?}");
+            assert!(told.contains(&digest) && told.ends_with("run them? [y/N] "), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_came_with_sixbench_or_was_named_on_the_command_line_needs_no_word() {
+        for library in [
+            library(&[], CodeOrigin::Plan),
+            library(&[(NAME, "name = \"x\"")], CodeOrigin::CommandLine),
+            library(&[(NAME, "name = \"x\"")], CodeOrigin::Plan),
+        ] {
+            assert_eq!(agreed_by(&library, "tayga-siit", false, None).0.expect("agreed"), Trusted::new());
+        }
+        let library = library(&[(NAME, "name = \"x\"")], CodeOrigin::CommandLine);
+        assert_eq!(agreed_by(&library, "x", false, None).0.expect("agreed"), Trusted::new());
+    }
+
+    #[test]
+    fn a_copy_of_a_built_in_recipe_is_that_and_one_that_replaces_it_is_not() {
+        let copy = library(&[], CodeOrigin::Plan);
+        assert_eq!(copy.files_of("tayga-siit")[0].origin, CodeOrigin::BuiltIn);
+        let replaced = library(&[("TAYGA", "TAYGO")], CodeOrigin::Plan);
+        assert!(agreed_by(&replaced, "tayga-siit", false, None).0.is_err());
+        // A recipe that is made of it is code of the plan as a whole, and one of another name is not concerned.
+        let made = "name = \"made\"\ntitle = \"m\"\nbase = \"tayga-siit\"\n".to_owned();
+        let made = replaced.with_texts(vec![("made.toml".to_owned(), made)], CodeOrigin::CommandLine).expect("a recipe");
+        let error = agreed_by(&made, "made", false, None).0.expect_err("refused").to_string();
+        assert!(error.contains("own/x.toml") && !error.contains("made.toml"), "{error}");
+        assert!(agreed_by(&made, "linux-ipv4", false, None).0.is_ok());
+    }
+
+    #[test]
+    fn a_recipe_without_commands_is_data() {
+        let by_hand = [(NAME, "name = \"x\""), ("host = \"netns\"", "host = \"manual\"")];
+        let library = library(&by_hand, CodeOrigin::Plan);
+        assert!(agreed_by(&library, "x", false, None).0.is_ok());
+    }
+
+    #[test]
+    fn a_program_that_a_plan_names_for_its_agent_is_code_as_well() {
+        let links = |program: &str| {
+            let testbed =
+                format!("[testbed]\nleft = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\nagent-program = \"{program}\"\n");
+            let text = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n{testbed}");
+            sixbench_plan::parse(&text, &["linux-ipv4"]).expect("a plan").links
+        };
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let of = |program: &str| of_plan(&plan("linux-ipv4"), &links(program), &library).expect("files");
+        assert!(check(&of("sixbench"), &Trusted::new()).is_ok());
+        let error = check(&of("/sbin/poweroff"), &Trusted::new()).expect_err("refused").to_string();
+        assert!(error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "), "{error}");
+    }
+
+    #[test]
+    fn a_configuration_of_ssh_is_code_as_well() {
+        let config = std::env::temp_dir().join(format!("sixbench-ssh-config-{}", std::process::id()));
+        std::fs::write(&config, "ProxyCommand touch /x\n").expect("a file");
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let machine = RemoteMachine::new("dut", Some(&config), ["e0", "e1"].map(str::to_owned));
+        let links = Links { machines: vec![machine], ..Links::default() };
+        let files = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
+        std::fs::remove_file(&config).expect("removed");
+        let told: Vec<_> = files.iter().map(|file| (file.of.as_str(), file.origin)).collect();
+        assert_eq!(told, [("linux-ipv4", CodeOrigin::BuiltIn), ("ssh", CodeOrigin::Plan)]);
+        assert!(check(&files, &Trusted::new()).is_err());
+    }
+}

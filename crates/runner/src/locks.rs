@@ -1,0 +1,380 @@
+//! Locks of what a run needs for itself: cores and ports of this machine. Two runs that share one of them would disturb each other's figures without
+//! knowing it. Each run describes itself in a file of its own, in a directory that only its user can write to, and holds a lock on that file. The kernel
+//! releases the lock with the process, however it ends; a file without a lock is removed by the next run.
+
+mod holder;
+
+pub use holder::{LockError, LockHolder};
+
+use super::cores::cores;
+use super::error::RunError;
+use super::origin::now;
+use super::stop;
+use holder::VARIABLE;
+use rustix::fs::OFlags;
+use sixbench_plan::Links;
+use sixbench_testbed::{LockAttempt, MachineLock, Shell, facts};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// The file that a process locks while it looks at the others and adds itself.
+const GUARD: &str = "guard";
+
+/// The end of the names of the files in which runs describe themselves.
+const SUFFIX: &str = ".json";
+
+/// The longest time for which another process may have the guard: it looks at a few small files meanwhile.
+const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The rest between two attempts of a run that waits, and of one that asks another machine by a connection for each.
+const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE_OF_MACHINES: Duration = Duration::from_secs(2);
+
+/// What a run needs for itself.
+pub struct LockRequest<'a> {
+    /// The links, which say which cores and ports it uses.
+    pub links: &'a Links,
+    /// The name of its plan, or its command.
+    pub name: &'a str,
+    /// Its results directory, if it has one.
+    pub directory: Option<&'a Path>,
+    /// True if it waits until nobody else has them.
+    pub waits: bool,
+}
+
+/// The locks of a run. They are released when this is dropped, and when the process ends.
+#[derive(Debug)]
+pub struct ResourceLocks {
+    path: PathBuf,
+    file: File,
+    /// The locks of the devices' machines, where they have some for themselves: held, and never looked at.
+    machines: Vec<MachineLock>,
+}
+
+impl Drop for ResourceLocks {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Takes the locks of what a run needs for itself; all of them, or none. Whom it waits for, if it is to wait, is said once to `tell`.
+///
+/// # Errors
+/// Another run has some of it; cores that this process may not use; a directory of locks that cannot be used; a stop was requested.
+pub fn lock(
+    request: &LockRequest<'_>,
+    stop: &Arc<AtomicBool>,
+    mut tell: impl FnMut(String),
+) -> Result<ResourceLocks, RunError> {
+    let mut holder = holder_of(request)?;
+    let directory = LockDirectory::open(directory_of_locks())?;
+    let links = request.links;
+    let has_machines = !links.machines.is_empty() || links.authority.is_some();
+    let shell = Shell::new().stopped_by(stop.clone());
+    let mut told = String::new();
+    loop {
+        let locked = directory.add(&holder).map_err(RunError::from);
+        let error = match locked.and_then(|locks| with_machines(locks, links, &holder, (&shell, &mut tell))) {
+            Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
+            other => return other,
+        };
+        if told != error.to_string() {
+            told = error.to_string();
+            tell(format!("waiting: {told}"));
+        }
+        stop::rest(stop, if has_machines { PAUSE_OF_MACHINES } else { PAUSE })?;
+        holder.since = now();
+    }
+}
+
+/// Adds the locks of the machines of the devices and of the authority. Where another has one of them, all are released.
+fn with_machines(
+    mut locks: ResourceLocks,
+    links: &Links,
+    holder: &LockHolder,
+    (shell, tell): (&Shell, &mut impl FnMut(String)),
+) -> Result<ResourceLocks, RunError> {
+    let text = serde_json::to_string(holder).map_err(io::Error::from)?;
+    let of_devices = links.machines.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
+    let of_authority = links.authority.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
+    for (name, attempt) in of_devices.chain(of_authority) {
+        let name = name.to_owned();
+        match attempt? {
+            LockAttempt::Taken(lock) => locks.machines.push(lock),
+            LockAttempt::Held(by) => {
+                return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
+            }
+            LockAttempt::Unsupported => {
+                tell(format!("warning: {name} has neither flock nor lockf, so no other tester is kept from it"));
+            }
+        }
+    }
+    Ok(locks)
+}
+
+/// Returns a run as others are to see it.
+fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
+    let used = cores(request.links)?;
+    let ports = request.links.own_ports().map(ToString::to_string).collect();
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(LockHolder {
+        name: request.name.to_owned(),
+        user: user(),
+        host: facts::host_name(),
+        process: std::process::id(),
+        directory: request.directory.map(absolute),
+        since: now(),
+        cores: used.tester.into_iter().chain(used.dut).collect(),
+        ports,
+        network: fs::metadata("/proc/self/ns/net").map_or(0, |namespace| namespace.ino()),
+    })
+}
+
+/// Returns the directory of locks: that of the variable, else one of root's or of this user's.
+fn directory_of_locks() -> PathBuf {
+    let user = rustix::process::geteuid();
+    let usual = || match user.is_root() {
+        true => PathBuf::from("/run/sixbench"),
+        // The same for all processes of the user, whatever their TMPDIR is.
+        false => PathBuf::from(format!("/tmp/sixbench-{}", user.as_raw())),
+    };
+    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map_or_else(usual, PathBuf::from)
+}
+
+struct LockDirectory(PathBuf);
+
+impl LockDirectory {
+    /// Makes the directory where there is none, and refuses one that others can write to.
+    fn open(path: PathBuf) -> Result<Self, LockError> {
+        let refused = |why: String| LockError::Directory { path: path.clone(), why };
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| refused(error.to_string()))?;
+        // Of a link this is the link itself.
+        let found = fs::symlink_metadata(&path).map_err(|error| refused(error.to_string()))?;
+        if !found.is_dir() {
+            return Err(refused("it is no directory".to_owned()));
+        }
+        if found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+            return Err(refused("other users can write to it".to_owned()));
+        }
+        Ok(Self(path))
+    }
+
+    /// Adds a holder, unless another one has something that it needs.
+    fn add(&self, holder: &LockHolder) -> Result<ResourceLocks, LockError> {
+        let _guard = self.guard()?;
+        if let Some(holder) = self.tester_of_this_machine() {
+            return Err(LockError::IsDevice { holder });
+        }
+        for other in self.holders()? {
+            if let Some(what) = holder.shared_with(&other) {
+                return Err(LockError::Held { what, holder: Box::new(other) });
+            }
+        }
+        self.write(holder).map_err(|error| self.refused(&error))
+    }
+
+    /// Returns the lock under which one process at a time looks and adds itself.
+    fn guard(&self) -> Result<File, LockError> {
+        let guard = options().write(true).create(true).open(self.0.join(GUARD)).map_err(|error| self.refused(&error))?;
+        let begun = Instant::now();
+        loop {
+            match guard.try_lock() {
+                Ok(()) => return Ok(guard),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < GUARD_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(5))
+                }
+                Err(error) => return Err(self.refused(&error.into())),
+            }
+        }
+    }
+
+    /// Returns who has locks now, and removes the files of those who are gone.
+    fn holders(&self) -> Result<Vec<LockHolder>, LockError> {
+        let entries = fs::read_dir(&self.0).map_err(|error| self.refused(&error))?;
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let own = paths.filter(|path| path.to_string_lossy().ends_with(SUFFIX));
+        Ok(own.filter_map(|path| holder_in(&path)).collect())
+    }
+
+    /// Returns what a tester on another machine says of itself that has this machine for its device; `None` where there is no such tester.
+    fn tester_of_this_machine(&self) -> Option<Option<Box<LockHolder>>> {
+        let lock = options().open(self.0.join("machine")).ok()?;
+        let is_held = matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let told = || fs::read_to_string(self.0.join("machine.holder")).ok();
+        is_held.then(|| told().and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Writes the file of a holder, and locks it.
+    fn write(&self, holder: &LockHolder) -> io::Result<ResourceLocks> {
+        // A process may have several locks, and containers that share the directory count their processes alike.
+        let names = (0..).map(|count: u32| format!("{}-{count}{SUFFIX}", holder.process));
+        let mut paths = names.map(|name| self.0.join(name));
+        let path = paths.find(|path| !path.exists()).expect("names do not end");
+        let file = options().write(true).create_new(true).open(&path)?;
+        // From here on the file goes with its owner, also where it cannot be written.
+        let locks = ResourceLocks { path, file, machines: Vec::new() };
+        locks.file.try_lock()?;
+        (&locks.file).write_all(serde_json::to_string(holder)?.as_bytes())?;
+        Ok(locks)
+    }
+
+    fn refused(&self, error: &io::Error) -> LockError {
+        LockError::Directory { path: self.0.clone(), why: error.to_string() }
+    }
+}
+
+/// Returns options to open a file for reading without following a link.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    options
+}
+
+/// Returns the holder that a file describes; removes the file of one that is gone.
+fn holder_in(path: &Path) -> Option<LockHolder> {
+    let mut file = options().open(path).ok()?;
+    if file.try_lock_shared().is_ok() {
+        let _ = fs::remove_file(path);
+        return None;
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Returns the name of this user, of the one who called sudo where one did; else the number.
+fn user() -> String {
+    let named =
+        ["SUDO_USER", "LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    named.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
+}
+
+impl From<LockError> for RunError {
+    fn from(error: LockError) -> Self {
+        Self::Lock(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    /// A directory of a test's own, gone when dropped.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("sixbench-locks-{name}-{}", std::process::id())))
+        }
+
+        fn open(&self) -> LockDirectory {
+            LockDirectory::open(self.0.clone()).expect("a directory of our own")
+        }
+
+        fn files(&self) -> usize {
+            fs::read_dir(&self.0)
+                .expect("a directory")
+                .filter(|entry| entry.as_ref().is_ok_and(|file| file.file_name() != GUARD))
+                .count()
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn holder<const N: usize>(cores: [u32; N], ports: &[&str]) -> LockHolder {
+        LockHolder {
+            name: "nightly".to_owned(),
+            user: "ada".to_owned(),
+            process: 4711,
+            directory: Some("/results/night".into()),
+            since: "2026-03-01T02:00:00Z".to_owned(),
+            cores: cores.into(),
+            ports: ports.iter().map(|port| (*port).to_owned()).collect(),
+            network: 7,
+            ..LockHolder::default()
+        }
+    }
+
+    #[test]
+    fn a_run_that_needs_a_core_of_another_is_refused_with_its_name_until_that_has_ended() {
+        let scratch = Scratch::new("cores");
+        let directory = scratch.open();
+        let first = directory.add(&holder([0, 1, 2], &[])).expect("nobody else");
+        let other = directory.add(&holder([3], &[])).expect("another core");
+        let error = directory.add(&holder([1, 2, 4], &[])).expect_err("two cores are in use").to_string();
+        let holder_in_words = "`nightly` of ada (process 4711, results in /results/night) since 2026-03-01T02:00:00Z";
+        assert_eq!(error, format!("cores 1, 2 are used by {holder_in_words}"));
+        assert_eq!(scratch.files(), 2, "one that is refused leaves nothing");
+        drop(first);
+        let again = directory.add(&holder([1, 2, 4], &[])).expect("they are free");
+        drop((other, again));
+        assert_eq!(scratch.files(), 0);
+    }
+
+    #[test]
+    fn interfaces_are_the_same_within_a_network_namespace_and_addresses_everywhere() {
+        let scratch = Scratch::new("ports");
+        let directory = scratch.open();
+        let _first = directory.add(&holder([0], &["e0", "memif:/run/a"])).expect("nobody else");
+        let told = |holder: LockHolder| directory.add(&holder).map(drop).map_err(|error| error.to_string());
+        assert!(told(holder([1], &["e0", "e1"])).is_err_and(|error| error.starts_with("port e0 is used by")));
+        assert!(told(LockHolder { network: 8, ..holder([1], &["e0", "e1"]) }).is_ok());
+        let elsewhere = LockHolder { network: 8, ..holder([0, 1], &["memif:/run/a"]) };
+        assert!(told(elsewhere).is_err_and(|error| error.starts_with("core 0 and port memif:/run/a are used by")));
+    }
+
+    #[test]
+    fn the_file_of_a_process_that_is_gone_holds_nothing_and_is_removed() {
+        let scratch = Scratch::new("gone");
+        let directory = scratch.open();
+        fs::write(scratch.0.join("1-0.json"), serde_json::to_string(&holder([0], &[])).expect("JSON")).expect("a file");
+        let _lock = directory.add(&holder([0], &[])).expect("its process is gone");
+        assert_eq!(scratch.files(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_others_can_write_to_and_a_link_are_refused() {
+        let scratch = Scratch::new("foreign");
+        drop(scratch.open());
+        fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).expect("permissions");
+        let refused = |path: &Path| LockDirectory::open(path.to_owned()).map(drop).expect_err("refused").to_string();
+        assert!(
+            refused(&scratch.0).contains("other users can write to it; SIXBENCH_LOCKS names another"),
+            "{}",
+            refused(&scratch.0)
+        );
+        fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o700)).expect("permissions");
+        let (link, target) = (scratch.0.join("link"), scratch.0.join("target"));
+        symlink(&scratch.0, &link).expect("a link");
+        assert!(refused(&link).contains("no directory"), "{}", refused(&link));
+        symlink(&target, scratch.0.join(GUARD)).expect("a link");
+        assert!(scratch.open().add(&holder([0], &[])).is_err() && !target.exists());
+    }
+
+    #[test]
+    fn a_machine_that_is_the_device_of_another_tester_is_not_used_until_that_has_ended() {
+        let scratch = Scratch::new("device");
+        let directory = scratch.open();
+        let tester = LockHolder { host: "lab2".to_owned(), ..holder([0], &[]) };
+        fs::write(scratch.0.join("machine.holder"), serde_json::to_string(&tester).expect("JSON")).expect("a file");
+        let lock = File::create(scratch.0.join("machine")).expect("a file");
+        lock.lock().expect("as the session of that tester does");
+        let error = directory.add(&holder([9], &[])).expect_err("the machine is used").to_string();
+        assert!(
+            error.starts_with("this machine is the device of `nightly` of ada") && error.ends_with("Z, on lab2"),
+            "{error}"
+        );
+        drop(lock);
+        directory.add(&holder([9], &[])).expect("it has ended");
+    }
+}

@@ -1,0 +1,213 @@
+//! The machine of the authority that a DNS64 server asks, where that is neither the tester's nor the device's: which of its interfaces are used, and
+//! which program serves there. What is checked here is checked before anything is touched.
+
+use super::check;
+use super::machine::RemoteMachine;
+use crate::exec::{ExecTarget, Remote, Shell, TestbedError};
+use crate::recipe::System;
+use std::env::consts::ARCH;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// The keys of a plan that name its interfaces.
+const KEYS: &str = "[testbed.authority] (interface, self-test)";
+
+/// The machine, and what of it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorityMachine {
+    remote: Remote,
+    /// The interface that is cabled to the device, and the one that is cabled to the tester.
+    interfaces: [String; 2],
+    program: Option<PathBuf>,
+    threads: Option<NonZeroUsize>,
+}
+
+impl AuthorityMachine {
+    /// By the name ssh knows it by; `config` is read instead of the usual ssh_config. The first of `interfaces` is cabled to the device's right, the
+    /// second to the tester, for the self-test. Nothing is opened yet: in a rehearsal it can be used as it is.
+    pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
+        Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }
+    }
+
+    /// The same machine, with the path of the program that serves there; `None` copies the running one to it.
+    #[must_use]
+    pub fn with_program(self, program: Option<PathBuf>) -> Self {
+        Self { program, ..self }
+    }
+
+    /// The same machine, with the number of threads that serve there; `None` is one for each of its cores.
+    #[must_use]
+    pub fn with_threads(self, threads: Option<NonZeroUsize>) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// The name ssh knows it by.
+    pub fn name(&self) -> &str {
+        self.remote.destination()
+    }
+
+    /// The interface that is cabled to the device, and the one that is cabled to the tester.
+    pub fn interfaces(&self) -> &[String; 2] {
+        &self.interfaces
+    }
+
+    /// Returns the file that ssh reads in place of its usual configuration.
+    pub fn ssh_config(&self) -> Option<&Path> {
+        self.remote.config()
+    }
+
+    /// Returns the path of the program that serves there; `None` where the running one is copied to it.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
+    }
+
+    pub(super) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
+    pub(super) fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    /// Opens the connection, unless a stop is requested meanwhile.
+    ///
+    /// # Errors
+    /// The machine cannot be reached, or its user is not root there.
+    pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
+        Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
+    }
+
+    /// Refuses what cannot work: the machine of the tester or of the device, another system, interfaces that have work of their own, another version
+    /// of the program than `version`, or another server at one of the addresses to `listen` at.
+    ///
+    /// # Errors
+    /// The first of these, with what to do about it.
+    pub fn check(
+        &self,
+        devices: &[RemoteMachine],
+        version: &str,
+        listen: &[SocketAddr],
+        shell: &Shell,
+    ) -> Result<(), TestbedError> {
+        let (own, name) = (self.shell(shell), self.name());
+        let runs = own.look(&["uname", "-s"])?;
+        if runs.trim() != System::Linux.title() {
+            return Err(TestbedError::Other(format!("{name} runs {}, but the authority needs Linux", runs.trim())));
+        }
+        let identity = identity(&own)?;
+        let of_device = |device: &RemoteMachine| Ok((device.name().to_owned(), self::identity(&device.shell(shell))?));
+        let here = self::identity(&shell.outside()).map(|identity| ("this machine".to_owned(), identity));
+        let others = [here].into_iter().chain(devices.iter().map(of_device)).collect::<Result<Vec<_>, TestbedError>>()?;
+        if let Some((other, _)) = others.iter().find(|(_, other)| *other == identity) {
+            return Err(TestbedError::Other(format!(
+                "{name} is the same machine as {other}: its queries would cross no cable; name another in [testbed.authority], or leave \
+                 that table out, and the tester is the authority itself"
+            )));
+        }
+        self.interfaces.iter().try_for_each(|interface| check::check(&own, (name, KEYS), System::Linux, interface))?;
+        match &self.program {
+            Some(program) => self.check_version(program, version, &own)?,
+            None => self.check_architecture(&own)?,
+        }
+        listen.iter().try_for_each(|address| check_free(*address, name, &own))
+    }
+
+    /// Refuses another version: it would serve another zone, or take other words.
+    pub(super) fn check_version(&self, program: &Path, version: &str, own: &Shell) -> Result<(), TestbedError> {
+        let path = program.display().to_string();
+        let here = std::env::current_exe().unwrap_or_default();
+        let cure = || match self.program {
+            Some(_) => format!(
+                "install this one there (scp {} {}:{path}), or leave `program` out of [testbed.authority], and it is copied there for the run",
+                here.display(),
+                self.name()
+            ),
+            None => "install sixbench there, and name it as `program` in [testbed.authority]".to_owned(),
+        };
+        let fails = |error: &TestbedError| format!("cannot run {path} on {}: {error}; {}", self.name(), cure());
+        let printed = own.look(&[path.as_str(), "--version"]).map_err(|error| error.explained(fails))?;
+        let first = printed.lines().next().unwrap_or_default();
+        match first.strip_prefix("sixbench ") {
+            Some(theirs) if theirs == version => Ok(()),
+            theirs => Err(TestbedError::Other(format!(
+                "{path} on {} is {}, but this is sixbench {version}: {}",
+                self.name(),
+                theirs.map_or_else(|| format!("no sixbench (it says `{first}`)"), |theirs| format!("sixbench {theirs}")),
+                cure()
+            ))),
+        }
+    }
+
+    fn check_architecture(&self, own: &Shell) -> Result<(), TestbedError> {
+        let theirs = own.look(&["uname", "-m"])?;
+        if theirs.trim() == ARCH {
+            return Ok(());
+        }
+        Err(TestbedError::Other(format!(
+            "{} has a processor of the architecture {}, for which this program ({ARCH}) cannot be copied there: install sixbench there, and \
+             name it as `program` in [testbed.authority]",
+            self.name(),
+            theirs.trim()
+        )))
+    }
+
+    pub(super) fn shell(&self, shell: &Shell) -> Shell {
+        shell.at(ExecTarget::Ssh(self.remote.clone()))
+    }
+}
+
+/// Returns what tells a machine from all others: the boot of its kernel, and its network.
+fn identity(shell: &Shell) -> Result<String, TestbedError> {
+    shell.look(&["sh", "-c", "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"])
+}
+
+/// Refuses an address at which another server listens already, or at all addresses of its family.
+fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), TestbedError> {
+    // Without `ss` the server's own error tells.
+    let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else { return Ok(()) };
+    let Some(taken) = listening.lines().find(|line| is_at(line, address)) else { return Ok(()) };
+    let who =
+        taken.split_whitespace().last().filter(|word| word.starts_with("users:")).unwrap_or("no process that can be seen");
+    let local = local_end(taken).unwrap_or_default();
+    Err(TestbedError::Other(format!(
+        "port {} of {machine} is taken: {who} listens at {local}, where the authority is to answer; end it there, or have it listen at \
+         other addresses only",
+        address.port()
+    )))
+}
+
+/// Returns the local end in a line of `ss -lnutp`: the fourth word behind the protocol, state and queues.
+fn local_end(line: &str) -> Option<&str> {
+    line.split_whitespace().nth(4)
+}
+
+fn is_at(line: &str, address: SocketAddr) -> bool {
+    let Some((host, port)) = local_end(line).and_then(|end| end.rsplit_once(':')) else { return false };
+    let host = host.split('%').next().unwrap_or(host).trim_start_matches('[').trim_end_matches(']');
+    let wildcard = if address.is_ipv4() { "0.0.0.0" } else { "::" };
+    port == address.port().to_string() && (host == "*" || host == wildcard || host == address.ip().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_taken_at_its_address_or_at_all_of_its_family() {
+        let at = |line: &str, address: &str| is_at(line, address.parse().expect("an address"));
+        for line in [
+            r#"udp   UNCONN 0      0            0.0.0.0:53         0.0.0.0:*    users:(("named",pid=7,fd=4))"#,
+            r#"tcp   LISTEN 0      10                 *:53               *:*"#,
+            r#"udp   UNCONN 0      0      198.18.0.2%e0:53         0.0.0.0:*"#,
+        ] {
+            assert!(at(line, "198.18.0.2:53"), "{line}");
+            assert!(!at(line, "198.18.0.2:5300"), "{line}");
+        }
+        let resolved =
+            r#"udp   UNCONN 0      0      127.0.0.53%lo:53         0.0.0.0:*    users:(("systemd-resolve",pid=7,fd=4))"#;
+        assert!(!at(resolved, "198.18.0.2:53"));
+        let six = "udp   UNCONN 0      0               [::]:53            [::]:*";
+        assert!(at(six, "[2001:2::2]:53") && !at(six, "198.18.0.2:53"));
+    }
+}

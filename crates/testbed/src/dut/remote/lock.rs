@@ -1,0 +1,92 @@
+//! The lock of another machine, so that two testers do not use it at the same time without knowing of each other. A session there holds a lock on a file
+//! as long as its standard input lasts: the lock is gone when it is dropped here, when this process is killed, and when the connection breaks.
+
+use super::{AuthorityMachine, RemoteMachine};
+use crate::exec::{Remote, Shell, TestbedError, end_by_input, first_answer, refusal};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// The longest time for the session to end.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The beginning of the lines with which the session there answers; login scripts may print others.
+const ANSWER: &str = "sixbench lock: ";
+
+/// `$1` describes this tester, `$2` is the beginning of answers. Two programs lock files in the same way: flock of util-linux and lockf of FreeBSD end
+/// with 75 where another has the lock. Runs on that machine itself have a locked file each, which says who they are; one with the words of `$1` is
+/// this tester, on one machine with its device.
+const SCRIPT: &str = r#"dir=${SIXBENCH_LOCKS:-}
+[ -n "$dir" ] || if [ -d /run ]; then dir=/run/sixbench; else dir=/var/run/sixbench; fi
+if command -v flock >/dev/null; then take() { flock -n -E 75 "$@"; }
+elif command -v lockf >/dev/null; then take() { lockf -k -s -t 0 "$@"; }
+else echo "$2unsupported"; exit
+fi
+umask 077
+mkdir -p "$dir" && [ ! -L "$dir" ] || exit 1
+for file in "$dir"/*.json; do
+    [ -e "$file" ] && [ "$(cat "$file")" != "$1" ] || continue
+    take "$file" true || { echo "$2held $(cat "$file")"; exit; }
+done
+take "$dir/machine" sh -c 'echo "$1" >"$3"; echo "$2taken"; exec cat >/dev/null' sh "$1" "$2" "$dir/machine.holder"
+[ $? != 75 ] || echo "$2held $(cat "$dir/machine.holder")"
+"#;
+
+/// The lock of a machine for one tester. Dropping it releases the lock.
+#[derive(Debug)]
+pub struct MachineLock {
+    session: Child,
+    /// Its connection, which ends after the session.
+    _remote: Remote,
+}
+
+impl Drop for MachineLock {
+    fn drop(&mut self) {
+        end_by_input(&mut self.session, TIMEOUT);
+    }
+}
+
+/// What becomes of the attempt to lock a machine.
+#[derive(Debug)]
+pub enum LockAttempt {
+    /// The machine is this tester's.
+    Taken(MachineLock),
+    /// Another tester has it, or a run on that machine itself; what that says of itself.
+    Held(String),
+    /// The machine has no program that locks files.
+    Unsupported,
+}
+
+impl RemoteMachine {
+    /// Takes the lock of the machine for this tester, which `holder` describes to others, in one line.
+    ///
+    /// # Errors
+    /// The machine cannot be reached, or its files not be written.
+    pub fn lock(&self, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
+        lock(&self.remote, holder, shell)
+    }
+}
+
+impl AuthorityMachine {
+    /// Does the same as [`RemoteMachine::lock`].
+    ///
+    /// # Errors
+    /// The machine cannot be reached, or its files not be written.
+    pub fn lock(&self, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
+        lock(self.remote(), holder, shell)
+    }
+}
+
+fn lock(remote: &Remote, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
+    let remote = remote.reach(shell.context())?;
+    let name = remote.destination().to_owned();
+    let mut session = remote.start(SCRIPT, &[holder.to_owned(), ANSWER.to_owned()], Stdio::piped())?;
+    let of_line = |line: &str| line.strip_prefix(ANSWER).map(str::to_owned);
+    let answer = first_answer(&mut session, shell.context(), &|| format!("the lock of {name}"), of_line);
+    let lock = MachineLock { session, _remote: remote };
+    let answer = answer?.ok_or_else(|| refusal::lost(&name, "no answer about its lock (files in /run/sixbench)"))?;
+    Ok(match answer.split_once(' ').unwrap_or((&answer, "")) {
+        ("held", by) => LockAttempt::Held(by.to_owned()),
+        ("taken", _) => LockAttempt::Taken(lock),
+        _ => LockAttempt::Unsupported,
+    })
+}

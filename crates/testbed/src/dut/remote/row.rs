@@ -1,0 +1,152 @@
+//! The machines of devices in a row, from left to right: the right interface of one is cabled to the left one of the next. A single device is a
+//! row of one.
+
+use super::{RemoteMachine, links, machine};
+use crate::dut::running::ExecContext;
+use crate::dut::template_vars::{DutOptions, TemplateVars};
+use crate::exec::{Shell, TestbedError};
+use crate::recipe::{Recipe, System};
+use sixbench_method::plan::CoreLimits;
+
+/// Refuses, before anything is touched, machines on which the device or the devices of a recipe cannot be set up.
+///
+/// # Errors
+/// Another number of machines than of devices, one machine by two names, cores of a device that there is not, or any reason of [`RemoteMachine::check`].
+pub fn check_machines(
+    machines: &[RemoteMachine],
+    recipe: &Recipe,
+    cores: &CoreLimits,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
+    check_count(machines, recipe)?;
+    check_distinct(machines, shell)?;
+    check_names(machines, recipe, cores)?;
+    let mut pairs = machines.iter().zip(recipe.devices());
+    pairs.try_for_each(|(machine, device)| machine.check(device, machine.cores_of(device, cores), shell))
+}
+
+/// Returns which device runs where and how it is cabled, in sentences for the report.
+pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<String> {
+    if let [machine] = machines {
+        let (name, [left, right]) = (machine.name(), machine.interfaces());
+        return vec![format!(
+            "the DUT is the machine {name}, set up over ssh by its recipe; its interfaces {left} and {right} are cabled to the tester's"
+        )];
+    }
+    let sentence = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
+        let ([left, right], [to_left, to_right]) = (machine.interfaces(), neighbours(machines, index));
+        let (device, machine) = (&device.name, machine.name());
+        format!(
+            "the device {device} is the machine {machine}, set up over ssh by its recipe; its interface {left} is cabled to {to_left}, and \
+             {right} to {to_right}"
+        )
+    };
+    machines.iter().zip(recipe.devices()).enumerate().map(sentence).collect()
+}
+
+/// Makes each machine the place of its device, and returns the places from left to right. `run` tells several devices of one process apart.
+///
+/// # Errors
+/// A command that fails, a link without a carrier, or a machine that does not find the next one in the row. All that was done until then is undone.
+pub(in crate::dut) fn prepare(
+    machines: &[RemoteMachine],
+    recipe: &Recipe,
+    (run, options): (&str, &DutOptions),
+    shell: &Shell,
+) -> Result<Vec<(ExecContext, TemplateVars)>, TestbedError> {
+    check_count(machines, recipe)?;
+    let prepare = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
+        let place = if machines.len() == 1 { "ssh".to_owned() } else { format!("ssh{}", index + 1) };
+        machine::prepare(device, machine, (run, &place), options, shell)
+    };
+    let prepared = machines.iter().zip(recipe.devices()).enumerate().map(prepare).collect::<Result<Vec<_>, _>>()?;
+    if !shell.is_rehearsal() {
+        check_links(machines, recipe.devices(), shell)?;
+    }
+    Ok(prepared)
+}
+
+fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), TestbedError> {
+    let (name, devices) = (&recipe.name, recipe.devices().len());
+    let text = match (machines, devices) {
+        (machines, devices) if machines.len() == devices => return Ok(()),
+        ([machine], _) => {
+            let machine = machine.name();
+            format!(
+                "{name} consists of {devices} devices in a row, but {machine} is one machine: name a machine for each \
+                 (host = [\"ssh:{machine}\", ...]), or a recipe of one device"
+            )
+        }
+        (machines, devices) => {
+            let names: Vec<&str> = machines.iter().map(RemoteMachine::name).collect();
+            let (count, names) = (machines.len(), names.join(", "));
+            let is = if devices == 1 { "is one device".to_owned() } else { format!("consists of {devices} devices") };
+            format!(
+                "{name} {is}, but `host` names {count} machines in a row ({names}): name a recipe of {count} devices in a row"
+            )
+        }
+    };
+    Err(TestbedError::Other(text))
+}
+
+/// Refuses numbers of cores of a device that is none of the row.
+fn check_names(machines: &[RemoteMachine], recipe: &Recipe, cores: &CoreLimits) -> Result<(), TestbedError> {
+    let devices = recipe.devices().iter().map(|device| device.name.split('@').next().unwrap_or_default());
+    let known: Vec<&str> = machines.iter().map(RemoteMachine::name).chain(devices).collect();
+    cores.devices().find(|name| !known.contains(name)).map_or(Ok(()), |name| {
+        let (recipe, known) = (&recipe.name, known.join(", "));
+        Err(TestbedError::Other(format!("`cores` names {name}, which is neither a machine nor a device of {recipe}: {known}")))
+    })
+}
+
+/// Refuses two names of one machine: what one device changes there would be the other's, too.
+fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), TestbedError> {
+    // A network namespace with an sshd of its own is a machine to this end.
+    let identity = "cat /proc/sys/kernel/random/boot_id && readlink /proc/self/ns/net";
+    let mut seen: Vec<(&str, String)> = Vec::new();
+    for machine in machines.iter().filter(|_| machines.len() > 1) {
+        // Systems without such files are told apart by their names alone.
+        let identity = machine.shell(shell).look(&["sh", "-c", identity]).unwrap_or_default();
+        if let Some((other, _)) = seen.iter().find(|(_, other)| !identity.is_empty() && *other == identity) {
+            let text =
+                format!("{other} and {} are one machine: each device of a row needs a machine of its own", machine.name());
+            return Err(TestbedError::Other(text));
+        }
+        seen.push((machine.name(), identity));
+    }
+    Ok(())
+}
+
+/// Waits for the carriers of all links, and then until each machine finds the next one.
+fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) -> Result<(), TestbedError> {
+    for (index, (machine, device)) in machines.iter().zip(devices).enumerate() {
+        let ends = (machine.interfaces(), &neighbours(machines, index));
+        links::wait_for_carriers(device.system, ends, machine.name(), &machine.shell(shell))?;
+    }
+    for (pair, device) in machines.windows(2).zip(devices).filter(|(_, device)| device.system == System::Linux) {
+        check_link(&pair[0], &pair[1], device, shell)?;
+    }
+    Ok(())
+}
+
+/// Checks that a machine with this device finds the next one in the row at its right interface.
+fn check_link(machine: &RemoteMachine, next: &RemoteMachine, device: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
+    let ([_, interface], [far, _]) = (machine.interfaces(), next.interfaces());
+    let (other, hardware) = (format!("{far} of {}", next.name()), links::hardware_address(far, &next.shell(shell)));
+    // In the recipe of one device alone the tester has the addresses of its neighbour.
+    device.right.tester.iter().try_for_each(|address| {
+        links::check_neighbour(*address, interface, (&other, hardware.as_deref()), machine.name(), &machine.shell(shell))
+    })
+}
+
+/// Returns what the left and the right interface of a machine in the row are cabled to, in words.
+fn neighbours(machines: &[RemoteMachine], index: usize) -> [String; 2] {
+    let tester = |side: &str| match machines.len() {
+        1 => "an interface of ours that is up".to_owned(),
+        _ => format!("the tester's {side} one"),
+    };
+    let of = |machine: &RemoteMachine, end: usize| format!("{} of {}", machine.interfaces()[end], machine.name());
+    let left = index.checked_sub(1).map_or_else(|| tester("left"), |before| of(&machines[before], 1));
+    let right = machines.get(index + 1).map_or_else(|| tester("right"), |next| of(next, 0));
+    [left, right]
+}

@@ -1,0 +1,74 @@
+//! How right a machine's clock is, by the daemon that keeps it so.
+
+use crate::exec::{Shell, TestbedError};
+use serde::{Deserialize, Serialize};
+
+/// A bound of the error of the system's clock, as chrony has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockAccuracy {
+    /// The error at most, nanoseconds, if the source of the time is right.
+    pub bound_ns: u64,
+    /// The source of the time, as chrony calls it: a server, or a clock such as `PHC0`.
+    pub source: String,
+}
+
+/// The fields of `chronyc -c tracking`, by their places (chronyc(1), `tracking`).
+const SOURCE: usize = 1;
+const STRATUM: usize = 2;
+const SYSTEM_TIME: usize = 4;
+const ROOT_DELAY: usize = 10;
+const ROOT_DISPERSION: usize = 11;
+const LEAP_STATUS: usize = 13;
+
+impl ClockAccuracy {
+    /// Asks chrony of the machine that the shell's commands run on. A clock that PTP keeps is known if chrony has it as a reference clock (`refclock PHC`).
+    ///
+    /// # Errors
+    /// The reason why no bound is known, in words.
+    pub fn read(shell: &Shell) -> Result<Self, String> {
+        match shell.look(&["chronyc", "-c", "tracking"]) {
+            Ok(printed) => Self::parse(&printed),
+            Err(TestbedError::Missing { .. }) => Err("chronyc is not installed".to_owned()),
+            Err(_) => Err("chronyd does not answer (chronyc tracking)".to_owned()),
+        }
+    }
+
+    /// Reads what `chronyc -c tracking` prints. By chronyc(1), "an absolute bound on the computer's clock accuracy (assuming the stratum-1 computer
+    /// is correct) is given by: clock_error <= |system_time_offset| + root_dispersion + (0.5 * root_delay)".
+    fn parse(printed: &str) -> Result<Self, String> {
+        let fields: Vec<&str> = printed.trim().split(',').collect();
+        let unreadable = || format!("chronyc prints what is not understood: {}", printed.trim());
+        let field = |place: usize| fields.get(place).copied().ok_or_else(unreadable);
+        let seconds = |place| field(place)?.parse::<f64>().ok().filter(|time| time.is_finite()).ok_or_else(unreadable);
+        // It prints whole nanoseconds.
+        let nanoseconds = |place| seconds(place).map(|time| (time.abs() * 1e9).round() as u64);
+        if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
+            return Err("chronyd has not synchronised the clock yet (chronyc waitsync)".to_owned());
+        }
+        let bound_ns = nanoseconds(SYSTEM_TIME)? + nanoseconds(ROOT_DISPERSION)? + nanoseconds(ROOT_DELAY)?.div_ceil(2);
+        Ok(Self { bound_ns, source: field(SOURCE)?.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_that_of_the_manual_of_chronyc() {
+        let printed = "C0A80101,ntp1.example,2,1795451234.123,-0.000020000,0.000001,0.000030,12.5,0.01,0.2,0.000300000,0.000050000,64.2,Normal\n";
+        // 20 us + 50 us + 300 us / 2.
+        assert_eq!(ClockAccuracy::parse(printed), Ok(ClockAccuracy { bound_ns: 220_000, source: "ntp1.example".to_owned() }));
+        let of_ptp = "50484330,PHC0,1,1795451234.1,0.000000100,0.0,0.0,1.0,0.0,0.0,0.000000002,0.000000400,1.0,Normal";
+        assert_eq!(ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)), Ok((501, "PHC0".to_owned())));
+    }
+
+    #[test]
+    fn a_clock_that_is_not_synchronised_has_no_bound() {
+        let printed = "7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised\n";
+        assert!(ClockAccuracy::parse(printed).is_err_and(|why| why.contains("not synchronised")));
+        for strange in ["", "506 Cannot talk to daemon", "a,b,2,0,x,0,0,0,0,0,0,0,0,Normal"] {
+            assert!(ClockAccuracy::parse(strange).is_err_and(|why| why.contains("not understood")), "{strange}");
+        }
+    }
+}
