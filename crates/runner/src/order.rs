@@ -25,9 +25,10 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
         _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
-        "note: A and B were measured one after the other, not in turns{when}. Changes on the machine between the two count as \
-         a difference, and drift is only taken into account if the repetitions show it. If both devices are available, compare \
-         them by name, or two tests of a plan: they are measured in turns"
+        "note: A and B were measured one after the other, not in turns{when}. Sudden changes on the \
+         machine between the two count as a difference; a steady drift is allowed for, and so only about twice the difference is \
+         shown that turns would show. If both devices are available, compare them by name, or two tests of a plan: they are measured \
+         in turns"
     );
     (order, note)
 }

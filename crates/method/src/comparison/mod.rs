@@ -16,7 +16,7 @@ pub use subject::Subject;
 use crate::gate::Gate;
 use crate::measures::Outcome;
 use crate::plan::Test;
-use crate::stats::{Censored, CensoredTest, Doubts, LEVEL, Shift, Summary, holm, is_significant, least_p};
+use crate::stats::{Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p};
 use crate::terms::FrameSize;
 use doubts::Doubt;
 use gaps::Measured;
@@ -97,8 +97,8 @@ pub struct ComparisonRow {
     pub autocorrelation: Option<f64>,
     /// True if chance would make as much autocorrelation of independent repetitions in at most one of a hundred cases.
     pub is_autocorrelation_shown: bool,
-    /// The share by which the machine's drift may have made B larger, negative where smaller: a difference within it is not
-    /// shown. `None` where no drift is shown, or where A and B took turns.
+    /// The share by which a drift of the machine that the repetitions do not rule out may have made B larger, or smaller where B is: a difference
+    /// within it is not shown. `None` where A and B took turns, or where no drift is left open.
     pub drift: Option<f64>,
     /// The conclusion about B, with differences up to the tolerance not counted.
     pub finding: ComparisonFinding,
@@ -123,7 +123,7 @@ pub enum ComparisonFinding {
     CutOff,
     /// Repetitions follow those before them, or seem to, so closely that what they show is less than a difference.
     Dependent,
-    /// The machine drifted while A and B were measured one after the other, and that explains as much.
+    /// A and B were measured one after the other, and a drift of the machine that their repetitions do not rule out explains as much.
     Drifting,
 }
 
@@ -237,9 +237,9 @@ struct Candidate<'s> {
 
 impl<'s> Candidate<'s> {
     fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: RunOrder) -> Option<Self> {
-        let doubt = Doubt::of(a, b, order);
-        let test = |doubts| Censored::rank_test(&a.values, &b.values, tolerance, doubts);
-        let (plain, test) = (test(Doubts::NONE)?, test(doubt.allowed)?);
+        let doubt = Doubt::of(a, b, tolerance, order);
+        let plain = rank_test(a, b, &doubt.plain())?;
+        let test = if doubt.terms == doubt.plain() { plain } else { rank_test(a, b, &doubt.terms)? };
         let summaries = (Summary::of(a.values.values())?, Summary::of(b.values.values())?);
         Some(Self { point, a, b, summaries, doubt, plain, test })
     }
@@ -252,11 +252,11 @@ impl<'s> Candidate<'s> {
             b: self.summaries.1,
             is_a_at_least: self.a.values.is_median_open(),
             is_b_at_least: self.b.values.is_median_open(),
-            shift: Censored::shift(&self.a.values, &self.b.values, self.doubt.allowed.inflation),
+            shift: Censored::shift(&self.a.values, &self.b.values, &self.doubt.terms),
             p_value,
             autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),
             is_autocorrelation_shown: self.doubt.autocorrelation.is_some_and(|found| found.is_shown),
-            drift: self.doubt.drift,
+            drift: self.doubt.drift(self.plain.claim().0),
             finding,
         }
     }
@@ -274,10 +274,14 @@ impl<'s> Candidate<'s> {
 
     /// Returns the reason why these repetitions do not show what independent ones would.
     fn doubtful(&self) -> ComparisonFinding {
-        let (is_higher, _) = self.plain.claim();
-        let explains = |drift: f64| (drift > 0.0) == is_higher;
-        if self.doubt.drift.is_some_and(explains) { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent }
+        let without_order = ComparisonTerms { inflation: 1.0, ..self.doubt.terms };
+        let is_drift = rank_test(self.a, self.b, &without_order).is_some_and(|test| test.claim() != self.plain.claim());
+        if is_drift { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent }
     }
+}
+
+fn rank_test(a: &Sample, b: &Sample, terms: &ComparisonTerms) -> Option<CensoredTest> {
+    Censored::rank_test(&a.values, &b.values, terms)
 }
 
 /// Judges all rows at once. Rows whose samples are too small for any difference are no tests, and cost the others nothing: that depends on

@@ -17,17 +17,42 @@ pub(crate) struct Sample {
     pub(crate) values: Censored,
     /// The number of the repetition, or of the run, that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
+    /// For each value the load that a search found to be too high; the value itself where no search found one.
+    ceilings: Vec<f64>,
     /// The value of every repetition, run by run.
     pub(super) runs: Vec<Vec<f64>>,
 }
 
+impl Sample {
+    fn new(subject: Subject) -> Self {
+        Self { subject, values: Censored::default(), repetitions: Vec::new(), ceilings: Vec::new(), runs: Vec::new() }
+    }
+
+    fn push(&mut self, repetition: u32, (value, is_bound): (f64, bool), ceiling: f64) {
+        self.values.push(value, is_bound);
+        self.repetitions.push(repetition);
+        self.ceilings.push(ceiling);
+    }
+
+    /// Returns the factor by which the true rate may lie above what was found because searches are rounded alike: a step of their grid where at least
+    /// half of them ended at the same load or two; else 1, since noise of more than a step, and starts that differ, even the rounding out.
+    pub(super) fn step(&self) -> f64 {
+        let mut found: Vec<(f64, f64)> = self.values.values().iter().copied().zip(self.ceilings.iter().copied()).collect();
+        found.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut loads: Vec<&[(f64, f64)]> =
+            found.chunk_by(|one, other| one.0 == other.0).filter(|load| load.len() > 1).collect();
+        loads.sort_by_key(|load| std::cmp::Reverse(load.len()));
+        let often: Vec<&(f64, f64)> = loads.into_iter().take(2).flatten().collect();
+        let is_grid = 2 * often.len() >= found.len();
+        let steps = often.iter().filter(|_| is_grid).map(|(value, ceiling)| ceiling / value);
+        steps.filter(|step| step.is_finite()).fold(1.0, f64::max)
+    }
+}
+
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
-    let mut add = |repetition, key, subject, value, is_bound: bool| {
-        let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
-        let sample = samples.entry(key).or_insert_with(empty);
-        sample.values.push(value, is_bound);
-        sample.repetitions.push(repetition);
+    let mut add = |repetition, key, subject, value, ceiling| {
+        samples.entry(key).or_insert_with(|| Sample::new(subject)).push(repetition, value, ceiling);
     };
     for outcome in outcomes {
         // What a later stage is measured at is no result of its own.
@@ -44,15 +69,16 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),
                 Subject::rate(&test.measure, bracket.goal),
-                rate,
-                is_bound,
+                (rate, is_bound),
+                bracket.upper.map_or(rate, |upper| upper.0 as f64),
             );
         }
         // The numbers held on the way to a capacity are the steps of a search, no sample.
         for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
-            add(outcome.repetition, key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
+            let subject = Subject::Value(value.quantity, value.direction, load);
+            add(outcome.repetition, key, subject, (value.value, value.is_at_least), value.value);
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
@@ -69,12 +95,9 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
     let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     for (outcomes, number) in runs.iter().zip(1..) {
         for (key, of_run) in samples(test, outcomes) {
-            let Some(median) = median(of_run.values.values()) else { continue };
-            let subject = of_run.subject;
-            let empty = || Sample { subject, values: Censored::default(), repetitions: Vec::new(), runs: Vec::new() };
-            let sample = all.entry(key).or_insert_with(empty);
-            sample.values.push(median, of_run.values.is_median_open());
-            sample.repetitions.push(number);
+            let (Some(value), Some(ceiling)) = (median(of_run.values.values()), median(&of_run.ceilings)) else { continue };
+            let sample = all.entry(key).or_insert_with(|| Sample::new(of_run.subject));
+            sample.push(number, (value, of_run.values.is_median_open()), ceiling);
             sample.runs.push(of_run.values.values().to_vec());
         }
     }

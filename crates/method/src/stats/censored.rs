@@ -1,7 +1,7 @@
 //! Samples in which some values are only known not to be lower (right-censored): the tester, the plan's maximum or other work on the machine
 //! ended a search there.
 
-use super::{Doubts, RankTest, Shift, is_significant, median, rank_test, shift};
+use super::{ComparisonTerms, RankTest, Shift, is_significant, median, open_ratios, rank_test};
 
 /// A sample with values that may be higher in truth, in any order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,18 +37,27 @@ impl Censored {
     }
 
     /// The ratio of the medians of two samples, with the 95 % interval that holds it however high the bounds are in truth: its low end is 0
-    /// and its high end infinite where the bounds leave it open. `None` as for [`shift`].
-    pub fn shift(a: &Self, b: &Self, inflation: f64) -> Option<Shift> {
-        let between = shift(&a.lowest, &b.lowest, inflation)?;
-        let floor = shift(&a.highest, &b.lowest, inflation)?;
-        let ceiling = shift(&a.lowest, &b.highest, inflation)?;
+    /// and its high end infinite where the bounds leave it open. `None` as for [`open_ratios`].
+    pub fn shift(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<Shift> {
+        let between = open_ratios(&a.lowest, &b.lowest, terms)?;
+        if a.is_known() && b.is_known() {
+            return Some(between);
+        }
+        let floor = open_ratios(&a.highest, &b.lowest, terms)?;
+        let ceiling = open_ratios(&a.lowest, &b.highest, terms)?;
         Some(Shift { low: floor.low, high: ceiling.high, ..between })
     }
 
     /// Compares two samples by [`rank_test`], which says what is `None`.
-    pub fn rank_test(a: &Self, b: &Self, tolerance: f64, doubts: Doubts) -> Option<CensoredTest> {
-        let test = |a: &[f64], b: &[f64]| rank_test(a, b, tolerance, doubts);
-        Some(CensoredTest { floor: test(&a.highest, &b.lowest)?, ceiling: test(&a.lowest, &b.highest)? })
+    pub fn rank_test(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<CensoredTest> {
+        let floor = rank_test(&a.highest, &b.lowest, terms)?;
+        let ceiling = if a.is_known() && b.is_known() { floor } else { rank_test(&a.lowest, &b.highest, terms)? };
+        Some(CensoredTest { floor, ceiling })
+    }
+
+    /// Returns whether no value is a bound.
+    fn is_known(&self) -> bool {
+        self.highest.iter().all(|value| value.is_finite())
     }
 }
 
@@ -86,6 +95,10 @@ mod tests {
     use super::*;
     use crate::simulated::SplitMix64;
 
+    fn plain() -> ComparisonTerms {
+        ComparisonTerms::plain(true, 0.0)
+    }
+
     fn sample(values: &[f64], bounds: &[usize]) -> Censored {
         values.iter().enumerate().map(|(index, value)| (*value, bounds.contains(&index))).collect()
     }
@@ -104,20 +117,21 @@ mod tests {
     fn without_bounds_the_tests_and_the_interval_are_the_plain_ones() {
         let (a, b) = ([100.0, 101.0, 99.0, 100.5], [110.0, 112.0, 111.0, 109.0]);
         let (x, y) = (sample(&a, &[]), sample(&b, &[]));
-        assert_eq!(Censored::shift(&x, &y, 1.0), shift(&a, &b, 1.0));
-        let plain = rank_test(&a, &b, 0.0, Doubts::NONE).unwrap();
-        let test = Censored::rank_test(&x, &y, 0.0, Doubts::NONE).unwrap();
-        assert_eq!((test.claim(), test.is_cut_off()), ((true, plain.higher), false));
+        assert_eq!(Censored::shift(&x, &y, &plain()), open_ratios(&a, &b, &plain()));
+        let alone = rank_test(&a, &b, &plain()).unwrap();
+        let test = Censored::rank_test(&x, &y, &plain()).unwrap();
+        assert_eq!((test.claim(), test.is_cut_off()), ((true, alone.higher), false));
     }
 
     #[test]
     fn the_interval_is_open_only_where_the_bounds_reach_its_end() {
-        let (a, b) = ([100.0, 101.0, 99.0, 100.5, 98.0, 102.0, 103.0], [110.0, 112.0, 111.0, 109.0, 108.0, 113.0, 114.0]);
-        let one = Censored::shift(&sample(&a, &[]), &sample(&b, &[6]), 1.0).unwrap();
+        let of = |usual: f64| [0.0, 1.0, -1.0, 0.5, -2.0, 2.0, 3.0, -0.5, 1.5, 2.5].map(|more| usual + more);
+        let (a, b) = (of(100.0), of(111.0));
+        let one = Censored::shift(&sample(&a, &[]), &sample(&b, &[6]), &plain()).unwrap();
         assert!(one.high.is_finite() && one.low > 1.0, "{one:?}");
-        let most = Censored::shift(&sample(&a, &[]), &sample(&b, &[1, 2, 5, 6]), 1.0).unwrap();
+        let most = Censored::shift(&sample(&a, &[]), &sample(&b, &[1, 2, 5, 6, 8]), &plain()).unwrap();
         assert!(most.high.is_infinite() && most.low > 1.0, "{most:?}");
-        let of_a = Censored::shift(&sample(&a, &[0, 1, 5, 6]), &sample(&b, &[]), 1.0).unwrap();
+        let of_a = Censored::shift(&sample(&a, &[0, 1, 5, 6, 8]), &sample(&b, &[]), &plain()).unwrap();
         assert!(of_a.low == 0.0 && of_a.high.is_finite(), "{of_a:?}");
     }
 
@@ -134,11 +148,11 @@ mod tests {
             (0..10).map(|_| one(&mut random)).collect()
         };
         let mut claims = |factor: f64| {
-            let mut claim = |_| Censored::rank_test(&draw(100.0), &draw(100.0 * factor), 0.0, Doubts::NONE).unwrap().claim();
+            let mut claim = |_| Censored::rank_test(&draw(100.0), &draw(100.0 * factor), &plain()).unwrap().claim();
             (0..2_000).map(&mut claim).filter(|(_, p)| is_significant(*p)).map(|(is_higher, _)| is_higher).collect::<Vec<_>>()
         };
         assert!(claims(1.0).len() <= 100, "at most 5 %");
         let higher = claims(1.2);
-        assert!(higher.iter().all(|is_higher| *is_higher) && higher.len() > 400, "{} of 2000", higher.len());
+        assert!(higher.iter().all(|is_higher| *is_higher) && higher.len() > 250, "{} of 2000", higher.len());
     }
 }

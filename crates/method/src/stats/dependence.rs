@@ -1,7 +1,7 @@
 //! Repetitions that depend on those before them: how much of that two samples show, and how much less their comparison is worth for it.
 
 use super::drift::erfc;
-use super::{median, median_interval_95, sort};
+use super::{median_interval_95, sort};
 
 /// Fewer repetitions than this say nothing of their order.
 const LEAST: usize = 6;
@@ -12,13 +12,6 @@ const MANY: f64 = 15.0;
 
 /// The probability with which chance alone shows an autocorrelation in few repetitions.
 const SELDOM: f64 = 0.01;
-
-/// The probability with which chance alone shows a drift in one of the two directions.
-const BY_CHANCE: f64 = 0.01;
-
-/// The probability with which chance alone makes one sample go along with the drift of both. It is high so that noise does
-/// not hide a drift of the machine.
-const LOOSELY: f64 = 0.25;
 
 /// The highest autocorrelation that is reckoned with: beyond it the formulas below no longer hold.
 const HIGHEST: f64 = 0.95;
@@ -152,55 +145,6 @@ fn inflation_of_median(autocorrelation: f64, n: usize) -> f64 {
     1.0 + 2.0 * (1..n).map(|k| (1.0 - k as f64 / n as f64) * of_signs(k)).sum::<f64>()
 }
 
-/// Returns the drift that two samples of positive values share: by how much each value exceeds the one before, on average, as a logarithm.
-/// `None` where they show none, as chance would in one of fifty. The test is that of Mann and Kendall, the slope that of Theil and Sen, both over
-/// the pairs within the samples. Each sample of enough values must go the same way by itself: what only one of them does is not the machine's.
-pub fn common_drift(a: &[f64], b: &[f64]) -> Option<f64> {
-    let samples = || [a, b].into_iter().filter(|sample| sample.len() >= LEAST);
-    if samples().flatten().any(|&value| value.is_nan() || value <= 0.0) {
-        return None;
-    }
-    let trends: Vec<Trend> = samples().map(Trend::of).collect();
-    let both = Trend {
-        score: trends.iter().map(|trend| trend.score).sum(),
-        variance: trends.iter().map(|trend| trend.variance).sum(),
-    };
-    let goes_along = |trend: &Trend| trend.score * both.score > 0.0 && trend.is_shown(LOOSELY);
-    let is_shown = both.is_shown(BY_CHANCE) && trends.iter().all(goes_along);
-    let slopes: Vec<f64> = samples().flat_map(slopes).collect();
-    median(&slopes).filter(|slope| is_shown && *slope != 0.0)
-}
-
-/// Mann and Kendall's score: pairs that rise less pairs that fall.
-struct Trend {
-    score: f64,
-    variance: f64,
-}
-
-impl Trend {
-    fn of(sample: &[f64]) -> Self {
-        let score = slopes(sample).filter(|slope| *slope != 0.0).map(f64::signum).sum();
-        Self { score, variance: kendalls_variance(sample.len() as f64) }
-    }
-
-    /// Returns whether chance makes as high a score, in this direction, no more often than `level`.
-    fn is_shown(&self, level: f64) -> bool {
-        // The score is whole, and moves in twos.
-        let z = (self.score.abs() - 1.0).max(0.0) / self.variance.sqrt();
-        self.variance > 0.0 && upper_tail(z) <= level
-    }
-}
-
-fn slopes(sample: &[f64]) -> impl Iterator<Item = f64> {
-    let slope = |i: usize, j: usize| (sample[j] / sample[i]).ln() / (j - i) as f64;
-    (0..sample.len()).flat_map(move |j| (0..j).map(move |i| slope(i, j)))
-}
-
-/// Ties make it smaller, so to leave them out is to find less.
-fn kendalls_variance(n: f64) -> f64 {
-    n * (n - 1.0) * (2.0 * n + 5.0) / 18.0
-}
-
 /// The chance that a normal deviate exceeds `z`, which is not negative.
 fn upper_tail(z: f64) -> f64 {
     erfc(z / std::f64::consts::SQRT_2) / 2.0
@@ -208,6 +152,7 @@ fn upper_tail(z: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::median;
     use super::*;
     use crate::simulated::SplitMix64;
 
@@ -295,36 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_sample_does_is_no_common_drift() {
-        let rising: Vec<f64> = (0..8).map(|i| 1000.0 + f64::from(i)).collect();
-        let level = [1003.0, 1001.0, 1004.0, 1002.0, 1002.5, 1003.5, 1001.5, 1003.0];
-        assert_eq!(common_drift(&rising, &level), None);
-        assert_eq!(common_drift(&level, &rising), None);
-        assert_eq!(common_drift(&rising, &[1000.0; 8]), None);
-        assert!(common_drift(&rising, &rising).is_some());
-        assert!(common_drift(&rising, &level[..4]).is_some(), "four values do not say that they stay level");
-    }
-
-    #[test]
     fn few_values_or_equal_ones_show_nothing() {
         assert_eq!(autocorrelation(&[&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0]]), None);
         assert_eq!(autocorrelation(&[&[7.0; 20], &[7.0; 20]]), None);
         assert_eq!(autocorrelation(&[]), None);
-        assert_eq!(common_drift(&[7.0; 20], &[7.0; 20]), None);
-        assert_eq!(common_drift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), None);
-        assert_eq!(common_drift(&[0.0; 20], &[7.0; 20]), None);
-    }
-
-    #[test]
-    fn a_common_drift_has_its_slope() {
-        let falling = |from: f64| (0..7).map(|i| from * (-0.01 * f64::from(i)).exp()).collect::<Vec<_>>();
-        let slope = common_drift(&falling(1000.0), &falling(900.0)).unwrap();
-        assert!((slope + 0.01).abs() < 1e-12, "{slope}");
-        let rising: Vec<f64> = falling(1000.0).into_iter().rev().collect();
-        assert_eq!(
-            common_drift(&falling(1000.0), &rising),
-            None,
-            "what rises in one and falls in the other is no drift of the machine"
-        );
     }
 }

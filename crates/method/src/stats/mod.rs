@@ -7,17 +7,22 @@ mod drift;
 mod holm;
 mod inversions;
 mod modes;
+mod rank_test;
 mod shift;
+mod slope;
 mod summary;
 mod trend;
 
 pub use censored::{Censored, CensoredTest};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
-pub use dependence::{Autocorrelation, autocorrelation, common_drift, inflation, median_interval_95_in_order};
+pub use dependence::{Autocorrelation, autocorrelation, inflation, median_interval_95_in_order};
+
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use shift::{Doubts, LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift, shift_rank};
+pub use rank_test::{ComparisonTerms, RankTest, least_p, open_ratios, rank_test};
+pub use shift::{LEVEL, Shift, is_significant, shift, shift_rank};
+pub use slope::slope_within;
 pub use summary::{Summary, median, median_interval_95, percentile};
 pub use trend::{Slope, trend};
 

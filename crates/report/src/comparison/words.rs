@@ -162,8 +162,8 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
         ),
         ComparisonFinding::Dependent => dependent(row, values),
         ComparisonFinding::Drifting => format!(
-            "inconclusive: the {values} drift, and the drift alone can make B differ from A by {:+.1} %; measure A and B in \
-             turns",
+            "inconclusive: A and B were measured one after the other, and a drift of the machine that the {values} do not rule out \
+             can make B differ from A by {:+.1} %; measure A and B in turns",
             row.drift.unwrap_or_default() * 100.0
         ),
     }

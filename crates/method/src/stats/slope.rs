@@ -1,0 +1,96 @@
+//! The drift of a machine over two samples that were measured one after the other: its slope, and the interval that few values leave it.
+
+use super::Slope;
+
+/// The standard deviations of the slope by which its interval is wide. With those of the test beside it they are as many as a test needs that
+/// allows for any steady drift: a difference of two samples of n values, one right after the other, that a straight line is fitted to has twice
+/// the standard deviation of the difference alone, and the slope the root of three times of it; 2 * 1.96 = 1.96 + 1.13 * sqrt(3).
+const WIDE: f64 = 1.13;
+
+/// Returns the slope that two samples of positive values have from each value to the next, as a logarithm, with an interval that is narrower than
+/// 95 % ([`WIDE`]). `None` where there are not two values in either, or some that are not positive.
+///
+/// It is Theil and Sen's slope over the pairs within the samples, each of which counts as much as its values are apart (Sievers, Journal of the
+/// American Statistical Association 73, 1978): so equal neighbours, as searches on one grid find, do not hide a drift.
+pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
+    if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
+        return None;
+    }
+    let mut slopes: Vec<(f64, f64)> = pairs(a).chain(pairs(b)).collect();
+    slopes.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let weight: f64 = slopes.iter().map(|(_, apart)| apart).sum();
+    let error = WIDE * (variance(a.len() as f64) + variance(b.len() as f64)).sqrt();
+    let at = |weight: f64| {
+        let mut below = 0.0;
+        let is_below = |(_, apart): &&(f64, f64)| {
+            below += apart;
+            below < weight
+        };
+        let rank = slopes.iter().take_while(is_below).count();
+        slopes.get(rank).or(slopes.last()).map(|(slope, _)| *slope)
+    };
+    Some(Slope { low: at((weight - error) / 2.0)?, slope: at(weight / 2.0)?, high: at((weight + error) / 2.0)? })
+}
+
+/// Returns the slope of each pair of a sample, and how far its values are apart.
+fn pairs(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    let slope = |i: usize, j: usize| ((sample[j] / sample[i]).ln() / (j - i) as f64, (j - i) as f64);
+    (0..sample.len()).flat_map(move |j| (0..j).map(move |i| slope(i, j)))
+}
+
+/// The variance, in `n` values without a slope, of the weight of the pairs that rise less that of the pairs that fall.
+fn variance(n: f64) -> f64 {
+    n * n * (n * n - 1.0) * (n + 1.0) / 36.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::SplitMix64;
+
+    fn falling(from: f64) -> Vec<f64> {
+        (0..7).map(|i| from * (-0.01 * f64::from(i)).exp()).collect()
+    }
+
+    #[test]
+    fn a_straight_line_has_its_slope_and_no_interval() {
+        let found = slope_within(&falling(1000.0), &falling(900.0)).unwrap();
+        assert!([found.low, found.slope, found.high].iter().all(|slope| (slope + 0.01).abs() < 1e-12), "{found:?}");
+        let flat = slope_within(&[7.0; 20], &[7.0; 20]).unwrap();
+        assert_eq!((flat.low, flat.slope, flat.high), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn what_rises_in_one_and_falls_in_the_other_leaves_both_open() {
+        let rising: Vec<f64> = falling(1000.0).into_iter().rev().collect();
+        let found = slope_within(&falling(1000.0), &rising).unwrap();
+        assert!(found.low < 0.0 && found.high > 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_staircase_has_the_slope_of_the_stair() {
+        // Five equal values on each of four stairs: most neighbours are equal, and most pairs of Theil and Sen, too.
+        let stairs: Vec<f64> = (0..20).map(|i| 1000.0 * 1.01_f64.powi(i / 5)).collect();
+        let found = slope_within(&stairs, &stairs).unwrap();
+        assert!((0.0017..0.0023).contains(&found.slope), "{found:?}");
+    }
+
+    #[test]
+    fn the_interval_holds_the_slope_in_three_of_four_cases() {
+        let mut random = SplitMix64::new(31);
+        for n in [4, 7, 20] {
+            let mut sample = || (0..n).map(|i| (0.001 * f64::from(i) + 0.01 * random.gaussian()).exp()).collect::<Vec<_>>();
+            let mut holds =
+                || slope_within(&sample(), &sample()).is_some_and(|found| found.low <= 0.001 && 0.001 <= found.high);
+            let held = (0..2_000).filter(|_| holds()).count();
+            assert!((1_380..1_700).contains(&held), "n = {n}: {held} of 2000");
+        }
+    }
+
+    #[test]
+    fn one_value_has_no_slope_and_zero_no_logarithm() {
+        assert_eq!(slope_within(&[1.0], &[2.0]), None);
+        assert_eq!(slope_within(&[1.0, 2.0, 0.0], &[4.0, 5.0]), None);
+        assert!(slope_within(&[1.0], &[2.0, 3.0]).is_some());
+    }
+}
