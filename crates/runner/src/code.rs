@@ -48,7 +48,17 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     for config in configs {
         files.push(of_ssh(config)?);
     }
+    files.extend(links.ports.iter().flatten().map(ToString::to_string).filter(|port| names_files(port)).map(of_port));
     Ok(files)
+}
+
+/// Returns whether a port is a device of DPDK with options: they name files and sockets, which some drivers write to.
+fn names_files(port: &str) -> bool {
+    port.starts_with("dpdk:") && port.contains(',')
+}
+
+fn of_port(port: String) -> CodeFile {
+    CodeFile { of: "dpdk".to_owned(), sha256: sha256(&port), path: port, origin: CodeOrigin::Plan }
 }
 
 /// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
@@ -105,6 +115,7 @@ fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_io::PortSpec;
     use std::cell::RefCell;
 
     const NAME: &str = "name = \"tayga-siit\"";
@@ -186,6 +197,18 @@ mod tests {
         let by_hand = [(NAME, "name = \"x\""), ("host = \"netns\"", "host = \"manual\"")];
         let library = library(&by_hand, CodeOrigin::Plan);
         assert!(agreed_by(&library, "x", false, None).0.is_ok());
+    }
+
+    #[test]
+    fn a_device_of_dpdk_with_options_may_write_files_and_needs_a_word() {
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let files = |ports: &str| {
+            let links = Links { ports: PortSpec::parse_pair(ports), ..Links::default() };
+            let of_plan = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
+            of_plan.into_iter().filter(|file| file.of == "dpdk").map(|file| file.path).collect::<Vec<_>>()
+        };
+        assert_eq!(files("dpdk:net_pcap0,tx_pcap=/etc/x,dpdk:0000:3b:00.0"), ["dpdk:net_pcap0,tx_pcap=/etc/x"]);
+        assert!(files("memif:/run/a,memif:/run/b").is_empty() && files("e0,e1").is_empty());
     }
 
     #[test]
