@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build lab deps check deny book package static image clean
+.PHONY: quickstart test build lab deps check deny advisories book package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -40,6 +40,13 @@ check:
 deny:
 	./scripts/install-cargo-deny
 	cargo deny --log-level error check bans licenses sources
+	# Without the database it says that nothing was checked, and that is no reason to fail here.
+	./scripts/check-advisories || [ $$? = 2 ]
+
+# Known vulnerabilities of the dependencies; fails where the database of RustSec cannot be had (ADVISORY_DB=DIR names a clone of it).
+advisories:
+	./scripts/install-cargo-deny
+	./scripts/check-advisories
 
 # The book of docs/book in target/book, with every link in it checked. mdBook is installed the first time, which takes minutes.
 book:

@@ -15,10 +15,11 @@ use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
 use sixbench_report::PaperStyle;
+use sixbench_runner::owner::FileUse;
 use sixbench_runner::{VERSION, version_with_features};
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
 #[derive(Debug, Parser)]
@@ -174,6 +175,41 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+impl Command {
+    /// Returns the file or directory that a command is about which never needs root, and what it does with it; `None` of all that measures or
+    /// sets something up.
+    pub(crate) fn without_root(&self) -> Option<Option<(&Path, FileUse)>> {
+        fn read(path: &Path) -> Option<Option<(&Path, FileUse)>> {
+            Some(Some((path, FileUse::Read)))
+        }
+        fn write(path: &Path) -> Option<Option<(&Path, FileUse)>> {
+            Some(Some((path, FileUse::Write)))
+        }
+        match self {
+            Self::Plan(PlanArgs { plan, .. }) | Self::Check { plan, .. } | Self::Dimension { of: plan, .. } => read(plan),
+            Self::Report { results, .. } => results.first().and_then(|path| write(path)),
+            Self::Live { results: path, .. } | Self::Merge { output: path, .. } | Self::Init { plan: path } => write(path),
+            Self::Import(import) => write(&import.output),
+            Self::History { folder, output, .. } => write(output.as_ref().unwrap_or(folder)),
+            Self::Archive { results, output: None } => write(results.parent().unwrap_or(results)),
+            Self::Archive { output: Some(path), .. } | Self::Man { dir: Some(path) } => write(path),
+            Self::Compare(compare) if Path::new(&compare.a).is_dir() => match compare.page.first() {
+                Some(page) => write(page),
+                None => read(Path::new(&compare.a)),
+            },
+            Self::Schema { .. }
+            | Self::List { .. }
+            | Self::Explain { .. }
+            | Self::Man { dir: None }
+            | Self::Completions { .. } => Some(None),
+            Self::Quickstart(_) | Self::Run(_) | Self::Trial(_) | Self::Selftest(_) | Self::Compare(_) | Self::Dns64(_) => None,
+            // It gives root up when it listens.
+            Self::Authority(_) => None,
+            Self::Doctor | Self::Lab { .. } | Self::Sweep | Self::Testbed { .. } | Self::Agent { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -14,6 +14,7 @@ use args::{Arguments, Command};
 use clap::Parser;
 use exit::{Exit, Failed};
 use output::tell;
+use sixbench_runner::owner::give_up_root;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -41,6 +42,9 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
     view::set_plain(arguments.plain);
+    if let Some(about) = arguments.command.without_root() {
+        give_up_root(about)?;
+    }
     match arguments.command {
         Command::Quickstart(arguments) => command::run::quickstart(arguments),
         Command::Run(arguments) => command::run::run(arguments),

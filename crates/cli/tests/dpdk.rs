@@ -75,7 +75,7 @@ fn a_plan_names_its_ports_and_its_results_say_how_frames_were_sent() {
          maximum = \"1k\"\n[[test]]\nname = \"t\"\ndut = \"testpmd-io\"\nframe-sizes = [84]\nrepetitions = 1\n"
     );
     let (plan, results) = (scratch.write("plan.toml", &plan), scratch.path("out"));
-    let output = output(&["run", &plan, "-o", &results]);
+    let output = output(&["run", &plan, "-o", &results, "--trust-recipes"]);
     assert_ran(&output);
     let received = |record: &Value| counts(&record["result"], "received").iter().sum::<u64>();
     assert!(records(&results).iter().map(received).sum::<u64>() > 0, "{}", text(&output.stderr));

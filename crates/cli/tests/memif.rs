@@ -5,7 +5,7 @@ mod common;
 #[path = "../../io/tests/memif/device.rs"]
 mod device;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, signal, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, is_of, output, records, signal, text, wait_until};
 use device::Testpmd;
 use serde_json::Value;
 use std::fs;
@@ -106,7 +106,7 @@ fn a_device_that_is_not_there_is_an_error_of_the_testbed_that_says_what_to_do() 
 /// Returns the directories of devices that a process has started at links in shared memory.
 fn directories_of(pid: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(|entry| Some(entry.ok()?.path()));
-    let is_its = |path: &PathBuf| path.file_name().is_some_and(|name| *name == *format!("sb-{pid}-memif"));
+    let is_its = |path: &PathBuf| path.file_name().is_some_and(|name| is_of(&name.to_string_lossy(), pid, "memif"));
     entries.filter(is_its).collect()
 }
 
@@ -168,7 +168,7 @@ fn a_run_that_is_killed_takes_its_device_with_it_and_the_next_removes_its_direct
     }
     assert_eq!(directories_of(pid).len(), 1);
     let swept = output(&["sweep"]);
-    assert!(text(&swept.stdout).contains(&format!("removed sb-{pid}-memif")), "{}", text(&swept.stdout));
+    assert!(text(&swept.stdout).contains(&format!("removed sb-{pid}.")), "{}", text(&swept.stdout));
     assert_eq!(directories_of(pid), Vec::<PathBuf>::new());
 }
 

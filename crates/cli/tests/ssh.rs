@@ -7,7 +7,8 @@ mod room;
 
 use common::plans::{self, REMOTE_TESTS};
 use common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, output, records, signal, start_in, start_to_be_killed, text, wait_until,
+    ONE_AT_A_TIME, Scratch, assert_ran, is_of, namespaces_of, output, records, signal, start_in, start_to_be_killed, text,
+    wait_until,
 };
 use room::{FAR, Room};
 use serde_json::Value;
@@ -227,9 +228,9 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
 
 /// Of a tester that was killed empty directories are left here, for the next sweep.
 fn remove_socket_directories(killed: &Child) {
-    let ours = format!("sb-{}-ssh-", killed.id());
+    let is_its = |name: &str| (0..8).any(|number| is_of(name, killed.id(), &format!("ssh-{number}")));
     let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
-    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
+    let left = entries.filter(|entry| is_its(&entry.file_name().to_string_lossy()));
     left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
 }
 

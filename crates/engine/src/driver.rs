@@ -33,7 +33,13 @@ fn try_layout(cores: &[u32]) -> Vec<String> {
     let unraised = thread::raise_priority().err().map(|error| {
         format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
     });
-    unpinned.chain(unraised).collect()
+    let mut warnings: Vec<String> = unpinned.chain(unraised).collect();
+    // The last that this thread does.
+    let kept = thread::give_up_privileges().err().map(|error| {
+        format!("the tester's threads cannot give up the privileges that they do not need: {error}; they keep them")
+    });
+    warnings.extend(kept);
+    warnings
 }
 
 /// Pins the calling thread to `core`, if any. A failure is ignored: `Layout::warnings` reported it once.

@@ -9,6 +9,7 @@ use crate::responder::Responder;
 use crate::sender::Sender;
 use sixbench_io::PortError;
 use sixbench_io::clock::Clock;
+use sixbench_io::thread::give_up_privileges;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -228,6 +229,8 @@ impl<'a> FrameRun<'a> {
                 scope.spawn(move || {
                     let _ends_others = EndsOthers(&self.failed);
                     pin_and_prioritise(core);
+                    // What frames come from the device is taken apart here. The ports are open.
+                    let _ = give_up_privileges();
                     let Some(start_ns) = start.wait() else { return Ok(Vec::new()) };
                     let _noting = start.note_waits();
                     self.work(tasks, start_ns)

@@ -5,6 +5,7 @@
 
 mod backend;
 pub mod clock;
+pub mod files;
 pub mod limit;
 pub mod loopback;
 mod numa;

@@ -2,8 +2,7 @@
 //!
 //! Meant for looking closely at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
 
-use crate::{Fill, Halves, Port, PortError, Receive, Sent, Transmit};
-use std::fs::File;
+use crate::{Fill, Halves, Port, PortError, Receive, Sent, Transmit, files};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +15,7 @@ const SNAPLEN: u32 = 65_535;
 /// Returns the port with its first `limit` frames, both ways and of all queues, kept for `path`. The file is created at once, so that a bad path
 /// is told early.
 pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
-    File::create(path)?;
+    files::create(path)?;
     let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };
     let capture = Arc::new(Mutex::new(capture));
     let keeping = |Halves { transmit, receive }| Halves {
@@ -42,7 +41,7 @@ impl Capture {
     }
 
     fn write(&self) -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(&self.path)?);
+        let mut file = BufWriter::new(files::create(&self.path)?);
         file.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
         file.write_all(&[2, 0, 4, 0])?; // version 2.4
         file.write_all(&[0; 8])?; // time zone, accuracy: always zero

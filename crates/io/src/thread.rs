@@ -1,7 +1,12 @@
 //! Where and how a thread runs: core, priority, network namespace.
 
 use rustix::process::setpriority_process;
-use rustix::thread::{CpuSet, LinkNameSpaceType, move_into_link_name_space, sched_getaffinity, sched_setaffinity};
+use rustix::process::{Gid, Uid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, CpuSet, LinkNameSpaceType, clear_ambient_capability_set, move_into_link_name_space,
+    sched_getaffinity, sched_setaffinity, set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid,
+    set_thread_res_uid,
+};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -30,6 +35,44 @@ pub fn keep_to(cores: &[u32]) -> io::Result<()> {
 pub fn raise_priority() -> io::Result<()> {
     // On Linux `None` is the calling thread, not its process.
     Ok(setpriority_process(None, -20)?)
+}
+
+/// Gives up every privilege of the calling thread, and of what it starts from now on, for good: sockets and memory that are open stay open, but it opens
+/// none that needs root, and changes nothing of the machine. The privileges of a process are those of its threads, each for itself.
+///
+/// # Errors
+/// The kernel refuses it. (A thread of an ordinary user has nothing to give up.)
+pub fn give_up_privileges() -> io::Result<()> {
+    keep_privileges(CapabilitySet::empty())
+}
+
+/// The same, but sockets may still be bound to ports below 1024.
+///
+/// # Errors
+/// The kernel refuses it.
+pub fn keep_low_ports_only() -> io::Result<()> {
+    keep_privileges(CapabilitySet::NET_BIND_SERVICE)
+}
+
+fn keep_privileges(kept: CapabilitySet) -> io::Result<()> {
+    // Of a program that it starts as root, too.
+    set_no_new_privs(true)?;
+    clear_ambient_capability_set()?;
+    let own = rustix::thread::capabilities(None)?.permitted & kept;
+    Ok(set_capabilities(None, CapabilitySets { effective: own, permitted: own, inheritable: CapabilitySet::empty() })?)
+}
+
+/// Makes the calling thread, and what it starts from now on, one of this user and group without any privilege, for good. Called before a process
+/// has a second thread, it makes the whole process one of this user.
+///
+/// # Errors
+/// The kernel refuses it: the caller is neither root nor this user.
+pub fn become_user(user: u32, group: u32) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    set_thread_groups(&[group])?;
+    set_thread_res_gid(group, group, group)?;
+    set_thread_res_uid(user, user, user)?;
+    give_up_privileges()
 }
 
 /// Lets the calling thread, and what it starts from now on, disturb others as little as can be: it stays on these cores, if there are any, and
@@ -101,6 +144,47 @@ mod tests {
             stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38).map(str::to_owned))
         });
         assert_eq!(policy.join().expect("thread").as_deref(), Some("5"), "SCHED_IDLE");
+    }
+
+    /// A line of the status of the calling thread.
+    fn status(name: &str) -> String {
+        let status = std::fs::read_to_string("/proc/thread-self/status").expect("a status");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a line");
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    const NONE: &str = "0000000000000000";
+
+    #[test]
+    fn privileges_are_given_up_by_one_thread_and_for_good() {
+        let before = status("CapEff");
+        std::thread::spawn(|| {
+            keep_low_ports_only().expect("any thread may");
+            assert!([NONE, "0000000000000400"].contains(&status("CapEff").as_str()), "{}", status("CapEff"));
+            give_up_privileges().expect("any thread may");
+            assert_eq!(["CapEff", "CapPrm", "CapInh", "CapAmb"].map(status), [NONE; 4]);
+            assert!(raise_priority().is_err() && in_namespace("sb-none", || ()).is_err());
+            // Not even a program that root starts has them again.
+            let child = std::process::Command::new("sh").args(["-c", "grep CapEff /proc/self/status"]).output().expect("sh");
+            assert!(String::from_utf8_lossy(&child.stdout).contains(NONE), "{child:?}");
+        })
+        .join()
+        .expect("a thread");
+        assert_eq!(status("CapEff"), before, "of other threads nothing is taken");
+    }
+
+    #[test]
+    fn a_thread_that_becomes_another_user_is_that_user_in_every_way() {
+        let told =
+            std::thread::spawn(|| become_user(65_534, 65_534).map(|()| (status("Uid"), status("Gid"), status("Groups"))));
+        match told.join().expect("a thread") {
+            Ok((user, group, groups)) => {
+                assert_eq!([user, group], ["65534 65534 65534 65534"; 2]);
+                assert_eq!(groups, "65534");
+            }
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "only root may"),
+        }
+        assert_ne!(status("Uid"), "65534 65534 65534 65534");
     }
 
     #[test]

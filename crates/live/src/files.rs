@@ -34,9 +34,9 @@ pub(crate) fn answer(directory: &Path, name: &str) -> Response {
     (headers, Body::from_stream(pieces(file))).into_response()
 }
 
-/// Opens a file that can be read without waiting for anybody.
+/// Opens a file that can be read without waiting for anybody. What a link leads to is no file of the report.
 fn open(path: &Path) -> Option<File> {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file()).then(|| File::open(path).ok())?
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()).then(|| File::open(path).ok())?
 }
 
 /// Returns what is in a file. Its text stays that of one moment: a report that is written again is another file of the same name.

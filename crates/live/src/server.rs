@@ -16,13 +16,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use futures_util::future::{Either, select};
 use futures_util::stream::{self, Stream};
-use sixbench_io::thread::give_way;
+use sixbench_io::thread::{become_user, give_up_privileges, give_way};
 use sixbench_method::event::Event;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path as FilePath, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -82,6 +83,7 @@ impl LivePage {
         let serving = move || {
             // Where the kernel refuses this, the thread works as any other does.
             let _ = give_way(&run.cores);
+            as_owner_of(&run.directory);
             serve(listener, run, limits, (events, is_closing));
             let _ = done.send(());
         };
@@ -108,6 +110,13 @@ impl Drop for LivePage {
             let _ = self.closed.recv_timeout(FAREWELL + FAREWELL);
         }
     }
+}
+
+/// Makes the calling thread, which answers to anybody who can reach it, one of the user whose results are shown, without any privilege.
+fn as_owner_of(directory: &FilePath) {
+    let owner = std::fs::metadata(directory).map(|directory| (directory.uid(), directory.gid()));
+    // Without root it is one of that user, or of nobody with more rights.
+    let _ = owner.and_then(|(user, group)| become_user(user, group)).or_else(|_| give_up_privileges());
 }
 
 /// Returns an address that a browser on this machine can open.

@@ -144,6 +144,20 @@ mod tests {
     }
 
     #[test]
+    fn a_resolved_plan_whose_domain_would_be_more_than_a_domain_is_refused_at_its_line() {
+        let ready = plans::find(Path::new("dns64")).expect("a ready plan");
+        let loaded = load(ready.text, &all_recipes()).expect("a plan");
+        let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
+        assert!(resolved.contains("domain = \"dns64perf.test\"") && plan_of(&resolved).is_ok());
+        for hostile in ["x; touch y", "$(touch y)", "a\\nb", "it's", "a b"] {
+            let text = resolved.replacen("dns64perf.test", hostile, 1);
+            let mistake = plan_of(&text).expect_err(hostile);
+            assert!(mistake.title.contains("expected a domain such as"), "{}", mistake.title);
+            assert!(text[mistake.span.start..].starts_with(&format!("\"{hostile}")), "{:?}", &text[mistake.span]);
+        }
+    }
+
+    #[test]
     fn a_resolved_plan_of_an_earlier_version_is_one_too() {
         let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
         let earlier = toml::to_string(&plan).expect("text");

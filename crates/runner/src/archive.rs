@@ -13,7 +13,7 @@ use crate::owner;
 use crate::store;
 use files::{README, SUMS, members, sum_of, summed};
 use pack::Folder;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Writes the archive of a results directory to `output`, without it to `NAME.tar.zst` beside the directory. Returns its path and its SHA-256.
@@ -53,7 +53,8 @@ fn write_new(folder: &Folder<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
     let mut partial = output.as_os_str().to_owned();
     partial.push(".part");
-    let written = File::create(&partial).map_err(&failed).and_then(|file| pack::write(folder, file, output));
+    let written =
+        sixbench_io::files::create(partial.as_ref()).map_err(&failed).and_then(|file| pack::write(folder, file, output));
     let named = || owner::give(partial.as_ref()).and_then(|()| fs::rename(&partial, output)).map_err(&failed);
     written.and_then(|()| named()).inspect_err(|_| drop(fs::remove_file(&partial)))
 }

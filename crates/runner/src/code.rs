@@ -55,6 +55,7 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     files.extend(of_agent.map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())));
     let of_authority = links.authority.iter().filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
     files.extend(of_authority.map(|(program, machine)| of_program("authority", program, machine)));
+    files.extend(links.ports.iter().flatten().map(ToString::to_string).filter(|port| names_files(port)).map(of_port));
     Ok(files)
 }
 
@@ -62,6 +63,15 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
 fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
     let path = format!("{program} on {machine}");
     CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
+}
+
+/// Returns whether a port is a device of DPDK with options: they name files and sockets, which some drivers write to.
+fn names_files(port: &str) -> bool {
+    port.starts_with("dpdk:") && port.contains(',')
+}
+
+fn of_port(port: String) -> CodeFile {
+    CodeFile { of: "dpdk".to_owned(), sha256: sha256(&port), path: port, origin: CodeOrigin::Plan }
 }
 
 /// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
@@ -118,6 +128,7 @@ fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_io::PortSpec;
     use std::cell::RefCell;
 
     const NAME: &str = "name = \"tayga-siit\"";
@@ -214,6 +225,18 @@ mod tests {
         assert!(check(&of("sixbench"), &Trusted::new()).is_ok());
         let error = check(&of("/sbin/poweroff"), &Trusted::new()).expect_err("refused").to_string();
         assert!(error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "), "{error}");
+    }
+
+    #[test]
+    fn a_device_of_dpdk_with_options_may_write_files_and_needs_a_word() {
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let files = |ports: &str| {
+            let links = Links { ports: PortSpec::parse_pair(ports), ..Links::default() };
+            let of_plan = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
+            of_plan.into_iter().filter(|file| file.of == "dpdk").map(|file| file.path).collect::<Vec<_>>()
+        };
+        assert_eq!(files("dpdk:net_pcap0,tx_pcap=/etc/x,dpdk:0000:3b:00.0"), ["dpdk:net_pcap0,tx_pcap=/etc/x"]);
+        assert!(files("memif:/run/a,memif:/run/b").is_empty() && files("e0,e1").is_empty());
     }
 
     #[test]

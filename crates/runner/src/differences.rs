@@ -50,11 +50,11 @@ fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
 }
 
-/// Returns the text of a file without what is new in every run: the number of its process in the names of its directories and namespaces, `sb-4711-dut`.
+/// Returns the text of a file without what is new in every run: the numbers in the names of its directories and namespaces, `sb-4711.52-dut`.
 fn without_run(text: &str) -> String {
     let mut parts = text.split("sb-");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + "sb-" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
+    parts.fold(first, |text, part| text + "sb-" + part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 /// Returns what is different in a run from the one before, one text each: sixbench's version, the machine, and the versions and configuration of devices
@@ -209,7 +209,7 @@ mod tests {
             ["e0: offloads: no longer gro", "kernel: 6.1.0 → 6.1.2", "tayga: 0.9.2 → 0.9.5", "tayga: tayga.conf is another"];
         assert_eq!(changes_since(&then, &now), expected);
         assert_eq!(changes_since(&now, &now), [""; 0]);
-        let of_process = |number| facts("6.1.2", "0.9.5", &format!("data-dir /tmp/sb-{number}-dut\n"));
+        let of_process = |number| facts("6.1.2", "0.9.5", &format!("data-dir /tmp/sb-{number}.{number}-dut\n"));
         assert_eq!(changes_since(&of_process(31), &of_process(4711)), [""; 0]);
     }
 

@@ -5,6 +5,7 @@ use super::differences::machine_differences;
 use super::error::RunError;
 use super::store::{self, RECIPES, Store, StoreError, Stored};
 use serde_json::Value;
+use sixbench_method::lists::each_once;
 use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
 use sixbench_method::record::{DutFacts, Facts, RepetitionHosts, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,7 +135,9 @@ fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
 
 /// Returns the names and paths of the files in a directory, none if it does not exist.
 fn files_of(directory: &Path) -> Vec<(String, PathBuf)> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(|entry| entry.path().is_file());
+    // No links: the results may be anybody's, and what a link leads to is none of theirs.
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(is_file);
     entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect()
 }
 
@@ -159,6 +162,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     for other in &all[1..] {
         facts.labels.extend(other.labels.clone());
         facts.disturbers.extend(other.disturbers.clone());
+        facts.code = each_once(facts.code.drain(..).chain(other.code.iter().cloned()));
         for (name, dut) in &other.duts {
             unite(facts.duts.entry(name.clone()).or_default(), dut);
         }

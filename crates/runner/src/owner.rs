@@ -1,9 +1,64 @@
-//! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root.
+//! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root. What does not measure has no
+//! need of root, and gives it up before it reads anything.
 
+use sixbench_io::thread::{become_user, give_up_privileges};
 use sixbench_testbed::doctor::is_root;
+use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::lchown;
+use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::path::Path;
+
+/// The user and group without files, which most systems call nobody.
+const NOBODY: (u32, u32) = (65_534, 65_534);
+
+/// What a process that gives up root has to do with a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// It reads it.
+    Read,
+    /// It writes to it, or in it.
+    Write,
+}
+
+/// Gives up root for good where this process has it, which must not have a second thread yet. It becomes the user who called sudo, if this user may
+/// use `path`, the file or directory that it is about, or the nearest one above that exists; else the owner of that, who is perhaps root, without
+/// the privileges of root. Without a path it becomes the user who called sudo, or nobody.
+///
+/// # Errors
+/// The kernel refuses it.
+pub fn give_up_root(path: Option<(&Path, FileUse)>) -> io::Result<()> {
+    if !is_root() {
+        return give_up_privileges();
+    }
+    let caller = caller(true, |name| std::env::var(name).ok());
+    let existing = |path: &Path| match path.ancestors().find_map(|path| path.metadata().ok()) {
+        Some(found) => Ok(found),
+        // A relative path whose folders do not exist is one below this.
+        None => Path::new(".").metadata(),
+    };
+    let found = path.map(|(path, use_of)| Ok::<_, io::Error>((existing(path)?, use_of))).transpose()?;
+    let (user, group) = user_for(found.as_ref().map(|(found, use_of)| (found, *use_of)), caller);
+    become_user(user, group)
+}
+
+fn user_for(found: Option<(&Metadata, FileUse)>, caller: Option<(u32, u32)>) -> (u32, u32) {
+    match (found, caller) {
+        (None, caller) => caller.unwrap_or(NOBODY),
+        (Some((found, use_of)), Some(caller)) if may(caller, found, use_of) => caller,
+        (Some((found, _)), _) => (found.uid(), found.gid()),
+    }
+}
+
+/// Returns whether a user may use a file or directory, by its mode; what lists of access control say beside is not asked.
+fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
+    let bit = if use_of == FileUse::Write { 0o2 } else { 0o4 };
+    let shift = match (found.uid() == user, found.gid() == group) {
+        (true, _) => 6,
+        (false, true) => 3,
+        (false, false) => 0,
+    };
+    found.mode() & (bit << shift) != 0
+}
 
 /// Gives a file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
 ///
@@ -26,6 +81,31 @@ fn caller(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Option<(u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_process_without_need_of_root_becomes_the_caller_where_that_is_enough_and_else_the_owner() {
+        let path = std::env::temp_dir().join(format!("sixbench-owner-{}", std::process::id()));
+        std::fs::write(&path, "").expect("a file");
+        let with_mode = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("own");
+            path.metadata().expect("metadata")
+        };
+        let (private, readable) = (with_mode(0o600), with_mode(0o644));
+        std::fs::remove_file(&path).expect("removed");
+        let own = (private.uid(), private.gid());
+        let caller = (own.0 + 1, own.1 + 1);
+        for (found, use_of, caller, expected) in [
+            (&private, FileUse::Read, Some(caller), own),
+            (&readable, FileUse::Read, Some(caller), caller),
+            (&readable, FileUse::Write, Some(caller), own),
+            (&private, FileUse::Write, Some(own), own),
+            (&readable, FileUse::Read, None, own),
+        ] {
+            assert_eq!(user_for(Some((found, use_of)), caller), expected, "{use_of:?} by {caller:?}");
+        }
+        assert_eq!([user_for(None, Some(caller)), user_for(None, None)], [caller, NOBODY]);
+    }
 
     #[test]
     fn only_root_gives_and_only_to_a_user_and_group_that_sudo_names() {

@@ -1,6 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
+use sixbench_io::files::NO_LINK;
 use sixbench_method::plan::{Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::ReplayMismatch;
@@ -174,7 +175,8 @@ impl Store {
 
     fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("trials.jsonl");
-        let trials = OpenOptions::new().create(true).append(true).open(&path);
+        // The directory may be anybody's: a link there could lead to any file.
+        let trials = OpenOptions::new().create(true).append(true).custom_flags(NO_LINK).open(&path);
         let trials = trials.map_err(|error| cannot_write(&path, error))?;
         owner::give(&path).map_err(|error| cannot_write(&path, error))?;
         // Two writers would number the same trials; the lock goes with the file.
@@ -273,11 +275,20 @@ fn line(record: &TrialRecord) -> Result<String> {
 /// sees half of it.
 pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
     let path = directory.join(name);
-    let directory = path.parent().unwrap_or(directory);
+    let folder = path.parent().unwrap_or(directory);
+    if folder != directory && folder.is_symlink() {
+        return Err(cannot_write(&path, io::Error::other(format!("{} is a link to another folder", folder.display()))));
+    }
+    let directory = folder;
     let temporary = directory.join(format!(".{}.new", path.file_name().unwrap_or_default().display()));
-    let made = make_directory(directory);
-    let written = made.and_then(|()| fs::write(&temporary, content)).and_then(|()| owner::give(&temporary));
-    let written = written.and_then(|()| fs::rename(&temporary, &path));
+    let written = make_directory(directory).and_then(|()| {
+        // The one that a killed run has left, or a link that somebody has put there.
+        let _ = fs::remove_file(&temporary);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(content.as_ref())?;
+        owner::give(&temporary)?;
+        fs::rename(&temporary, &path)
+    });
     written.map_err(|error| {
         // Half a file is of no use, and takes room on a disk that may be full.
         let _ = fs::remove_file(&temporary);
@@ -454,7 +465,7 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
     File::open("/dev/urandom")?.read_exact(&mut octets)?;
     let token: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
     // Where it cannot be kept, the page is there all the same, and has another address the next time.
-    let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(NO_LINK).open(&path);
     let _ = created.and_then(|mut file| file.write_all(token.as_bytes())).and_then(|()| owner::give(&path));
     Ok(token)
 }

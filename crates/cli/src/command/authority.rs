@@ -9,6 +9,7 @@ use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::zone_file;
 use sixbench_method::plan::Names;
 use sixbench_method::trial::dns::AuthorityCounts;
+use sixbench_runner::owner::give_up_root;
 use sixbench_runner::stop;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
     let listen = isolation(arguments.force).admit(arguments.listen)?;
     let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
     tell!("{}", introduction(&service, &zone));
+    // The sockets are open, and nothing has been read from them.
+    give_up_root(None)?;
     let counts = service.run(&stop)?;
     tell!("{}", in_words(&counts));
     Ok(Exit::Done)

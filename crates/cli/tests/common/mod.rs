@@ -115,6 +115,12 @@ pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
     entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
+/// Returns whether a directory for temporary files is that of a process for this role: `sb-7.52-memif`.
+pub(crate) fn is_of(directory: &str, process: u32, role: &str) -> bool {
+    let secret = directory.strip_prefix(&format!("sb-{process}.")).and_then(|rest| rest.strip_suffix(&format!("-{role}")));
+    secret.is_some_and(|secret| secret.len() > 12 && secret.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 pub(crate) fn text(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
 }

@@ -3,6 +3,7 @@
 
 use super::authority::Authority;
 use crate::driver::{joined, pin_and_prioritise};
+use sixbench_io::thread::keep_low_ports_only;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -74,6 +75,7 @@ impl Drop for BackgroundAuthority {
 
 fn serve(mut authorities: Vec<Authority>, wanted: &AtomicBool, counter: &AtomicU64, core: Option<u32>) -> Vec<Authority> {
     pin_and_prioritise(core);
+    let _ = keep_low_ports_only();
     while !wanted.load(Ordering::Relaxed) {
         let answered: usize = authorities.iter_mut().map(|authority| authority.turn(None)).sum();
         counter.fetch_add(answered as u64, Ordering::Relaxed);

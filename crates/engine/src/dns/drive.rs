@@ -5,6 +5,7 @@ use super::client::{Counted, QueryClient};
 use crate::driver::{CallsOff, TrialStart, joined, pin, pin_and_prioritise};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
+use sixbench_io::thread::keep_low_ports_only;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The division of the cores between the client's threads and the authority's.
@@ -115,6 +116,7 @@ impl QueryRun<'_> {
         } else {
             pin_and_prioritise(core);
         }
+        let _ = keep_low_ports_only();
         self.start.wait()
     }
 

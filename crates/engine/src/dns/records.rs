@@ -38,7 +38,7 @@ pub(crate) struct RecordWriter {
 impl RecordWriter {
     /// Creates the file, with its heading.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = BufWriter::new(std::fs::File::create(path)?);
+        let mut file = BufWriter::new(sixbench_io::files::create(path)?);
         writeln!(file, "query,name,due_ns,sent_ns,delay_ns,verdict")?;
         let (chunks, inbox) = sync_channel(CHUNKS);
         let writer = std::thread::spawn(move || write_all(file, &inbox));

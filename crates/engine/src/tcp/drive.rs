@@ -6,6 +6,7 @@ use crate::driver::{EndsOthers, Layout, joined, pin_and_prioritise};
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
+use sixbench_io::thread::keep_low_ports_only;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -124,6 +125,7 @@ impl<'a> TcpRun<'a> {
         let _ends_others = EndsOthers(&self.has_failed);
         let result = try_within(namespace, || {
             pin_and_prioritise(core);
+            let _ = keep_low_ports_only();
             self.turn_round(ends)
         });
         result.inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))

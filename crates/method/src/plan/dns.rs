@@ -1,7 +1,8 @@
 //! What a test of a DNS server sets: the parameters of RFC 8219 section 9.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
@@ -13,6 +14,7 @@ pub struct DnsTest {
     /// The kind of server.
     pub role: DnsRole,
     /// The domain names are in.
+    #[serde(deserialize_with = "domain")]
     pub domain: String,
     /// The names of the namespace that are asked for.
     pub names: Names,
@@ -108,6 +110,11 @@ pub fn checked_domain(text: &str) -> Result<String, String> {
         return Err(format!("the domain `{text}` is too long: its names have more than 255 octets"));
     }
     Ok(text)
+}
+
+/// Reads the domain of a resolved plan, which anybody may have written: it is put into the configuration of servers.
+fn domain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    checked_domain(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// A part of the namespace of dns64perf++: one name for each IPv4 address of a network.

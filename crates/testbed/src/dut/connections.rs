@@ -154,16 +154,21 @@ impl ConnectionTable {
     }
 
     fn run(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.vars.fill(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| self.shell.run_stoppably(&self.vars.words(&step.run)).map(drop))
     }
 
     /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
     fn number(&self, step: Option<&RecipeCommand>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
-        let line = self.vars.fill(&step.run);
-        let printed = self.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        let printed = self.shell.look(&self.vars.words(&step.run))?;
         let number = printed.split_whitespace().find_map(|word| word.parse().ok());
-        let unread = || TestbedError::Other(format!("`{line}` should print a number, but printed: {}", printed.trim()));
+        let unread = || {
+            TestbedError::Other(format!(
+                "`{}` should print a number, but printed: {}",
+                self.vars.fill(&step.run),
+                printed.trim()
+            ))
+        };
         number.map(Some).ok_or_else(unread)
     }
 }

@@ -71,6 +71,7 @@ impl RunningRecipe {
         vars: TemplateVars,
         zone: &Zone,
     ) -> Result<Self, TestbedError> {
+        vars.check()?;
         let facts = DutFacts {
             title: recipe.honest_title(),
             technology: recipe.technology.title().to_owned(),
@@ -139,7 +140,7 @@ impl RunningRecipe {
     }
 
     pub(crate) fn run_all(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.context.shell.line(&self.vars.fill(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| self.context.shell.run(&self.vars.words(&step.run)).map(drop))
     }
 
     /// The commands before the daemon. What undoes them where the machine outlives the run is due as soon as one of them has succeeded:
@@ -155,7 +156,7 @@ impl RunningRecipe {
         let Some(undo) = &self.context.undo else { return Ok(()) };
         // What is noted last is run first.
         let steps = self.recipe.teardown.iter().rev();
-        steps.map(|step| words(&self.vars.fill(&step.run))).try_for_each(|words| undo.by(&words))
+        steps.map(|step| self.vars.words(&step.run)).try_for_each(|words| undo.by(&words))
     }
 
     fn log(&self) -> PathBuf {
@@ -189,12 +190,12 @@ impl RunningRecipe {
 
     fn start(&mut self) -> Result<(), TestbedError> {
         let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
-        let line = self.vars.fill(&daemon.run);
+        let words = self.vars.words(&daemon.run);
         if !self.context.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
-            line.split_whitespace().next().map_or(Ok(()), |program| self.context.shell.require(program))?;
+            words.first().map_or(Ok(()), |program| self.context.shell.require(program))?;
         }
-        self.daemon = self.context.start(&words(&line), &self.log())?;
+        self.daemon = self.context.start(&words, &self.log())?;
         Ok(())
     }
 
@@ -225,12 +226,12 @@ impl RunningRecipe {
             return Ok(());
         }
         let Some(ready) = &self.recipe.ready else { return Ok(()) };
-        let line = self.vars.fill(&ready.run);
+        let words = self.vars.words(&ready.run);
         let shell = self.context.shell.clone();
         let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
         loop {
             self.check_alive()?;
-            match shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
+            match shell.look(&words) {
                 Ok(_) => return Ok(()),
                 Err(error) if wait.is_over() => {
                     let waited = self.timeout.as_secs();
@@ -268,15 +269,10 @@ impl RunningRecipe {
 
     /// The version as the implementation prints it: the first line that is not empty.
     fn version(&self) -> Result<String, TestbedError> {
-        let line = self.vars.fill(&self.recipe.version.run);
-        let printed = self.context.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        let printed = self.context.shell.look(&self.vars.words(&self.recipe.version.run))?;
         let first = printed.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         Ok(visible(first).into_owned())
     }
-}
-
-fn words(line: &str) -> Vec<String> {
-    line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Checks that the programs that a recipe needs are installed, except in a rehearsal, which runs nothing.

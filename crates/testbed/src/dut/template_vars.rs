@@ -2,8 +2,9 @@
 
 use crate::dut::lines;
 use crate::dut::subscriber::{self, Subscriber};
+use crate::exec::TestbedError;
 use crate::net::topology::LINKS;
-use crate::recipe::{self, Recipe, RecipeLink, StateSection};
+use crate::recipe::{self, Recipe, RecipeLink, StateSection, check_value};
 use sixbench_method::plan::CoreLimits;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -93,15 +94,45 @@ impl ServerVars {
 }
 
 impl TemplateVars {
+    /// Puts the values in place of the placeholders. A value has no braces, so it is none itself.
     pub(crate) fn fill(&self, text: &str) -> String {
-        let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
-        let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
+        self.values().iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
+    }
+
+    /// Returns the words of a command line. A value is one word, or a part of one, whatever is in it.
+    pub(crate) fn words(&self, line: &str) -> Vec<String> {
+        line.split_whitespace().map(|word| self.fill(word)).collect()
+    }
+
+    /// Refuses values that a shell, or the format of a configuration file, may take for more than a value.
+    pub(crate) fn check(&self) -> Result<(), TestbedError> {
+        let refused = |(word, wrong): (&String, String)| {
+            let advice = match word.as_str() {
+                "dir" => "; set TMPDIR to another directory",
+                "vpp" => "; set SIXBENCH_LAB to another directory",
+                _ => "",
+            };
+            TestbedError::Other(format!("the value of {{{word}}}, which is put into commands and files: {wrong}{advice}"))
+        };
+        let values = self.values();
+        let wrong = values.iter().find_map(|(word, value)| Some((word, check_value(value).err()?)));
+        wrong.map_or(Ok(()), |wrong| Err(refused(wrong)))
+    }
+
+    fn values(&self) -> Vec<(String, String)> {
         let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
-        let text = text.replace("{left}", &left).replace("{right}", &right);
-        let text = text.replace("{threads}", &self.threads.to_string()).replace("{cores}", &self.cores);
-        let text = text.replace("{vpp}", &self.vpp);
-        let text = self.rule.iter().fold(text, |text, (word, value)| text.replace(&format!("{{{word}}}"), value));
-        self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
+        let own = [
+            ("dir", self.directory.clone()),
+            ("table-size", self.table_size.map(|size| size.to_string()).unwrap_or_default()),
+            ("left", left),
+            ("right", right),
+            ("threads", self.threads.to_string()),
+            ("cores", self.cores.clone()),
+            ("vpp", self.vpp.clone()),
+        ];
+        let of_server = self.server.iter().flat_map(|server| server.values(self.zone_path()));
+        let named = own.into_iter().chain(of_server).map(|(word, value)| (word.to_owned(), value));
+        named.chain(self.rule.iter().cloned()).collect()
     }
 
     /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
@@ -126,11 +157,15 @@ impl TemplateVars {
 }
 
 impl ServerVars {
-    fn fill(&self, text: &str, zone: &str) -> String {
-        let text = text.replace("{listen}", &self.listen.ip().to_string()).replace("{port}", &self.listen.port().to_string());
-        let text = text.replace("{authority}", &self.authority.to_string());
-        let text = text.replace("{authority-port}", &self.authority_port.to_string());
-        text.replace("{domain}", &self.domain).replace("{zone}", zone)
+    fn values(&self, zone: String) -> [(&'static str, String); 6] {
+        [
+            ("listen", self.listen.ip().to_string()),
+            ("port", self.listen.port().to_string()),
+            ("authority", self.authority.to_string()),
+            ("authority-port", self.authority_port.to_string()),
+            ("domain", self.domain.clone()),
+            ("zone", zone),
+        ]
     }
 }
 
@@ -151,6 +186,29 @@ mod tests {
         assert_eq!(filled, "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left");
         let other = TemplateVars { directory: "/d".to_owned(), threads: 1, ..TemplateVars::default() };
         assert_eq!(other.fill("{dir} {threads} {port}"), "/d 1 {port}");
+    }
+
+    #[test]
+    fn a_value_is_one_word_and_one_that_would_be_more_is_refused() {
+        let vars = |directory: &str, domain: &str| {
+            let server = ServerVars {
+                listen: "[2001:2::1]:53".parse().expect("an address"),
+                authority: "198.18.0.2".parse().expect("an address"),
+                authority_port: 53,
+                domain: domain.to_owned(),
+            };
+            TemplateVars { directory: directory.to_owned(), server: Some(server), ..TemplateVars::default() }
+        };
+        assert!(vars("/tmp/sb-1-dut", "example.test").check().is_ok());
+        assert_eq!(vars("/a b", "x").words("sh {dir}/x  {domain}"), ["sh", "/a b/x", "x"]);
+        for hostile in
+            ["a b", "a; touch /x", "$(touch x)", "`x`", "it's", "a\"", "a\nb", "a{left}", "a\u{1b}[2J", "a\\b", "a#b", "a|b"]
+        {
+            for vars in [vars(hostile, "x"), vars("/d", hostile)] {
+                let error = vars.check().expect_err(hostile).to_string();
+                assert!(error.contains("put into commands and files") && !error.contains('\u{1b}'), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod access;
 mod daemon;
+mod directory;
 mod error;
 mod packages;
 mod process;
@@ -16,6 +17,7 @@ mod waiting;
 
 pub use access::ShellAccess;
 pub use daemon::Daemon;
+pub(crate) use directory::{guessable, own_directory, unguessable};
 pub use error::TestbedError;
 pub(crate) use error::warn;
 pub(crate) use packages::has_program;
@@ -24,7 +26,7 @@ pub(crate) use process::{allowed_cores, core_list, end_by_input, family, is_aliv
 pub use shell::Shell;
 pub(crate) use ssh::sweep;
 pub use ssh::{Remote, RemoteProgram};
-pub(crate) use target::{ExecTarget, own_directory};
+pub(crate) use target::ExecTarget;
 pub use transcript::{Transcript, quoted};
 pub(crate) use undo::Undo;
 pub(crate) use waiting::Wait;

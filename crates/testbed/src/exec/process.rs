@@ -83,13 +83,18 @@ pub(crate) fn end_by_input(child: &mut Child, timeout: Duration) {
     let _ = child.wait();
 }
 
+/// The octets that are kept of what a process prints: another machine may print without end.
+const MOST_OUTPUT: u64 = 64 << 20;
+
 /// Reads to the end in a thread of its own, so that no process blocks on a full pipe.
 fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut all = Vec::new();
         if let Some(mut from) = from {
-            let _ = from.read_to_end(&mut all);
+            let _ = (&mut from).take(MOST_OUTPUT).read_to_end(&mut all);
+            // The rest is read, too, so that the process ends.
+            let _ = std::io::copy(&mut from, &mut std::io::sink());
         }
         // There is no receiver after the timeout.
         let _ = send.send(all);

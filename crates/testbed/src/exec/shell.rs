@@ -115,9 +115,9 @@ impl Shell {
         self.run_heeding(&self.context_of_changes(), words)
     }
 
-    /// Runs the words of a line, for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
-    pub(crate) fn stoppable_line(&self, line: &str) -> Result<String, TestbedError> {
-        self.run_heeding(&self.context, &line.split_whitespace().collect::<Vec<_>>())
+    /// As [`Shell::run`], for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
+    pub(crate) fn run_stoppably(&self, words: &[String]) -> Result<String, TestbedError> {
+        self.run_heeding(&self.context, words)
     }
 
     fn run_heeding<S: AsRef<str>>(&self, context: &WaitContext, words: &[S]) -> Result<String, TestbedError> {

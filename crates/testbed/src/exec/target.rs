@@ -2,8 +2,8 @@
 //! differs between them, and nothing else, is here.
 
 use super::{
-    Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed, given_up, missing, quoted,
-    require, wait,
+    Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed, given_up, missing, own_directory,
+    quoted, require, unguessable, wait,
 };
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -78,7 +78,7 @@ impl ExecTarget {
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
             // Wherever ours are, every system has this one.
-            Self::Ssh(_) => Path::new("/tmp").join(name),
+            Self::Ssh(_) => Path::new("/tmp").join(unguessable(name)),
         }
     }
 
@@ -143,10 +143,6 @@ impl ExecTarget {
         let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
         prefix.into_iter().map(str::to_owned).chain(self.words(words)).collect()
     }
-}
-
-pub(crate) fn own_directory(name: &str) -> PathBuf {
-    std::env::temp_dir().join(name)
 }
 
 fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {

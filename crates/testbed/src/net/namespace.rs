@@ -98,7 +98,7 @@ pub(super) fn is_left_behind(name: &str) -> bool {
 }
 
 fn owner(name: &str) -> Option<u32> {
-    name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
+    name.strip_prefix("sb-")?.split(['-', '.']).next()?.parse().ok()
 }
 
 #[cfg(test)]

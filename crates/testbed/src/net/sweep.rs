@@ -2,7 +2,7 @@
 
 use super::namespace::{is_left_behind, name, remove, stale};
 use super::{interfaces, sysctls};
-use crate::exec::{self, Shell, TestbedError, own_directory};
+use crate::exec::{self, Shell, TestbedError, guessable, own_directory};
 use std::fs::{DirBuilder, DirEntry};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::PathBuf;
@@ -22,11 +22,12 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
             removed => removed?,
         }
         // Most have none.
-        let _ = std::fs::remove_dir_all(own_directory(name));
+        let own = own_directories().into_iter().filter(|directory| guessable(directory) == *name);
+        own.for_each(|directory| drop(std::fs::remove_dir_all(temporary(&directory))));
     }
     let directories = stale_directories();
     for directory in &directories {
-        let _ = std::fs::remove_dir_all(own_directory(directory));
+        let _ = std::fs::remove_dir_all(temporary(directory));
     }
     Ok([found, directories].concat())
 }
@@ -55,7 +56,7 @@ pub fn make_holder_directory() -> Result<PathBuf, TestbedError> {
 
 /// Returns the directories of processes of this user that hold a testbed, or did when they were killed.
 pub fn holder_directories() -> Vec<PathBuf> {
-    directories(HOLDER).iter().map(|name| own_directory(name)).collect()
+    directories(HOLDER).iter().map(|name| temporary(name)).collect()
 }
 
 /// Returns the names of the directories of devices in memory and of holders, made by this user, whose processes are gone. (The devices end with
@@ -66,12 +67,21 @@ pub(crate) fn stale_directories() -> Vec<String> {
 
 /// Returns the names of this user's directories for a role.
 fn directories(role: &str) -> Vec<String> {
+    own_directories().into_iter().filter(|name| name.ends_with(&format!("-{role}"))).collect()
+}
+
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(name)
+}
+
+/// Returns the names of all directories of this user that are named as ours.
+fn own_directories() -> Vec<String> {
     let Ok(own) = std::fs::metadata("/proc/self").map(|own| own.uid()) else { return Vec::new() };
-    let entries = std::fs::read_dir(own_directory("")).into_iter().flatten().filter_map(Result::ok);
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
     // Not followed where it is a link: what another user's link leads to is not ours.
     let is_own = |entry: &DirEntry| entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
     let names = entries.filter(is_own).filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| name.starts_with("sb-") && name.ends_with(&format!("-{role}"))).collect()
+    names.filter(|name| name.starts_with("sb-")).collect()
 }
 
 #[cfg(test)]
@@ -85,7 +95,8 @@ mod tests {
         all.iter().for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
         let stale = stale_directories();
         all.iter().for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
-        let found: Vec<&String> = all.iter().filter(|name| stale.contains(name)).collect();
+        let found: Vec<&String> = all.iter().filter(|name| stale.iter().any(|left| guessable(left) == **name)).collect();
         assert_eq!(found, gone.each_ref());
+        assert!(stale.iter().all(|left| !gone.contains(left)), "nobody can guess {stale:?}");
     }
 }

@@ -91,9 +91,6 @@ impl Recipe {
                 problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {})", step.run, known.join(", ")));
             }
         }
-        for file in self.files.iter().filter(|f| f.path.starts_with('/') || f.path.contains("..")) {
-            problems.push(format!("file `{}`: its path must be relative to {{dir}}", file.path));
-        }
     }
 }
 

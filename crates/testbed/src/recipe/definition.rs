@@ -1,6 +1,6 @@
 //! What a recipe says of a device.
 
-use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology};
+use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology, plain};
 use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
@@ -44,10 +44,10 @@ pub struct Recipe {
     #[serde(default)]
     pub built: Vec<LabProgram>,
     /// Kernel modules that a device in the lab is booted with.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "plain::names")]
     pub modules: Vec<String>,
     /// Kernel modules that this machine's own kernel must have; of a device that was moved here from the lab, those it is booted with there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "plain::names")]
     pub kernel_modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
@@ -142,9 +142,10 @@ pub enum LabProgram {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
     /// The name of the program.
+    #[serde(deserialize_with = "plain::name")]
     pub program: String,
     /// The Debian package that has it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "plain::optional_name")]
     pub package: Option<String>,
     /// The location of its source, if no package has it.
     #[serde(default)]
@@ -197,6 +198,7 @@ fn domain() -> u16 {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
     /// The path, relative to the directory.
+    #[serde(deserialize_with = "plain::path_below")]
     pub path: String,
     /// The host for which it is written; without it, for each.
     #[serde(default)]

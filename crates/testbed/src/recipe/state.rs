@@ -1,6 +1,6 @@
 //! The `[state]` of a recipe: what makes a device stateful, and how its connections are counted and deleted.
 
-use super::RecipeCommand;
+use super::{RecipeCommand, plain};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -139,8 +139,10 @@ impl Pool {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct HostSwitch")]
 pub struct HostSysctl {
     /// The path of the sysctl's file, under /proc/sys or /sys.
+    #[serde(deserialize_with = "plain::sysctl_file")]
     pub file: String,
     /// The value that is written.
+    #[serde(deserialize_with = "plain::sysctl_value")]
     pub value: String,
 }
 
@@ -175,14 +177,6 @@ impl StateSection {
         }
         if self.entries == 0 {
             problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
-        }
-        let is_sysctl = |file: &str| {
-            (file.starts_with("/proc/sys/") || file.starts_with("/sys/"))
-                && !file.contains("..")
-                && !file.contains(char::is_whitespace)
-        };
-        for sysctl in self.host.iter().filter(|sysctl| !is_sysctl(&sysctl.file)) {
-            problems.push(format!("[state]: {} is not a sysctl under /proc/sys or /sys", sysctl.file));
         }
         problems
     }
@@ -227,7 +221,11 @@ mod tests {
         let no_flush = GOOD.replace("flush = [{ run = \"conntrack -F\" }]", "");
         assert!(problems(&no_flush, "198.19.0.1")[0].contains("`flush` or `restart`"));
         let sysctl = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
-        assert_eq!(problems(&sysctl, "198.19.0.1"), ["[state]: /etc/passwd is not a sysctl under /proc/sys or /sys"]);
+        let error = state(&sysctl).expect_err("no sysctl");
+        assert!(
+            error.contains("line 4") && error.contains("\"/etc/passwd\" is not a sysctl under /proc/sys or /sys"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Technologies, and the `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each
 //! subscriber, too. What a rule means is not known here: a rule is data, and `runner` has it checked and evaluated.
 
+use super::plain;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -109,8 +110,10 @@ pub struct Subscribers {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct MapRule")]
 pub struct MapRuleSection {
     /// The rule's IPv6 prefix.
+    #[serde(deserialize_with = "plain::prefix6")]
     pub ipv6_prefix: String,
     /// The rule's IPv4 prefix.
+    #[serde(deserialize_with = "plain::prefix4")]
     pub ipv4_prefix: String,
     /// Length of the embedded address bits.
     pub ea_bits: u8,
@@ -124,6 +127,7 @@ pub struct MapRuleSection {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Softwires")]
 pub struct SoftwiresSection {
     /// The prefix of the subscribers' ends.
+    #[serde(deserialize_with = "plain::prefix6")]
     pub ipv6_prefix: String,
     /// Each has a prefix of this length of its own.
     #[serde(default = "sixty_four")]
@@ -132,7 +136,7 @@ pub struct SoftwiresSection {
     #[serde(default = "interface")]
     pub interface: u64,
     /// The public addresses they share (lw4o6). Without it all have the same private one (DS-Lite).
-    #[serde(default)]
+    #[serde(default, deserialize_with = "plain::optional_prefix4")]
     pub ipv4_prefix: Option<String>,
     /// The same private address of all (RFC 6333 section 5.7).
     #[serde(default)]
@@ -150,8 +154,10 @@ pub struct SoftwiresSection {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct SixRd")]
 pub struct SixRdSection {
     /// The 6rd prefix; that of 6to4 is 2002::/16.
+    #[serde(deserialize_with = "plain::prefix6")]
     pub ipv6_prefix: String,
     /// The subscribers' IPv4 addresses lie here.
+    #[serde(deserialize_with = "plain::prefix4")]
     pub ipv4_prefix: String,
     /// The number of leading bits that all their IPv4 addresses share, and that are left out of the IPv6 prefix.
     #[serde(default)]

@@ -2,7 +2,7 @@
 //! standard input does, and so also when this process is killed.
 
 use super::{Destination, refusal};
-use crate::exec::{TestbedError, WaitContext, command, end_by_input, missing};
+use crate::exec::{TestbedError, WaitContext, command, end_by_input, guessable, missing, own_directory};
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn socket(directory: &Path) -> String {
 fn make_directory() -> Result<PathBuf, TestbedError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("sb-{}-ssh-{count}", std::process::id()));
+    let path = own_directory(&format!("sb-{}-ssh-{count}", std::process::id()));
     let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
     made.map_err(TestbedError::file("make", &path))?;
     Ok(path)
@@ -125,7 +125,8 @@ pub(crate) fn sweep() {
 }
 
 fn owner(path: &Path) -> Option<u32> {
-    let (process, count) = path.file_name()?.to_str()?.strip_prefix("sb-")?.split_once("-ssh-")?;
+    let name = guessable(path.file_name()?.to_str()?);
+    let (process, count) = name.strip_prefix("sb-")?.split_once("-ssh-")?;
     count.parse::<u32>().ok()?;
     process.parse().ok()
 }

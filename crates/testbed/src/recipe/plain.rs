@@ -1,0 +1,153 @@
+//! Values of recipes that become words of commands, names of files or parts of configuration files. A value has only characters that mean nothing to
+//! a shell, to nft, to a sysctl or to the configuration of a server, so that none of them takes a value for more than a value.
+
+use ipnet::{Ipv4Net, Ipv6Net};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use std::str::FromStr;
+
+/// The signs that a value may have beside letters and digits.
+const SIGNS: &str = "-_.:,/@%+=";
+
+/// The signs of a name: it is neither a path nor an option.
+const SIGNS_OF_NAMES: &str = "-_.+";
+
+/// Checks a value that is put in place of a placeholder.
+///
+/// # Errors
+/// The first character that may mean something, in words.
+pub(crate) fn check_value(value: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_alphanumeric() || SIGNS.contains(c);
+    value
+        .chars()
+        .find(|c| !is_plain(*c))
+        .map_or(Ok(()), |c| Err(format!("{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone")))
+}
+
+/// Reads the name of a program, of a package or of a kernel module.
+pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    named(String::deserialize(deserializer)?)
+}
+
+/// The same of a name that may be missing.
+pub(super) fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer)?.map(named).transpose()
+}
+
+/// The same of several.
+pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Vec::<String>::deserialize(deserializer)?.into_iter().map(named).collect()
+}
+
+fn named<E: Error>(name: String) -> Result<String, E> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || SIGNS_OF_NAMES.contains(c);
+    match name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
+        true => Ok(name),
+        false => Err(E::custom(format!("expected a name of letters, digits and {SIGNS_OF_NAMES}, not {name:?}"))),
+    }
+}
+
+/// Reads the path of a file below a directory.
+pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let path = String::deserialize(deserializer)?;
+    check_value(&path).map_err(D::Error::custom)?;
+    match path.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-'])) {
+        true => Ok(path),
+        false => Err(D::Error::custom(format!(
+            "expected a path relative to {{dir}}, of which no part begins with `.` or `-`, not {path:?}"
+        ))),
+    }
+}
+
+/// Reads the path of a sysctl's file.
+pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let path = String::deserialize(deserializer)?;
+    let is_sysctl = ["/proc/sys/", "/sys/"].iter().any(|folder| path.starts_with(folder)) && !path.contains("..");
+    match is_sysctl && check_value(&path).is_ok() {
+        true => Ok(path),
+        false => Err(D::Error::custom(format!("{path:?} is not a sysctl under /proc/sys or /sys"))),
+    }
+}
+
+/// Reads the value of a sysctl: several words, some of which may be placeholders.
+pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let value = String::deserialize(deserializer)?;
+    let is_option = value.starts_with('-') && value.parse::<i64>().is_err();
+    let mut words =
+        value.split([' ', '\t']).map(|word| word.strip_prefix('{').and_then(|w| w.strip_suffix('}')).unwrap_or(word));
+    match words.try_for_each(check_value) {
+        Ok(()) if is_option => Err(D::Error::custom(format!("{value:?} is no value of a sysctl"))),
+        checked => checked.map(|()| value.clone()).map_err(D::Error::custom),
+    }
+}
+
+/// Reads an IPv6 prefix, and keeps it as it is written.
+pub(super) fn prefix6<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    prefix::<Ipv6Net, D::Error>(String::deserialize(deserializer)?)
+}
+
+/// Reads an IPv4 prefix, and keeps it as it is written.
+pub(super) fn prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    prefix::<Ipv4Net, D::Error>(String::deserialize(deserializer)?)
+}
+
+/// The same of one that may be missing.
+pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer)?.map(prefix::<Ipv4Net, D::Error>).transpose()
+}
+
+fn prefix<P: FromStr, E: Error>(text: String) -> Result<String, E> {
+    match text.parse::<P>() {
+        Ok(_) => Ok(text),
+        Err(_) => Err(E::custom(format!("expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not {text:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::recipe::Library;
+    use crate::recipe::built_in::BUILT_IN;
+    use sixbench_method::record::CodeOrigin;
+    use std::path::Path;
+
+    /// Values that a shell, nft, a server or a terminal would take apart.
+    const HOSTILE: [&str; 9] =
+        ["1; touch x", "$(touch x)", "`touch x`", "1\\ntouch x", "it's", "a\\\"b", "{dir}; x", "x\\u001b[2J", "a|b"];
+
+    /// Each place of a recipe whose value gets into a command or a file: a built-in recipe, what stands there, and the same with a place for another.
+    const PLACES: [(&str, &str, &str); 16] = [
+        ("nft-nat44", "value = \"{table-size}\"", "value = \"@\""),
+        ("nft-nat44", "file = \"/proc/sys/net/netfilter/nf_conntrack_max\"", "file = \"/proc/sys/@\""),
+        ("nft-nat44", "pool = [\"198.19.0.1\"]", "pool = [\"@\"]"),
+        ("nft-nat44", "pool-ports = \"1024-65535\"", "pool-ports = \"@\""),
+        ("tayga-siit", "program = \"tayga\"", "program = \"@\""),
+        ("tayga-siit", "package = \"tayga\"", "package = \"@\""),
+        ("tayga-siit", "path = \"tayga.conf\"", "path = \"@\""),
+        ("tayga-siit", "name = \"tayga-siit\"", "name = \"@\""),
+        ("tayga-siit", "dut = [\"198.19.0.1/24\"", "dut = [\"@\""),
+        ("tayga-siit", "tester = [\"198.19.0.2\"", "tester = [\"@\""),
+        ("jool-siit", "modules = [\"jool_siit\"]", "modules = [\"@\"]"),
+        ("linux-ip6tnl-map-e", "ipv6-prefix = \"2001:db8:ce::/51\"", "ipv6-prefix = \"@\""),
+        ("linux-ip6tnl-map-e", "ipv4-prefix = \"192.0.2.0/24\"", "ipv4-prefix = \"@\""),
+        ("linux-ip6tnl-map-e", "ea-bits = 13", "ea-bits = \"@\""),
+        ("unbound-dns64", "prefix = \"64:ff9b::/96\"", "prefix = \"@\""),
+        ("linux-sit-6to4", "ipv6-prefix = \"2002::/16\"", "ipv6-prefix = \"@\""),
+    ];
+
+    #[test]
+    fn a_value_that_would_be_more_than_a_value_is_refused_at_its_line_wherever_it_stands() {
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        for (recipe, from, to) in PLACES {
+            let text = BUILT_IN.iter().find(|(file, _)| file.trim_end_matches(".toml") == recipe).expect("a recipe").1;
+            let before = text.split_once(from).unwrap_or_else(|| panic!("{recipe}: {from}")).0;
+            for value in HOSTILE {
+                let hostile = text.replacen(from, &to.replace('@', value), 1);
+                let refused = library.clone().with_texts(vec![("r.toml".to_owned(), hostile)], CodeOrigin::Plan);
+                let error = refused.map(drop).expect_err(&format!("{recipe}: {to} with {value}")).to_string();
+                let line = format!("line {}", before.lines().count() + usize::from(before.ends_with('\n')));
+                // The name of a recipe and pools are checked with the whole, which has no line.
+                assert!(error.contains(&line) || error.contains("name: "), "{recipe}: {to} with {value}: {line}: {error}");
+            }
+        }
+    }
+}
