@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build lab deps check deny advisories book package static image clean
+.PHONY: quickstart test build lab deps check deny advisories fuzz book package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -47,6 +47,10 @@ deny:
 advisories:
 	./scripts/install-cargo-deny
 	./scripts/check-advisories
+
+# Looks for inputs on which what reads files and networks fails; docs/FUZZING.md says more. Needs a C++ compiler.
+fuzz:
+	./scripts/fuzz
 
 # The book of docs/book in target/book, with every link in it checked. mdBook is installed the first time, which takes minutes.
 book:

@@ -12,6 +12,8 @@ mod driver;
 mod error;
 mod fault;
 mod flow;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod memory;
 mod neighbour;
 mod outcome;

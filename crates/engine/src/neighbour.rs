@@ -160,7 +160,7 @@ fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
 }
 
 /// The hardware address that `frame` names for `wanted`.
-fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
+pub(crate) fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     if let Ok(arp) = Arp::parse(frame) {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }

@@ -16,6 +16,8 @@ pub mod udp;
 
 mod sys;
 
+#[doc(hidden)]
+pub use backend::fuzzing;
 pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use numa::NumaNode;
 pub use round_trip::round_trip_ns;

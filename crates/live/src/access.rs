@@ -1,7 +1,7 @@
 //! Who may read the page: whoever knows its token, by an address and not by a name, and nobody may change anything.
 
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// A refusal, in words.
 pub(crate) type Refusal = (StatusCode, &'static str);
@@ -32,8 +32,10 @@ fn is_address(host: &str) -> bool {
         Some((before, port)) if port.bytes().all(|octet| octet.is_ascii_digit()) && !before.ends_with(':') => before,
         _ => host,
     };
-    let bare = without_port.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok()
+    match without_port.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => without_port.eq_ignore_ascii_case("localhost") || without_port.parse::<IpAddr>().is_ok(),
+    }
 }
 
 /// Returns whether the request has the token: as the first part of its path, or for programs as `?t=` or `Authorization: Bearer`.
@@ -82,7 +84,15 @@ mod tests {
         for address in ["127.0.0.1:8219", "127.0.0.1", "localhost:8219", "[::1]:8219", "[2001:db8::1]"] {
             assert_eq!(by(address), None, "{address}");
         }
-        for name in ["evil.example:8219", "evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example"] {
+        for name in [
+            "evil.example:8219",
+            "evil.example",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example",
+            "[localhost]",
+            "[[::1]]:8219",
+        ] {
             assert_eq!(by(name), Some(403), "{name}");
         }
         assert_eq!(status(Method::GET, &format!("/{TOKEN}/"), &[]), Some(403), "no host at all");

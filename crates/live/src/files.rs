@@ -23,8 +23,7 @@ const PIECE: usize = 1 << 15;
 
 /// Answers with a file of the report; it holds no script, and none would be run.
 pub(crate) fn answer(directory: &Path, name: &str) -> Response {
-    let kind = KINDS.iter().find(|(end, _)| name.ends_with(end) && !name.starts_with('.') && !name.contains(['/', '\0']));
-    let opened = kind.and_then(|(_, kind)| Some((*kind, open(&directory.join(name))?)));
+    let opened = kind_of(name).and_then(|kind| Some((kind, open(&directory.join(name))?)));
     let Some((kind, file)) = opened else {
         return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
             .into_response();
@@ -32,6 +31,12 @@ pub(crate) fn answer(directory: &Path, name: &str) -> Response {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:";
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
     (headers, Body::from_stream(pieces(file))).into_response()
+}
+
+/// Returns the media type of a file of the report; `None` of any other file, and of what is no name of a file.
+pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
+    let is_name = !name.starts_with('.') && !name.contains(['/', '\0']);
+    KINDS.iter().find(|(end, _)| is_name && name.ends_with(end)).map(|(_, kind)| *kind)
 }
 
 /// Opens a file that can be read without waiting for anybody. What a link leads to is no file of the report.

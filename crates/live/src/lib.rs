@@ -7,6 +7,8 @@ mod access;
 mod connections;
 mod feed;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod metrics;
 mod page;
 mod server;

@@ -202,7 +202,7 @@ pub struct LinkFacts {
 impl LinkFacts {
     /// Octets of a frame of this size on the link, FCS included.
     pub fn octets(&self, size: FrameSize) -> u16 {
-        size.with_fcs(if self.is_ipv4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 }) + self.overhead
+        size.with_fcs(if self.is_ipv4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 }).saturating_add(self.overhead)
     }
 }
 

@@ -53,17 +53,17 @@ impl FrameSize {
     /// The largest size of RFC 8219 section 5.1.1.
     pub const MAXIMUM: Self = Self(9216);
 
-    /// Octets of the frame with FCS when it carries `version`.
+    /// Octets of the frame with FCS when it carries `version`; none where a file has a size that no plan may have.
     pub fn with_fcs(self, version: IpVersion) -> u16 {
         match version {
             IpVersion::Ipv6 => self.0,
-            IpVersion::Ipv4 => self.0 - 20,
+            IpVersion::Ipv4 => self.0.saturating_sub(20),
         }
     }
 
     /// Octets handed to the port (the FCS is the port's).
     pub fn without_fcs(self, version: IpVersion) -> u16 {
-        self.with_fcs(version) - 4
+        self.with_fcs(version).saturating_sub(4)
     }
 }
 

@@ -83,30 +83,48 @@ fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {
 }
 
 fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[&str]) -> Result<(), ParquetError> {
-    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(!cell.is_empty())).collect();
-    let some = || cells.iter().copied().filter(|cell| !cell.is_empty());
     match column {
         ColumnWriter::ByteArrayColumnWriter(column) => {
-            let texts: Vec<ByteArray> = some().map(ByteArray::from).collect();
+            let (texts, levels) = values(cells, |cell| Ok(Some(ByteArray::from(cell))))?;
             column.write_batch(&texts, Some(&levels), None)?;
         }
-        ColumnWriter::Int64ColumnWriter(column) if kind == ColumnKind::Time => {
-            let times: Result<Vec<i64>, _> =
-                some().map(|cell| parsed::<Timestamp>(cell).map(Timestamp::as_millisecond)).collect();
-            column.write_batch(&times?, Some(&levels), None)?;
-        }
         ColumnWriter::Int64ColumnWriter(column) => {
-            column.write_batch(&some().map(parsed).collect::<Result<Vec<i64>, _>>()?, Some(&levels), None)?;
+            let (numbers, levels) = values(cells, if kind == ColumnKind::Time { time } else { integer })?;
+            column.write_batch(&numbers, Some(&levels), None)?;
         }
         ColumnWriter::DoubleColumnWriter(column) => {
-            column.write_batch(&some().map(parsed).collect::<Result<Vec<f64>, _>>()?, Some(&levels), None)?;
+            let (numbers, levels) = values(cells, |cell| parsed(cell).map(Some))?;
+            column.write_batch(&numbers, Some(&levels), None)?;
         }
         ColumnWriter::BoolColumnWriter(column) => {
-            column.write_batch(&some().map(parsed).collect::<Result<Vec<bool>, _>>()?, Some(&levels), None)?;
+            let (truths, levels) = values(cells, |cell| parsed(cell).map(Some))?;
+            column.write_batch(&truths, Some(&levels), None)?;
         }
         _ => return Err(ParquetError::General("a column of a type that no table has".to_owned())),
     }
     Ok(())
+}
+
+/// Returns the values of the cells that have one, and for each cell whether it has.
+fn values<T>(
+    cells: &[&str],
+    read: impl Fn(&str) -> Result<Option<T>, ParquetError>,
+) -> Result<(Vec<T>, Vec<i16>), ParquetError> {
+    let read = |cell: &&str| if cell.is_empty() { Ok(None) } else { read(cell) };
+    let values = cells.iter().map(read).collect::<Result<Vec<Option<T>>, _>>()?;
+    let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
+    Ok((values.into_iter().flatten().collect(), levels))
+}
+
+/// Returns a time in milliseconds. That of a file which somebody has written may be any text, which is no value here.
+fn time(cell: &str) -> Result<Option<i64>, ParquetError> {
+    Ok(cell.parse().ok().map(Timestamp::as_millisecond))
+}
+
+/// Returns an integer. A count above those that the type has is no value here, and in `results.csv` it is.
+fn integer(cell: &str) -> Result<Option<i64>, ParquetError> {
+    let number: i128 = parsed(cell)?;
+    Ok(number.try_into().ok())
 }
 
 fn parsed<T: FromStr>(cell: &str) -> Result<T, ParquetError> {

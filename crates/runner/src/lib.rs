@@ -18,6 +18,8 @@ mod ends;
 mod error;
 mod feasible;
 pub mod follow;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod held;
 pub mod history;
 pub mod locks;

@@ -267,7 +267,7 @@ fn selected(selection: &Selection) -> Facts {
     Facts { selection: selection.clone(), ..Facts::default() }
 }
 
-fn line(record: &TrialRecord) -> Result<String> {
+pub(crate) fn line(record: &TrialRecord) -> Result<String> {
     Ok(serde_json::to_string(record)? + "\n")
 }
 
@@ -472,7 +472,7 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
 
 /// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
 /// only if its end is missing.
-fn records(text: &str, before: usize) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
+pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
     let mut records = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if !line.ends_with('\n') {

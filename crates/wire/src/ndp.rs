@@ -119,6 +119,8 @@ fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     if !checksum::is_right(ip.pseudo_header() + checksum::sum(message)) {
         return Err(WireError::Checksum { what: WHAT });
     }
+    // An answer would go to a group (RFC 4291 section 2.7).
+    must(!ip.src().is_multicast(), WHAT, "source's first octet", ip.src().octets()[0], "a unicast address")?;
     must(message[8] != 0xff, WHAT, "target's first octet", message[8], "a unicast address")?;
     Ok(kind)
 }

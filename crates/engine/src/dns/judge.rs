@@ -67,7 +67,7 @@ pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
 
 /// The short way: exactly one record after exactly the question. `None`: look closely.
 #[inline]
-fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<AnswerClass> {
+pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<AnswerClass> {
     let after = HEADER + question.len();
     let address = due.address?;
     // No error, nothing truncated, opcode QUERY; recursion desired is copied.
@@ -98,7 +98,7 @@ fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
 
 /// The long way.
 #[cold]
-fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
+pub(crate) fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
     let Ok(message) = Message::from_slice(reply) else { return MessageClass::Answer(AnswerClass::Malformed) };
     let rcode = message.header().rcode();
     match asks(message, question) {

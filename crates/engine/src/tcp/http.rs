@@ -11,11 +11,14 @@ use std::io::Write as _;
 /// Largest request head that is accepted, octets.
 const LONGEST_HEAD: usize = 1024;
 
+/// Digits of a key in a path.
+const KEY_DIGITS: usize = 16;
+
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HttpRequest {
+pub(crate) struct HttpRequest {
     /// The number that names the object.
     pub key: u64,
     /// True for `Connection: close`: the server closes after the response.
@@ -24,14 +27,14 @@ pub(super) struct HttpRequest {
 
 impl HttpRequest {
     /// Writes the request in place of what `out` holds.
-    pub(super) fn write(&self, host: impl Display, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, host: impl Display, out: &mut Vec<u8>) {
         out.clear();
         // Writing to memory cannot fail.
-        let _ = write!(out, "GET /{:016x} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", self.key, connection(self.closes));
+        let _ = write!(out, "GET /{:0KEY_DIGITS$x} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", self.key, connection(self.closes));
     }
 
     /// Writes the right response in place of what `out` holds; the object has `octets`.
-    pub(super) fn write_response(&self, octets: u32, out: &mut Vec<u8>) {
+    pub(crate) fn write_response(&self, octets: u32, out: &mut Vec<u8>) {
         out.clear();
         let _ = write!(
             out,
@@ -47,7 +50,9 @@ impl HttpRequest {
         let mut lines = head.split("\r\n");
         let path = lines.next()?.strip_prefix("GET /")?.strip_suffix(" HTTP/1.1")?;
         let closes = lines.any(|line| field(line, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close")));
-        Some(Self { key: u64::from_str_radix(path, 16).ok()?, closes })
+        // A number may have a sign and fewer digits, and a path of ours has not.
+        let is_ours = path.len() == KEY_DIGITS && path.bytes().all(|octet| octet.is_ascii_hexdigit());
+        is_ours.then(|| u64::from_str_radix(path, 16).ok())?.map(|key| Self { key, closes })
     }
 }
 
@@ -107,13 +112,13 @@ fn end_of_head(octets: &[u8]) -> Option<usize> {
 
 /// Reads the requests of one connection for the server.
 #[derive(Debug, Default)]
-pub(super) struct RequestReader {
+pub(crate) struct RequestReader {
     head: Head,
 }
 
 /// The result of taking a piece of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ParsedRequest {
+pub(crate) enum ParsedRequest {
     /// More is to come.
     Part,
     /// It is whole.
@@ -124,7 +129,7 @@ pub(super) enum ParsedRequest {
 
 impl RequestReader {
     /// Takes a piece. Our clients wait for the response, so that nothing may follow a request.
-    pub(super) fn take(&mut self, piece: &[u8]) -> ParsedRequest {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> ParsedRequest {
         match self.head.take(piece, HttpRequest::parse) {
             (HeadEnd::Open, _) => ParsedRequest::Part,
             (HeadEnd::At(end), Some(Some(request))) if end == piece.len() => ParsedRequest::Whole(request),
@@ -135,7 +140,7 @@ impl RequestReader {
 
 /// Reads one response for the client and verifies it: the status, the length, and every octet of the object.
 #[derive(Debug)]
-pub(super) struct ResponseReader {
+pub(crate) struct ResponseReader {
     key: u64,
     octets: u32,
     head: Head,
@@ -145,7 +150,7 @@ pub(super) struct ResponseReader {
 
 /// The result of taking a piece of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResponseProgress {
+pub(crate) enum ResponseProgress {
     /// Right so far.
     Part,
     /// Whole, and right in every octet.
@@ -156,12 +161,12 @@ pub(super) enum ResponseProgress {
 
 impl ResponseReader {
     /// Expects the object of `key`.
-    pub(super) fn new(key: u64, octets: u32) -> Self {
+    pub(crate) fn new(key: u64, octets: u32) -> Self {
         Self { key, octets, head: Head::default(), seen: None }
     }
 
     /// Takes a piece.
-    pub(super) fn take(&mut self, piece: &[u8]) -> ResponseProgress {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> ResponseProgress {
         let Some(seen) = self.seen else { return self.take_head(piece) };
         let left = self.octets - seen;
         if piece.len() as u64 > u64::from(left) {
@@ -196,7 +201,9 @@ fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
         return Err("a status other than 200");
     }
     let length = lines.find_map(|line| field(line, "content-length")).ok_or("no length")?;
-    if length.parse() == Ok(octets) { Ok(()) } else { Err("a length other than the object's") }
+    // RFC 9110 section 8.6: digits, and no sign.
+    let is_number = length.bytes().all(|octet| octet.is_ascii_digit());
+    if is_number && length.parse() == Ok(octets) { Ok(()) } else { Err("a length other than the object's") }
 }
 
 #[cfg(test)]
@@ -226,6 +233,14 @@ mod tests {
                 end => Err(end),
             })
             .unwrap_or_else(|end| end)
+    }
+
+    #[test]
+    fn a_number_with_a_sign_is_neither_a_key_nor_a_length() {
+        let mut reader = RequestReader::default();
+        assert_eq!(reader.take(b"GET /+0000000000005e7 HTTP/1.1\r\n\r\n"), ParsedRequest::Malformed);
+        assert_eq!(check_head(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n", 20), Ok(()));
+        assert!(check_head(b"HTTP/1.1 200 OK\r\nContent-Length: +20\r\n", 20).is_err());
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod connection_set;
 mod drive;
 mod error;
 mod fitness;
-mod http;
+pub(crate) mod http;
 mod kernel;
 mod server;
 mod settings;

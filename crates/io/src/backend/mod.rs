@@ -8,6 +8,8 @@ pub mod packet;
 mod turn;
 mod xdp;
 
+pub use memif::fuzzing;
+
 use crate::{BackendInfo, Port, PortError, PortOptions, PortRequest};
 use std::fmt;
 

@@ -33,7 +33,7 @@ impl LossScan {
     /// The rates at a frame size whose highest rate is `maximum`.
     pub fn rates_from(&self, maximum: FrameRate) -> Vec<FrameRate> {
         if self.rates.is_empty() {
-            return (1..=10).rev().map(|tenth| FrameRate((maximum.0 * tenth / 10).max(1))).collect();
+            return (1..=10).rev().map(|tenth| FrameRate((u128::from(maximum.0) * tenth / 10).max(1) as u64)).collect();
         }
         self.rates.clone()
     }

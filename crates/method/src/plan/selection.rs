@@ -92,12 +92,18 @@ impl Selection {
 
     /// The most repetitions of a point that the run makes.
     pub fn repetitions(&self, test: &Test, point: &Point) -> u32 {
-        (1..=test.repetitions.most()).filter(|&repetition| self.contains(point, repetition)).count() as u32
+        self.ordinal(point, test.repetitions.most())
     }
 
     /// The number of a repetition among those that the run makes of the point, from 1.
     pub fn ordinal(&self, point: &Point, repetition: u32) -> u32 {
-        (1..=repetition).filter(|&earlier| self.contains(point, earlier)).count() as u32
+        if self.is_all() || self.keys.contains(&MeasurementKey { point: point.clone(), repetition: None }) {
+            return repetition;
+        }
+        // Not one repetition after the other: a file may say that there are billions.
+        let is_of =
+            |key: &&MeasurementKey| key.point == *point && key.repetition.is_some_and(|of| (1..=repetition).contains(&of));
+        self.keys.iter().filter(is_of).count() as u32
     }
 
     /// Returns the plan with only what the run measures of it, for estimates.

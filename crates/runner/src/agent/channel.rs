@@ -146,7 +146,7 @@ fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state:
 }
 
 /// Returns the octets of a message, or `None` for a sign of life.
-fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     input.read_exact(&mut length)?;
     match u32::from_be_bytes(length) {

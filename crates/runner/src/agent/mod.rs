@@ -9,6 +9,7 @@ mod channel;
 mod clocks;
 mod connection;
 mod error;
+pub(crate) mod fuzzing;
 mod message;
 mod service;
 mod tester;

@@ -118,6 +118,12 @@ fn what_rfc_4861_says_to_discard_is_refused() {
 }
 
 #[test]
+fn a_question_from_a_group_is_refused_since_the_answer_would_go_to_all_of_it() {
+    let question = Solicitation::multicast(MAC_2, address("ff02::1"), address("2001:2::1"));
+    assert!(NdpMessage::parse(&question.to_frame()).is_err());
+}
+
+#[test]
 fn padding_after_the_message_is_tolerated() {
     let mut frame = hex(BRIEF_ANSWER);
     frame.extend([0xaa; 4]);
@@ -150,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_built_is_read_back(source: u128, asked in 0u128..(0xff << 120), mac: [u8; 6]) {
+    fn what_is_built_is_read_back(source in 0u128..(0xff << 120), asked in 0u128..(0xff << 120), mac: [u8; 6]) {
         let question = Solicitation::multicast(MacAddress(mac), (source | 1).into(), asked.into());
         prop_assert_eq!(NdpMessage::parse(&question.to_frame()), Ok(NdpMessage::Solicitation(question)));
     }

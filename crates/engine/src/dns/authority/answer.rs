@@ -61,8 +61,13 @@ impl Answerer {
     pub fn answer(&self, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
         match self.answer_at_once(query, out) {
             Some(answer) => answer,
-            None => message::answer(&self.records, query, out),
+            None => self.answer_in_general(query, out),
         }
+    }
+
+    /// Answers one message by the library.
+    pub(crate) fn answer_in_general(&self, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
+        message::answer(&self.records, query, out)
     }
 
     /// The answer to a query as they come by the hundred thousand; `None` of any other message.

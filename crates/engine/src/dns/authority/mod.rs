@@ -14,6 +14,7 @@ pub use answer::Answerer;
 pub use asked::AskedNames;
 pub use message::{Answer, MOST_OCTETS, QueryKind};
 pub use service::Service;
+pub(crate) use tcp::FramedMessages;
 pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
 

@@ -36,13 +36,19 @@ pub(super) struct OverTcp {
 
 struct QueryStream {
     stream: TcpStream,
-    /// Octets of queries that have not been answered.
-    queries: Vec<u8>,
-    /// Octets of answers that have not left.
-    answers: Vec<u8>,
+    messages: FramedMessages,
     /// The moment at which something last happened.
     alive: Instant,
     has_ended: bool,
+}
+
+/// The octets of a connection that are neither answered nor sent, whatever pieces they come in.
+#[derive(Default)]
+pub(crate) struct FramedMessages {
+    /// Octets of queries that have not been answered.
+    queries: Vec<u8>,
+    /// Octets of answers that have not left.
+    pub(crate) answers: Vec<u8>,
 }
 
 impl OverTcp {
@@ -92,7 +98,7 @@ impl OverTcp {
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registry: &Registry = self.poll.registry();
         if registry.register(&mut stream, Token(entry.key()), interest).is_ok() {
-            entry.insert(QueryStream { stream, queries: Vec::new(), answers: Vec::new(), alive: now, has_ended: false });
+            entry.insert(QueryStream { stream, messages: FramedMessages::default(), alive: now, has_ended: false });
         }
     }
 
@@ -111,15 +117,12 @@ impl QueryStream {
         let mut room = [0; 4096];
         loop {
             self.write()?;
-            if self.answers.len() > MOST_WAITING || self.has_ended {
+            if self.messages.answers.len() > MOST_WAITING || self.has_ended {
                 return Ok(());
             }
             match self.stream.read(&mut room) {
                 Ok(0) => self.has_ended = true,
-                Ok(octets) => {
-                    self.queries.extend_from_slice(&room[..octets]);
-                    self.answer(answerer, counts);
-                }
+                Ok(octets) => self.messages.take(&room[..octets], answerer, counts),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -127,8 +130,27 @@ impl QueryStream {
         }
     }
 
-    /// Answers every query that is there as a whole.
-    fn answer(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) {
+    fn write(&mut self) -> io::Result<()> {
+        while !self.messages.answers.is_empty() {
+            match self.stream.write(&self.messages.answers) {
+                Ok(octets) => drop(self.messages.answers.drain(..octets)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.has_ended && self.messages.answers.is_empty()
+    }
+}
+
+impl FramedMessages {
+    /// Takes the next octets, and answers every query that is there as a whole.
+    pub(crate) fn take(&mut self, octets: &[u8], answerer: &Answerer, counts: &mut AuthorityCounts) {
+        self.queries.extend_from_slice(octets);
         let (mut at, mut room) = (0, [0; MOST_OCTETS]);
         while let Some((query, end)) = framed(&self.queries[at..]) {
             let answer = answerer.answer(query, &mut room);
@@ -141,22 +163,6 @@ impl QueryStream {
             at += end;
         }
         self.queries.drain(..at);
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        while !self.answers.is_empty() {
-            match self.stream.write(&self.answers) {
-                Ok(octets) => drop(self.answers.drain(..octets)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn is_done(&self) -> bool {
-        self.has_ended && self.answers.is_empty()
     }
 }
 

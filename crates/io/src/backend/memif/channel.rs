@@ -36,7 +36,11 @@ impl ControlChannel {
             _ if is_time_over(&source) => MemifError::Silent { awaited: "HELLO", seconds: STEP_LIMIT.as_secs() },
             _ => MemifError::System { what: "connect to the socket", source },
         })?;
-        Ok(Self { socket, gone: OnceLock::new() })
+        Ok(Self::of_socket(socket))
+    }
+
+    pub(super) fn of_socket(socket: OwnedFd) -> Self {
+        Self { socket, gone: OnceLock::new() }
     }
 
     /// Waits for the only client at `path`. The socket's file is removed again.
@@ -46,7 +50,7 @@ impl ControlChannel {
             io::ErrorKind::TimedOut => MemifError::NobodyCame { path: path.to_owned(), seconds: CONNECT_LIMIT.as_secs() },
             _ => MemifError::System { what: "accept a connection", source },
         })?;
-        Ok(Self { socket, gone: OnceLock::new() })
+        Ok(Self::of_socket(socket))
     }
 
     /// Sends a message, with a descriptor if one is given. A peer that has closed its end may have said why: that is found by the next

@@ -54,7 +54,11 @@ pub(super) struct RegionLayout {
 }
 
 impl RegionLayout {
-    fn ring(self, nth: usize) -> RingPlace {
+    pub(super) fn new(buffers: ClientBuffers, log2_ring: u8) -> Self {
+        Self { buffers, log2_ring }
+    }
+
+    pub(super) fn ring(self, nth: usize) -> RingPlace {
         RingPlace { region: 0, offset: (nth * RingPlace::octets(self.log2_ring)) as u32, log2_size: self.log2_ring }
     }
 
@@ -144,7 +148,7 @@ fn offer_memory(
     if !(offer.min_version..=offer.max_version).contains(&VERSION) {
         return Err(MemifError::Version { min: offer.min_version, max: offer.max_version });
     }
-    let layout = RegionLayout { buffers, log2_ring: LOG2_RING.min(offer.max_log2_ring) };
+    let layout = RegionLayout::new(buffers, LOG2_RING.min(offer.max_log2_ring));
     if layout.log2_ring == 0 {
         return Err(MemifError::broken("it allows no ring of more than one frame"));
     }

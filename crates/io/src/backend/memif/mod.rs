@@ -7,6 +7,8 @@
 mod address;
 mod channel;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod handshake;
 mod memory;
 mod message;

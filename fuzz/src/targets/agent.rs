@@ -1,0 +1,15 @@
+//! What the two machines of a tester say to each other, in messages with their lengths.
+
+use crate::input::Input;
+use sixbench_runner::fuzzing::read_agent_messages;
+
+/// The first octet says whether the rest is one message, whose length is put before it, or the octets of a connection.
+pub(crate) fn run(octets: &[u8]) {
+    let mut input = Input(octets);
+    if input.octet() & 1 == 0 {
+        read_agent_messages(input.0);
+        return;
+    }
+    let length = (input.0.len() as u32).to_be_bytes();
+    assert!(read_agent_messages(&[&length, input.0].concat()) <= 2);
+}

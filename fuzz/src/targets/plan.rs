@@ -1,0 +1,38 @@
+//! Plan files and traffic profiles. A mistake has a place; a plan is the same when it is resolved, written and read again, and can be described.
+
+use sixbench_plan::{links_of, load, recipe_directories, resolved, traffic_profile};
+use sixbench_testbed::Library;
+use std::path::Path;
+use std::sync::LazyLock;
+
+pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::load::<&Path>(&[]).expect("the recipes of sixbench"));
+
+/// The text of a plan file.
+pub(crate) fn run(octets: &[u8]) {
+    let Ok(source) = std::str::from_utf8(octets) else { return };
+    recipe_directories(source);
+    let links = links_of(source);
+    match load(source, &LIBRARY) {
+        Err(mistakes) => super::check_mistakes(source, &mistakes),
+        Ok(loaded) => {
+            assert_eq!(loaded.links, links, "the links of the same plan");
+            // It simulates whole searches.
+            if super::is_sampled(source) {
+                assert!(!sixbench_plan::description::describe(&loaded.plan, true).is_empty());
+            }
+            // TOML has no numbers above 2^63 - 1: then a run does not begin.
+            if let Ok(text) = resolved::write(&loaded.plan, source, "recipes") {
+                assert_eq!(load(&text, &LIBRARY).as_ref(), Ok(&loaded), "{text}");
+            }
+        }
+    }
+}
+
+/// The text of a traffic profile.
+pub(crate) fn run_traffic_profile(octets: &[u8]) {
+    let Ok(source) = std::str::from_utf8(octets) else { return };
+    match traffic_profile::read(source) {
+        Err(mistakes) => super::check_mistakes(source, &mistakes),
+        Ok(traffic) => assert!((0.0..=1.0).contains(&traffic.native_ipv6.value) && !traffic.title.is_empty(), "{traffic:?}"),
+    }
+}

@@ -1,0 +1,49 @@
+//! Recipes. One that is taken is the same when it is written and read again, names no file outside of its directory, and its frames are found right.
+
+use super::plan::LIBRARY;
+use sixbench_engine::fuzzing::FrameJudge;
+use sixbench_method::names::RECIPE;
+use sixbench_method::record::CodeOrigin;
+use sixbench_runner::profile::{Job, job};
+use sixbench_testbed::{Library, Recipe};
+
+/// The text of a recipe.
+pub(crate) fn run(octets: &[u8]) {
+    let Ok(text) = std::str::from_utf8(octets) else { return };
+    // Only a recipe that is made of others needs them, and they take time to copy.
+    let is_made = ["base", "chain", "take"].iter().any(|key| text.contains(key));
+    let others = if is_made { LIBRARY.clone() } else { Library::default() };
+    match others.clone().with_texts(vec![("r.toml".to_owned(), text.to_owned())], CodeOrigin::Plan) {
+        Err(error) => assert!(error.to_string().contains("r.toml"), "{error}"),
+        Ok(library) => library
+            .iter()
+            .filter(|recipe| others.get(&recipe.name) != Some(recipe))
+            .for_each(|recipe| check(recipe, &library, &others)),
+    }
+}
+
+fn check(recipe: &Recipe, library: &Library, others: &Library) {
+    assert_eq!(RECIPE.check(&recipe.name), Ok(()));
+    assert!(recipe.files.iter().all(|file| !file.path.starts_with('/') && !file.path.split('/').any(|part| part == "..")));
+    let files = recipe.to_files().expect("a recipe can be written");
+    let again = others.clone().with_texts(files, CodeOrigin::Plan).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.get(&recipe.name), Some(recipe));
+    recipe.forbidden_destinations();
+    assert!(!recipe.honest_title().is_empty());
+    check_frames(recipe, library);
+}
+
+/// Checks that the frames of a test of it, where one is possible, are those that the tester waits for.
+fn check_frames(recipe: &Recipe, library: &Library) {
+    let plan = format!(
+        "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"{}\"\nmeasure = \"throughput\"\nframe-sizes = [84]\n",
+        recipe.name
+    );
+    let Ok(loaded) = sixbench_plan::load(&plan, library) else { return };
+    let test = &loaded.plan.tests[0];
+    let Ok(Job::Frames(profile, _)) = job(recipe, test, test.frame_sizes[0], 42, loaded.plan.trial) else { return };
+    for mut judge in FrameJudge::all(&profile) {
+        let frame = judge.frame(5, 1_000_000_000);
+        assert!(judge.judge(&frame).is_some(), "its own frame is not right: {frame:02x?}");
+    }
+}

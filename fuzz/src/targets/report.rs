@@ -1,0 +1,179 @@
+//! The report of a run whose files somebody has changed: any number, text or list of its plan, its records and its facts may be another one, as long as
+//! they can still be read. There must be a report of it.
+
+use crate::input::Input;
+use serde_json::Value;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{Facts, TrialRecord};
+use sixbench_method::replay;
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
+use sixbench_method::terms::FrameRate;
+use sixbench_report::{Document, Input as ReportInput};
+use sixbench_runner::perform_with;
+use std::sync::LazyLock;
+
+const PLAN: &str = include_str!("report/plan.toml");
+const FACTS: &str = include_str!("report/facts.json");
+
+/// A run as it was made.
+pub(super) struct SampleRun {
+    pub(super) plan: Plan,
+    documents: Documents,
+}
+
+/// The files of a run as JSON has them.
+#[derive(Clone)]
+struct Documents {
+    plan: Value,
+    facts: Value,
+    records: Vec<Value>,
+}
+
+static SAMPLE: LazyLock<SampleRun> = LazyLock::new(make);
+
+/// Returns the sample run, which is made once.
+pub(super) fn sample() -> &'static SampleRun {
+    &SAMPLE
+}
+
+fn make() -> SampleRun {
+    let plan = sixbench_plan::load(PLAN, &super::plan::LIBRARY);
+    let plan = plan.unwrap_or_else(|mistakes| panic!("{}", sixbench_plan::render("plan", PLAN, &mistakes, false))).plan;
+    let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(3_000), plan.seed);
+    let Ok(records) = perform_with(&plan, &mut device, &mut |_| ());
+    let facts: Facts = serde_json::from_str(FACTS).expect("facts");
+    let documents = Documents {
+        plan: serde_json::to_value(&plan).expect("JSON"),
+        facts: serde_json::to_value(&facts).expect("JSON"),
+        records: records.iter().map(|record| serde_json::to_value(record).expect("JSON")).collect(),
+    };
+    SampleRun { plan, documents }
+}
+
+/// The first octet chooses what is written; changes follow, each with its place.
+pub(crate) fn run(octets: &[u8]) {
+    let mut input = Input(octets);
+    let what = input.octet();
+    let mut documents = sample().documents.clone();
+    while !input.0.is_empty() && !documents.records.is_empty() {
+        change(&mut documents, &mut input);
+    }
+    let plan = serde_json::from_value::<Plan>(documents.plan);
+    let facts = serde_json::from_value::<Facts>(documents.facts);
+    let records: Result<Vec<TrialRecord>, _> = documents.records.into_iter().map(serde_json::from_value).collect();
+    if let (Ok(plan), Ok(facts), Ok(records)) = (plan, facts, records) {
+        write(what, &plan, &facts, &records);
+    }
+}
+
+fn change(documents: &mut Documents, input: &mut Input<'_>) {
+    let count = documents.records.len();
+    let nth = input.below(count);
+    match input.octet() % 8 {
+        0 => change_value(&mut documents.plan, input),
+        1 => change_value(&mut documents.facts, input),
+        2 => drop(documents.records.remove(nth)),
+        3 => documents.records.push(documents.records[nth].clone()),
+        4 => documents.records.truncate(nth),
+        _ => change_value(&mut documents.records[nth], input),
+    }
+}
+
+fn change_value(document: &mut Value, input: &mut Input<'_>) {
+    let mut left = input.below(leaves(document).max(1));
+    if let Some(leaf) = leaf(document, &mut left) {
+        *leaf = value(leaf, input);
+    }
+}
+
+/// Returns whether a value has none within it.
+fn is_leaf(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => true,
+    }
+}
+
+/// Returns the number of values in a document that have none within them.
+fn leaves(value: &Value) -> usize {
+    match value {
+        _ if is_leaf(value) => 1,
+        Value::Array(items) => items.iter().map(leaves).sum(),
+        Value::Object(fields) => fields.values().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+/// Returns the leaf of this number.
+fn leaf<'v>(value: &'v mut Value, left: &mut usize) -> Option<&'v mut Value> {
+    if is_leaf(value) {
+        let is_it = *left == 0;
+        *left = left.saturating_sub(1);
+        return is_it.then_some(value);
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().find_map(|item| leaf(item, left)),
+        Value::Object(fields) => fields.values_mut().find_map(|field| leaf(field, left)),
+        _ => None,
+    }
+}
+
+/// Returns another value in place of this one, mostly of its kind.
+fn value(old: &Value, input: &mut Input<'_>) -> Value {
+    const NUMBERS: [u64; 12] =
+        [0, 1, 2, 3, 100, 65_535, 1 << 31, u32::MAX as u64, 1 << 53, i64::MAX as u64, u64::MAX - 1, u64::MAX];
+    const FLOATS: [f64; 8] = [0.0, -1.0, 0.5, 1.5, 1e-300, 1e300, -1e300, 1e19];
+    let how = input.octet();
+    match old {
+        Value::Number(number) if number.is_u64() && how & 1 == 0 => NUMBERS[usize::from(how >> 1) % NUMBERS.len()].into(),
+        Value::Number(number) if number.is_u64() => input.u64().into(),
+        Value::Number(_) => FLOATS[usize::from(how) % FLOATS.len()].into(),
+        Value::String(_) => String::from_utf8_lossy(input.piece()).into(),
+        Value::Bool(is_so) => (!is_so).into(),
+        _ => Value::Null,
+    }
+}
+
+/// The files of a report; the last two are figures, and tables of Parquet.
+const FILES: [&str; 14] = [
+    "report.html",
+    "results.csv",
+    "points.csv",
+    "results-values.csv",
+    "results-scaling.csv",
+    "results.tex",
+    "results.md",
+    "methods.tex",
+    "results.json",
+    "junit.xml",
+    "bencher.json",
+    "benchmark-bigger.json",
+    "figures",
+    "parquet",
+];
+
+fn write(what: u8, plan: &Plan, facts: &Facts, records: &[TrialRecord]) {
+    let outcomes = replay::outcomes(plan, records);
+    let input = ReportInput {
+        plan,
+        records,
+        outcomes: &outcomes,
+        facts,
+        commands: "",
+        generated: "today",
+        interrupted: what & 1 != 0,
+        rfc_budget: None,
+    };
+    // Records of a newer format are refused.
+    let Ok(document) = Document::new(&input) else { return };
+    if what & 0x80 != 0 {
+        assert!(!document.terminal(100, false).is_empty());
+        return;
+    }
+    match FILES[usize::from(what >> 1 & 0x3f) % FILES.len()] {
+        "figures" => assert!(document.figures().all(|(name, text)| !name.is_empty() && text.contains("<svg"))),
+        "parquet" => assert_eq!(document.parquet_files().map(|files| files.len()).map_err(|error| error.to_string()), Ok(3)),
+        name => assert_eq!(document.file(name).map(drop).map_err(|error| error.to_string()), Ok(()), "{name}"),
+    }
+}

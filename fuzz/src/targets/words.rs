@@ -1,0 +1,90 @@
+//! Names and values that go into commands. Words that are quoted are the same words to a shell, as the crate shlex reads them; a name that is taken is one
+//! plain word, no option and no path; what is read of a text is the same when it is written and read again.
+
+use crate::input::Input;
+use sixbench_io::PortSpec;
+use sixbench_method::names::{HOST, INTERFACE, NameRule, RECIPE, RESOLVED_TEST, TEST, check_title};
+use sixbench_method::plan::{Names, checked_domain};
+use sixbench_method::text::{is_control, visible};
+use sixbench_method::units;
+use sixbench_testbed::quoted;
+use sixbench_wire::{MacAddress, Prefix4, Prefix6, Prefix6052};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// The first octet says whether one text follows, or words that are separated by zeros.
+pub(crate) fn run(octets: &[u8]) {
+    let mut input = Input(octets);
+    let how = input.octet();
+    let text = String::from_utf8_lossy(input.0);
+    match how % 3 {
+        0 => check_quoted(&text),
+        1 => check_names(&text),
+        _ => check_values(&text),
+    }
+}
+
+fn check_quoted(text: &str) {
+    let words: Vec<String> = text.split('\0').map(str::to_owned).collect();
+    let line = quoted(&words);
+    assert_eq!(shlex::split(&line).as_ref(), Some(&words), "{line}");
+    // A line within a line, as ssh has it.
+    assert_eq!(shlex::split(&quoted(std::slice::from_ref(&line))), Some(vec![line]));
+}
+
+fn check_names(text: &str) {
+    let rules: [(NameRule, &str); 5] = [(RECIPE, ""), (TEST, ""), (RESOLVED_TEST, ""), (INTERFACE, ""), (HOST, "[]%")];
+    for (rule, quoted_signs) in rules {
+        match rule.check(text) {
+            Ok(()) => {
+                let is_plain = quoted(&[text.to_owned()]) == text || text.contains(|c| quoted_signs.contains(c));
+                assert!(
+                    is_plain && !text.is_empty() && !text.starts_with(['-', '.']) && !text.contains(['/', '\n', ' ', '$', '`'])
+                );
+            }
+            Err(words) => assert!(words.contains("expected") && !words.contains(is_control), "{words}"),
+        }
+    }
+    if check_title(text).is_ok() {
+        assert!(!text.contains(is_control) && text.chars().count() <= 200);
+    }
+    assert!(!visible(text).contains(is_control));
+    if let Ok(domain) = checked_domain(text) {
+        assert_eq!(quoted(std::slice::from_ref(&domain)), domain, "a domain goes into configuration files");
+    }
+    PortSpec::parse(text);
+}
+
+fn check_values(text: &str) {
+    is_same::<MacAddress>(text);
+    is_same::<Prefix4>(text);
+    is_same::<Prefix6>(text);
+    is_same::<Prefix6052>(text);
+    is_same::<Names>(text);
+    for number in [units::percent, units::octets, units::ratio, units::signed_ns] {
+        assert!(number(text).is_ok_and(f64::is_finite) || number(text).is_err(), "{text}");
+    }
+    if let Ok(ns) = units::duration_ns(text) {
+        assert!(!units::show_ns(ns).is_empty());
+    }
+    if let Ok(rate) = units::rate(text) {
+        assert!(!units::show_rate(rate).is_empty());
+    }
+    if let Ok((first, last)) = units::range(text) {
+        assert!(first <= last, "{text}");
+    }
+    let numbers = [units::bit_rate, units::bits_per_second, units::dns_timeout, units::connections, units::frames];
+    for number in numbers {
+        assert!(number(text).map_or_else(|error| error.contains(text), |_| true), "{text}");
+    }
+    let shares = [units::loss(text).map(drop), units::background(text).map(drop), units::whole_percent(text).map(drop)];
+    let others = [units::frame_size(text).map(drop), units::ttl_s(text).map(drop)];
+    assert!(shares.iter().chain(&others).flat_map(|read| read.as_ref().err()).all(|error| !error.is_empty()), "{text}");
+}
+
+/// Checks that a value that was read is the same when it is written and read again.
+fn is_same<T: FromStr<Err: std::fmt::Debug> + Display + PartialEq + std::fmt::Debug>(text: &str) {
+    if let Ok(value) = text.parse::<T>() {
+        assert_eq!(value.to_string().parse::<T>().as_ref().ok(), Some(&value), "{text}");
+    }
+}
