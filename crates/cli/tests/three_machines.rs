@@ -187,6 +187,10 @@ fn what_cannot_work_on_the_machine_of_the_authority_is_told_before_anything_is_t
     let whole = rig.plan(&rig.installed(), SERVER);
     let with =
         |from: &str, to: &str| rig.scratch.write("other.toml", &fs::read_to_string(&whole).expect("a plan").replace(from, to));
+    let twice = rig.run(&with("ssh:second", "ssh:10.99.0.2"), &rig.scratch.path("results"));
+    let error = text(&twice.stderr);
+    assert_eq!(twice.status.code(), Some(2), "{error}");
+    assert!(error.contains("10.99.0.2 is a machine that the plan names twice"), "{error}");
     let absent = with(&format!("self-test = \"{}\"", FAR[1]), "self-test = \"none0\"");
     refused(&absent, &["interface none0 of second does not exist; name another in [testbed.authority]"]);
     let mut taken = Command::new("ip");
@@ -249,25 +253,4 @@ fn a_machine_that_reboots_in_the_middle_ends_the_run_which_can_be_resumed() {
     assert_ran(&resumed);
     assert!(records(&results).len() > before, "{}", text(&resumed.stderr));
     rig.assert_all_is_as_before();
-}
-
-#[test]
-#[ignore = "takes more than a minute: ssh gives a connection up, and the other end waits for signs of life"]
-fn a_connection_that_hangs_ends_the_run_and_leaves_both_machines_as_they_were() {
-    let (_guard, rig) = (ONE_AT_A_TIME.lock(), Rig::build("hang"));
-    let results = rig.scratch.path("results");
-    let plan = rig.plan(&rig.installed(), &ROUTER.replace("repetitions = 3", "repetitions = 1000"));
-    let mut child = start_in(rig.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
-    wait_until(&mut child, "first trial", || !records(&results).is_empty());
-    let link = |state: &str| rig.room.near.shell().line(&format!("ip link set mgmt1 {state}")).expect("a link");
-    // Nothing is closed: what is sent is lost.
-    link("down");
-    let output = child.wait_with_output().expect("ended");
-    let error = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("the connection to second is lost") && error.contains("kept in"), "{error}");
-    // Waits for a minute, and so does the machine: it may be a little later.
-    std::thread::sleep(std::time::Duration::from_secs(30));
-    rig.assert_all_is_as_before();
-    link("up");
 }

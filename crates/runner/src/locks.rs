@@ -7,7 +7,7 @@ mod holder;
 pub use holder::{LockError, LockHolder};
 
 use super::cores::cores;
-use super::error::RunError;
+use super::error::{PlanError, RunError};
 use super::origin::now;
 use super::stop;
 use holder::VARIABLE;
@@ -106,6 +106,10 @@ fn with_machines(
         let name = name.to_owned();
         match attempt? {
             LockAttempt::Taken(lock) => locks.machines.push(lock),
+            LockAttempt::Held(by) if by == text => {
+                let text = format!("{name} is a machine that the plan names twice: each needs a machine of its own");
+                return Err(PlanError(text).into());
+            }
             LockAttempt::Held(by) => {
                 return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
             }
