@@ -4,7 +4,6 @@ use crate::comparison::Subject;
 use crate::gate::Gate;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Expectation, Measure, Plan, Test};
-use crate::search::Limit;
 use crate::stats;
 use crate::terms::{Direction, FrameSize};
 
@@ -84,14 +83,9 @@ impl<'a> PointRepetitions<'a, '_> {
     }
 
     fn rate(&self) -> Option<Median> {
-        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| {
-            match (found.lower, found.limit) {
-                (Some(rate), Limit::Dut) => (rate.0 as f64, rate.0 as f64),
-                (Some(rate), Limit::Tester | Limit::Maximum | Limit::Disturbed) => (rate.0 as f64, f64::INFINITY),
-                (None, Limit::Tester | Limit::Disturbed) => (f64::NEG_INFINITY, f64::INFINITY),
-                // Nothing passed.
-                (None, Limit::Dut | Limit::Maximum) => (0.0, 0.0),
-            }
+        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| match found.value() {
+            Some(rate) => (rate.value, if rate.is_bound { f64::INFINITY } else { rate.value }),
+            None => (f64::NEG_INFINITY, f64::INFINITY),
         });
         Median::of(&known.collect::<Vec<Known>>())
     }
@@ -170,7 +164,7 @@ mod tests {
     use super::*;
     use crate::measures::Value;
     use crate::plan::{Load, PdvStream, Point, Profile};
-    use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
+    use crate::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio};
     use crate::trial::TrialSettings;
 

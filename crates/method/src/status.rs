@@ -9,7 +9,6 @@ use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
 use crate::record::{Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point};
 use crate::replay::replay;
-use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use schemars::JsonSchema;
@@ -139,10 +138,7 @@ pub fn planned_points<'a>(
 /// `trials` are the trials of this repetition; a capacity of zero is told by the last of them alone.
 pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
     if test.measure.is_searched_rate() {
-        return outcome
-            .brackets
-            .first()
-            .is_some_and(|bracket| bracket.lower.is_some() || !matches!(bracket.limit, Limit::Tester | Limit::Disturbed));
+        return outcome.brackets.first().is_some_and(|bracket| bracket.value().is_some());
     }
     outcome.values.iter().any(|value| is_own(value.quantity)) || is_capacity_of_zero(test, goal, trials)
 }
@@ -240,9 +236,4 @@ impl Stop {
             Some(Some(Ending::Complete)) | None => Self::Unknown,
         }
     }
-}
-
-/// Returns whether something keeps the number of a search from being known to be the DUT's.
-fn open_bracket(bracket: &Bracket) -> bool {
-    bracket.lower.is_some() && bracket.limit != Limit::Dut
 }

@@ -3,20 +3,16 @@
 
 use crate::measures::{LoadSource, Outcome, SearchRef};
 use crate::plan::{Measure, Plan, Point, Test};
-use crate::search::{Bracket, Limit};
-use crate::stats::{self, Censored};
+use crate::stats::{self, Censored, CensoredValue};
 use crate::terms::FrameRate;
 
 /// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
-    let found: Vec<(SearchRef, Bracket)> = points(plan, point)
+    let found: Vec<(SearchRef, CensoredValue)> = points(plan, point)
         .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source))
-        .filter_map(|outcome| Some((search(outcome), *outcome.brackets.first()?)))
-        .filter(|(_, bracket)| bracket.lower.is_some() || bracket.limit == Limit::Dut)
+        .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.value()?)))
         .collect();
-    // A search in which the DUT lost even at the lowest load has found nothing that is forwarded: zero, as in the throughput itself.
-    let rate = |bracket: &Bracket| (bracket.lower.map_or(0.0, |rate| rate.0 as f64), bracket.limit != Limit::Dut);
-    let rates: Censored = found.iter().map(|(_, bracket)| rate(bracket)).collect();
+    let rates: Censored = found.iter().map(|(_, rate)| *rate).collect();
     let throughput = stats::median(rates.values()).filter(|rate| *rate >= 1.0)?;
     let is_at_least = rates.is_median_open();
     let searches = found.into_iter().map(|(search, _)| search).collect();

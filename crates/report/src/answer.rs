@@ -142,7 +142,7 @@ fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
 }
 
 fn is_below_minimum(bracket: &Bracket) -> bool {
-    bracket.lower.is_none() && !matches!(bracket.limit, Limit::Tester | Limit::Disturbed)
+    bracket.lower.is_none() && bracket.value().is_some()
 }
 
 fn is_ended_by_device(outcome: &Outcome, quantity: Option<Quantity>) -> bool {

@@ -147,9 +147,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     };
     match bracket.lower {
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
-        None if matches!(bracket.limit, Limit::Tester | Limit::Disturbed) => {
-            format!("no result{goal}: no trial gave information about the device")
-        }
+        None if bracket.value().is_none() => format!("no result{goal}: no trial gave information about the device"),
         None => format!("nothing passed{goal}"),
     }
 }

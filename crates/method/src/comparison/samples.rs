@@ -3,8 +3,7 @@
 use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
-use crate::search::Limit;
-use crate::stats::{Censored, median};
+use crate::stats::{Censored, CensoredValue, median};
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
@@ -28,8 +27,8 @@ impl Sample {
         Self { subject, values: Censored::default(), repetitions: Vec::new(), ceilings: Vec::new(), runs: Vec::new() }
     }
 
-    fn push(&mut self, repetition: u32, (value, is_bound): (f64, bool), ceiling: f64) {
-        self.values.push(value, is_bound);
+    fn push(&mut self, repetition: u32, value: CensoredValue, ceiling: f64) {
+        self.values.push(value);
         self.repetitions.push(repetition);
         self.ceilings.push(ceiling);
     }
@@ -58,19 +57,13 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         // What a later stage is measured at is no result of its own.
         let found = outcome.brackets.iter().filter(|_| test.measure.is_searched_rate());
         for bracket in found {
-            let rate = match (bracket.lower, bracket.limit) {
-                (Some(rate), _) => rate.0 as f64,
-                // The tester was unfit at every load: that says nothing of the device.
-                (None, Limit::Tester | Limit::Disturbed) => continue,
-                (None, _) => 0.0,
-            };
-            let is_bound = bracket.lower.is_some() && bracket.limit != Limit::Dut;
+            let Some(rate) = bracket.value() else { continue };
             add(
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),
                 Subject::rate(&test.measure, bracket.goal),
-                (rate, is_bound),
-                bracket.upper.map_or(rate, |upper| upper.0 as f64),
+                rate,
+                bracket.upper.map_or(rate.value, |upper| upper.0 as f64),
             );
         }
         // The numbers held on the way to a capacity are the steps of a search, no sample.
@@ -78,7 +71,8 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
             let subject = Subject::Value(value.quantity, value.direction, load);
-            add(outcome.repetition, key, subject, (value.value, value.is_at_least), value.value);
+            let of_value = CensoredValue { value: value.value, is_bound: value.is_at_least };
+            add(outcome.repetition, key, subject, of_value, value.value);
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
@@ -97,7 +91,7 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
         for (key, of_run) in samples(test, outcomes) {
             let (Some(value), Some(ceiling)) = (median(of_run.values.values()), median(&of_run.ceilings)) else { continue };
             let sample = all.entry(key).or_insert_with(|| Sample::new(of_run.subject));
-            sample.push(number, (value, of_run.values.is_median_open()), ceiling);
+            sample.push(number, CensoredValue { value, is_bound: of_run.values.is_median_open() }, ceiling);
             sample.runs.push(of_run.values.values().to_vec());
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Measure, Value};
 use crate::plan::Point;
-use crate::search::{Bracket, Limit};
+use crate::search::Bracket;
 use crate::terms::FrameRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,7 @@ impl Outcome {
     /// Returns whether it has no result because the tester never managed a valid trial.
     pub fn is_unfit(&self, measure: &Measure) -> bool {
         let bracket = self.brackets.first();
-        let searched_in_vain =
-            bracket.is_some_and(|b| b.lower.is_none() && matches!(b.limit, Limit::Tester | Limit::Disturbed));
+        let searched_in_vain = bracket.is_some_and(|bracket| bracket.value().is_none());
         let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
         let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
         searched_in_vain || (is_without_value && has_a_load)

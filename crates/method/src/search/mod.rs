@@ -1,6 +1,7 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
+use crate::stats::CensoredValue;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use schemars::JsonSchema;
@@ -148,6 +149,19 @@ pub struct Bracket {
     pub upper: Option<FrameRate>,
     /// The reason why the result is not higher.
     pub limit: Limit,
+}
+
+impl Bracket {
+    /// Returns the rate that the search found, frames per second per direction, as a value of a sample: a bound where something else than the DUT kept
+    /// it from being higher, and 0 where the DUT lost frames even at the lowest load. `None` where no trial says anything of the DUT, as the
+    /// tester fell short, or others disturbed, at every load.
+    pub fn value(&self) -> Option<CensoredValue> {
+        match (self.lower, self.limit) {
+            (Some(rate), limit) => Some(CensoredValue { value: rate.0 as f64, is_bound: limit != Limit::Dut }),
+            (None, Limit::Tester | Limit::Disturbed) => None,
+            (None, Limit::Dut | Limit::Maximum) => Some(CensoredValue { value: 0.0, is_bound: false }),
+        }
+    }
 }
 
 /// The reason why a result is not higher.

@@ -10,6 +10,15 @@ pub struct Censored {
     highest: Vec<f64>,
 }
 
+/// One value of such a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CensoredValue {
+    /// The value.
+    pub value: f64,
+    /// True if it may be higher in truth.
+    pub is_bound: bool,
+}
+
 /// What two samples with lower bounds allow to be claimed of B and A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CensoredTest {
@@ -20,8 +29,8 @@ pub struct CensoredTest {
 }
 
 impl Censored {
-    /// Adds a value; `is_bound` if it may be higher in truth.
-    pub fn push(&mut self, value: f64, is_bound: bool) {
+    /// Adds a value.
+    pub fn push(&mut self, CensoredValue { value, is_bound }: CensoredValue) {
         self.lowest.push(value);
         self.highest.push(if is_bound { f64::INFINITY } else { value });
     }
@@ -61,10 +70,10 @@ impl Censored {
     }
 }
 
-impl FromIterator<(f64, bool)> for Censored {
-    fn from_iter<I: IntoIterator<Item = (f64, bool)>>(values: I) -> Self {
-        values.into_iter().fold(Self::default(), |mut sample, (value, is_bound)| {
-            sample.push(value, is_bound);
+impl FromIterator<CensoredValue> for Censored {
+    fn from_iter<I: IntoIterator<Item = CensoredValue>>(values: I) -> Self {
+        values.into_iter().fold(Self::default(), |mut sample, value| {
+            sample.push(value);
             sample
         })
     }
@@ -100,7 +109,8 @@ mod tests {
     }
 
     fn sample(values: &[f64], bounds: &[usize]) -> Censored {
-        values.iter().enumerate().map(|(index, value)| (*value, bounds.contains(&index))).collect()
+        let of = |(index, &value): (usize, &f64)| CensoredValue { value, is_bound: bounds.contains(&index) };
+        values.iter().enumerate().map(of).collect()
     }
 
     #[test]
@@ -143,7 +153,8 @@ mod tests {
         let mut draw = |mean: f64| -> Censored {
             let one = |random: &mut SplitMix64| {
                 let (value, is_bound) = (mean * (1.0 + 0.02 * random.gaussian()), random.uniform() < 0.3);
-                (if is_bound { value * (0.9 + 0.1 * random.uniform()) } else { value }, is_bound)
+                let cut = if is_bound { 0.9 + 0.1 * random.uniform() } else { 1.0 };
+                CensoredValue { value: value * cut, is_bound }
             };
             (0..10).map(|_| one(&mut random)).collect()
         };

@@ -13,7 +13,7 @@ mod slope;
 mod summary;
 mod trend;
 
-pub use censored::{Censored, CensoredTest};
+pub use censored::{Censored, CensoredTest, CensoredValue};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
 pub use dependence::{Autocorrelation, autocorrelation, inflation, median_interval_95_in_order};
 

@@ -1,13 +1,13 @@
 //! Why a point has only a lower bound, no result, or was not run.
 
-use super::{is_own, open_bracket};
+use super::is_own;
 use crate::disturbance::makes_lower_bound;
 use crate::lists::by_key;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::record::TrialRecord;
-use crate::search::{Bracket, Limit};
-use crate::stats::Censored;
+use crate::search::Limit;
+use crate::stats::{Censored, CensoredValue};
 use crate::trial::Fault;
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -122,7 +122,8 @@ impl Open {
     /// Returns the reasons; `None` where the number is the DUT's. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
         let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
-        let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
+        let bounds = || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_bound));
+        let open = |limit: Limit| bounds().filter(|bracket| bracket.limit == limit).count() as u32;
         let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
         let values = results.iter().filter(is_open).count() as u32;
         if !is_median_open(test, results) {
@@ -150,14 +151,16 @@ impl Open {
 /// Returns whether the median of a searched rate, or of any quantity that is a result of its own, may be higher than it is known to be.
 fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
     if test.measure.is_searched_rate() {
-        let rate = |b: &Bracket| (b.lower.map_or(0.0, |rate| rate.0 as f64), open_bracket(b));
-        let rates: Censored = results.iter().filter_map(|outcome| outcome.brackets.first()).map(rate).collect();
+        let rates: Censored = results.iter().filter_map(|outcome| outcome.brackets.first()?.value()).collect();
         return rates.is_median_open();
     }
     let mut samples: BTreeMap<_, Censored> = BTreeMap::new();
     for value in results.iter().flat_map(|outcome| &outcome.values).filter(|value| is_own(value.quantity)) {
         let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
-        samples.entry((value.quantity, value.direction, load)).or_default().push(value.value, value.is_at_least);
+        samples
+            .entry((value.quantity, value.direction, load))
+            .or_default()
+            .push(CensoredValue { value: value.value, is_bound: value.is_at_least });
     }
     samples.values().any(Censored::is_median_open)
 }

@@ -1,7 +1,7 @@
 //! The repetitions of one point for one loss goal: what a search of the load came to.
 
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::{Censored, Summary};
+use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::LossRatio;
 
 /// The repetitions of one point for one goal.
@@ -69,20 +69,15 @@ impl GoalDigest {
         digest
     }
 
-    /// Takes a repetition into account; the value it adds to the sample, and whether that is only a lower bound.
-    fn add(&mut self, bracket: Bracket) -> Option<(f64, bool)> {
-        let lower = match (bracket.lower, bracket.limit) {
-            (Some(rate), _) => rate.0,
-            (None, Limit::Tester | Limit::Disturbed) => {
-                self.unmeasured += 1;
-                self.limits.disturbed += u32::from(bracket.limit == Limit::Disturbed);
-                return None;
-            }
-            (None, _) => {
-                self.below_minimum += 1;
-                0
-            }
+    /// Takes a repetition into account, and returns the value it adds to the sample.
+    fn add(&mut self, bracket: Bracket) -> Option<CensoredValue> {
+        let Some(rate) = bracket.value() else {
+            self.unmeasured += 1;
+            self.limits.disturbed += u32::from(bracket.limit == Limit::Disturbed);
+            return None;
         };
+        self.below_minimum += u32::from(bracket.lower.is_none());
+        let lower = bracket.lower.map_or(0, |rate| rate.0);
         let upper = bracket.upper.map_or(lower, |rate| rate.0);
         self.span = (self.span.0.min(lower), self.span.1.max(upper));
         match bracket.limit {
@@ -92,7 +87,7 @@ impl GoalDigest {
             Limit::Maximum => self.limits.maximum += 1,
             Limit::Disturbed => self.limits.disturbed += 1,
         }
-        Some((lower as f64, bracket.lower.is_some() && bracket.limit != Limit::Dut))
+        Some(rate)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::{Censored, Summary};
+use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::{Direction, FrameRate};
 
 /// A sample and what it sums up to, in the quantity's unit.
@@ -23,7 +23,7 @@ pub(crate) struct PointSample {
 impl PointSample {
     pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[(f64, bool)]) -> Option<Self> {
         let at_least = values.iter().filter(|(_, at_least)| *at_least).count();
-        let sample: Censored = values.iter().copied().collect();
+        let sample: Censored = values.iter().map(|&(value, is_bound)| CensoredValue { value, is_bound }).collect();
         let values = sample.values();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
