@@ -61,7 +61,7 @@ fn keep_recipe(scratch: &Scratch) {
 const HOSTS: &str = "[\"ssh:dut\", \"ssh:second\"]";
 
 fn run(room: &Room, plan: &str, results: &str) -> Output {
-    start_in(room.near.name(), &["run", plan, "-o", results]).wait_with_output().expect("ended")
+    start_in(room.near.name(), &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
 }
 
 /// Returns whether a trial lost nothing in either direction.
@@ -93,14 +93,15 @@ fn a_row_over_two_machines_translates_after_a_kill_and_a_resume_and_leaves_both_
     let before = room.state();
     let results = scratch.path("results");
     let plan = plan(&room, &scratch, HOSTS, XLAT);
-    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     assert_eq!(room.processes().iter().filter(|process| *process == "tayga").count(), 2);
     child.kill().expect("killed");
     child.wait().expect("ended");
     room.assert_is_as(&before);
     let killed = records(&results).len();
-    let output = start_in(room.near.name(), &["run", "--resume", &results]).wait_with_output().expect("ended");
+    let output =
+        start_in(room.near.name(), &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
     assert_ran(&output);
     let records = records(&results);
     assert!(records.len() > killed && has_passed(&records), "{}\n{records:?}", text(&output.stderr));
@@ -125,7 +126,8 @@ fn a_machine_of_a_row_that_is_started_anew_ends_the_run_which_is_resumed() {
     let results = scratch.path("results");
     let router = XLAT.replace("tayga-464xlat", "linux-ipv4-row").replace("connections = 100\nphase-1-rate = 500\n", "");
     let cores = router + "cores = { second = [1, 2], dut = \"all\" }\n";
-    let mut child = start_in(room.near.name(), &["run", &plan(&room, &scratch, HOSTS, &cores), "-o", &results]);
+    let mut child =
+        start_in(room.near.name(), &["run", &plan(&room, &scratch, HOSTS, &cores), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     end_sessions(room.machines()[1]);
     let output = child.wait_with_output().expect("ended");
@@ -133,7 +135,8 @@ fn a_machine_of_a_row_that_is_started_anew_ends_the_run_which_is_resumed() {
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the connection to second is lost") && error.contains("sixbench run --resume"), "{error}");
     room.assert_is_as(&before);
-    let output = start_in(room.near.name(), &["run", "--resume", &results]).wait_with_output().expect("ended");
+    let output =
+        start_in(room.near.name(), &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
     assert_ran(&output);
     let records = records(&results);
     let cores = |test: &str, device: usize| {

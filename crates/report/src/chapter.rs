@@ -4,8 +4,8 @@ use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
 use crate::tables::{
-    burst, degradation, dns, loss, mix, path, points, relative, repeated, resources, response, scaling, soak, stateful, tcp,
-    throughput, trial,
+    burst, degradation, dns, loss, machines, mix, path, points, relative, repeated, resources, response, scaling, soak,
+    stateful, tcp, throughput, trial,
 };
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
@@ -84,7 +84,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::cores::rates(digest), plot::cores::idle(digest)],
         ),
     ]);
-    chapters.push(of_table("points", points::table(digest), vec![]));
+    chapters.extend([of_table("machines", machines::table(digest), vec![]), of_table("points", points::table(digest), vec![])]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
 }

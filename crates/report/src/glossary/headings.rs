@@ -1,7 +1,7 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
 /// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
-pub(super) const HEADINGS: [(&str, &str); 65] = [
+pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("every-planned-point", "status"),
     ("the-run", "run"),
     ("files-whose-commands-were-run", "recipe"),
@@ -54,6 +54,7 @@ pub(super) const HEADINGS: [(&str, &str); 65] = [
     ("degradation-of-worst-case-latency", "overload"),
     ("degradation-of-connection-establishment-rate", "connection-tracking-table"),
     ("idle-time-at-the-found-rate", "cpu-idle-time"),
+    ("idle-time-of-machines", "cpu-idle-time"),
     ("every-loss-goal", "loss-ratio"),
     ("loss-goal", "loss-ratio"),
     ("frames-that-were-neither-correct-nor-simply-lost", "mistranslated"),

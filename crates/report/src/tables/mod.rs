@@ -4,6 +4,7 @@ pub(crate) mod burst;
 pub(crate) mod degradation;
 pub(crate) mod dns;
 pub(crate) mod loss;
+pub(crate) mod machines;
 pub(crate) mod mix;
 pub(crate) mod path;
 pub(crate) mod points;

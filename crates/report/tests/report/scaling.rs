@@ -127,3 +127,49 @@ fn idle_time_is_that_of_the_trials_that_repeat_the_rate_where_there_are_some() {
     assert!(idle(&found) < 5.0 && (49.0..52.0).contains(&idle(&repeated)), "{found:?} {repeated:?}");
     assert_eq!(repeated[4], repeated[5], "all at the median");
 }
+
+/// The sample of 464XLAT, each device on a machine of its own.
+fn over_machines() -> Sample {
+    let mut sample = Sample::of_chains();
+    sample.plan.tests.retain(|test| test.name.starts_with("xlat"));
+    for watch in sample.records.iter_mut().flat_map(|record| &mut record.watch) {
+        watch.devices.iter_mut().zip(["m1", "m2"]).for_each(|(device, machine)| device.machine = Some(machine.to_owned()));
+    }
+    sample
+}
+
+#[test]
+fn of_a_row_over_machines_the_device_its_machine_and_its_core_are_told() {
+    let mut sample = over_machines();
+    sample.plan.tests.retain(|test| test.name == "xlat-2");
+    sample.plan.tests[0].series = None;
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    let (_, table) = text.split_once("## Idle time of machines\n").expect("a table");
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| line.starts_with("| xlat-2 |")).map(|line| line.split(" | ").collect()).collect();
+    assert_eq!(
+        rows.iter().map(|row| [row[2], row[3], row[5]]).collect::<Vec<_>>(),
+        [["m1", "jool-clat", "2"], ["m2", "jool-plat", "2"]]
+    );
+    for words in ["The bottleneck is jool-plat on m2", "on jool-plat on m2 in the losing trials core 0: "] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!markdown(&Sample::of_chains().input()).contains("Idle time of machines"), "none of virtual machines");
+}
+
+#[test]
+fn the_cores_of_one_machine_alone_are_told_to_be_its() {
+    let mut sample = over_machines();
+    for series in sample.plan.tests.iter_mut().flat_map(|test| &mut test.series) {
+        series.device = Some("m2".to_owned());
+    }
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    for words in [
+        "The cores are those of m2 alone; every other device has the same number in all rows.",
+        "16 cores of m2: the bottleneck",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(terminal(&sample.input(), 400, false).contains("with 16 of m2's cores"));
+    assert!(json(&sample.input()).contains("\"cores_of\": \"m2\""));
+}
