@@ -71,7 +71,11 @@ impl<'a> Digest<'a> {
             let is_own = |point: &Point, repetition| self.hosts.is_only_on(host, point, repetition);
             let records = self.input.records.iter().filter(|r| is_own(&r.point, r.repetition)).cloned().collect::<Vec<_>>();
             let outcomes = self.input.outcomes.iter().filter(|o| is_own(&o.point, o.repetition)).cloned().collect::<Vec<_>>();
-            view(&Digest::new(&Input { records: &records, outcomes: &outcomes, ..*self.input }))
+            let input = Input { records: &records, outcomes: &outcomes, ..*self.input };
+            let mut digest = Digest::new(&input);
+            // That another host measured a point is no result of this one.
+            digest.points.retain(|point| !point.records.is_empty());
+            view(&digest)
         };
         self.hosts.all().into_iter().map(|host| (host.to_owned(), of_host(host))).collect()
     }

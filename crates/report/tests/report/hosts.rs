@@ -46,6 +46,9 @@ fn devices_on_two_hosts_are_not_ranked_against_each_other() {
     for host in ["alpha", "beta"] {
         assert!(page.contains(&format!(", on {host}</")), "the first screen has no group of {host}");
     }
+    let first_screen =
+        page.split("<section id=\"answer\"").nth(1).and_then(|rest| rest.split("</section>").next()).expect("it");
+    assert_eq!((first_screen.matches("<tr").count(), first_screen.matches("not run").count()), (2 + 8, 0), "{first_screen}");
     let shown = terminal(&sample.input(), 100, false);
     assert!(shown.contains("On beta: ") && !shown.contains('█'), "bars would be shares of another host's result: {shown}");
     assert!(terminal(&Sample::complete().input(), 100, false).contains('█'));
