@@ -9,7 +9,7 @@ use sixbench_method::disturbance::accident;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
+use sixbench_method::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_report::event_words::word as verdict_word;
@@ -138,9 +138,9 @@ fn describe(result: &TrialResult) -> String {
         TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
-    text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
+    text += &result.exchange().map_or(String::new(), |exchange| trial_words::exchange(&exchange));
     text += &result.phase_one_result().map_or(String::new(), trial_words::connections);
-    result.directions.iter().for_each(|direction| text += &describe_direction(direction));
+    result.directions.iter().for_each(|direction| text += &trial_words::direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
 }
@@ -153,79 +153,12 @@ fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSiz
     accident(&[&record], LossRatio::ZERO).map_or(String::new(), |found| format!("  disturbed: {found}\n"))
 }
 
-/// Returns the result of an exchange, requests and answers together, in words.
-fn describe_exchange(exchange: &Exchange<'_>) -> String {
-    let us = |ns: f64| ns / 1000.0;
-    let moments = |time: &Delay| Some((time.mean_ns()?, time.deviation_ns()?));
-    let time = exchange.time().and_then(moments).map_or(String::new(), |(mean, deviation)| {
-        format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
-    });
-    format!(
-        "  requests {}, answered {}, loss {}{time}; the tester's own share at most {:.1} us\n",
-        exchange.requested(),
-        exchange.answered(),
-        exchange.loss_ratio(),
-        us(exchange.worst_turn_around_ns() as f64)
-    )
-}
-
-fn describe_direction(result: &DirectionResult) -> String {
-    let mut text = format!(
-        "  {:<8} offered {} of {}, received {}, loss {}\n",
-        result.direction.to_string(),
-        result.offered,
-        result.intended,
-        result.received,
-        result.loss_ratio()
-    );
-    let counts = [
-        ("lost", result.lost()),
-        ("of these refused by the full link", result.refused),
-        ("late", result.late),
-        ("mistranslated", result.mistranslated),
-        ("received with a known defect", result.defective),
-        ("corrupt", result.corrupt),
-        ("duplicate", result.duplicate),
-        ("reordered", result.reordered),
-        ("misdirected", result.misdirected),
-        ("foreign", result.foreign),
-        ("of these ICMP messages", result.icmp),
-        ("fragments", result.fragments),
-    ];
-    let odd: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
-    if !odd.is_empty() {
-        text += &format!("           {}\n", odd.join(", "));
-    }
-    if let Some(fields) = result.wrong_fields_in_words() {
-        text += &format!("           wrong: {fields}\n");
-    }
-    if let Some(delay) = &result.delay {
-        let us = |ns: u64| ns as f64 / 1000.0;
-        text += &format!(
-            "           delay {:.1} us min, {:.1} median, {:.1} 99.9th percentile, {:.1} max\n",
-            us(delay.min_ns),
-            us(delay.median_ns),
-            us(delay.p999_ns),
-            us(delay.max_ns)
-        );
-    }
-    let sending = &result.sending;
-    text += &format!(
-        "           sent in {:.6} s instead of {:.6} s, worst lateness {} us\n",
-        sending.took_ns as f64 / 1e9,
-        sending.nominal_ns as f64 / 1e9,
-        sending.worst_lateness_ns / 1000
-    );
-    result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
     use sixbench_method::terms::Direction;
-    use sixbench_method::trial::Fault;
+    use sixbench_method::trial::{DirectionResult, Fault};
 
     /// What is told of a trial of 1 s at 20,000 frames/s that lost frames in these bins, while the device's core had time to spare.
     fn told(lost_by_bin: Vec<u64>, faults: Vec<Fault>) -> String {

@@ -1,0 +1,71 @@
+//! A single trial in words: what was counted in each direction, and of requests and answers together.
+
+use sixbench_method::trial::{Delay, DirectionResult, Exchange};
+
+/// Returns the result of an exchange, requests and answers together, in words.
+pub fn exchange(exchange: &Exchange<'_>) -> String {
+    let us = |ns: f64| ns / 1000.0;
+    let moments = |time: &Delay| Some((time.mean_ns()?, time.deviation_ns()?));
+    let time = exchange.time().and_then(moments).map_or(String::new(), |(mean, deviation)| {
+        format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
+    });
+    format!(
+        "  requests {}, answered {}, loss {}{time}; the tester's own share at most {:.1} us\n",
+        exchange.requested(),
+        exchange.answered(),
+        exchange.loss_ratio(),
+        us(exchange.worst_turn_around_ns() as f64)
+    )
+}
+
+/// Returns the counts, delays and times of one direction of a trial, a line each.
+pub fn direction(result: &DirectionResult) -> String {
+    let mut text = format!(
+        "  {:<8} offered {} of {}, received {}, loss {}\n",
+        result.direction.to_string(),
+        result.offered,
+        result.intended,
+        result.received,
+        result.loss_ratio()
+    );
+    let counts = [
+        ("lost", result.lost()),
+        ("of these refused by the full link", result.refused),
+        ("late", result.late),
+        ("mistranslated", result.mistranslated),
+        ("received with a known defect", result.defective),
+        ("corrupt", result.corrupt),
+        ("duplicate", result.duplicate),
+        ("reordered", result.reordered),
+        ("misdirected", result.misdirected),
+        ("foreign", result.foreign),
+        ("of these ICMP messages", result.icmp),
+        ("fragments", result.fragments),
+    ];
+    let odd: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    if !odd.is_empty() {
+        text += &format!("           {}\n", odd.join(", "));
+    }
+    if let Some(fields) = result.wrong_fields_in_words() {
+        text += &format!("           wrong: {fields}\n");
+    }
+    if let Some(delay) = &result.delay {
+        let us = |ns: u64| ns as f64 / 1000.0;
+        text += &format!(
+            "           delay {:.1} us min, {:.1} median, {:.1} 99.9th percentile, {:.1} max\n",
+            us(delay.min_ns),
+            us(delay.median_ns),
+            us(delay.p999_ns),
+            us(delay.max_ns)
+        );
+    }
+    let sending = &result.sending;
+    text += &format!(
+        "           sent in {:.6} s instead of {:.6} s, worst lateness {} us\n",
+        sending.took_ns as f64 / 1e9,
+        sending.nominal_ns as f64 / 1e9,
+        sending.worst_lateness_ns / 1000
+    );
+    result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
+    text
+}
