@@ -198,7 +198,9 @@ impl Measurement for DnsTest {
 fn set_up(dns: &DnsTest) -> Vec<Clause> {
     let both = match (&dns.authority, &dns.authority_on) {
         (None, None) => "the tester is both".to_owned(),
-        (None, Some(machine)) => format!("the tester is the client here, and the authoritative server on the machine {machine}"),
+        (None, Some(machine)) => {
+            format!("the tester is the client here, and the authoritative server on the machine {machine}")
+        }
         (Some(recipe), _) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
     };
     vec![

@@ -95,7 +95,7 @@ mod tests {
     fn a_virtual_machine_has_cores_and_memory_of_its_own() {
         let relay = DeviceWatch {
             device: "relay".into(),
-machine: None,
+            machine: None,
             cores: vec![core(CoreRole::Dut, &[400; 5])],
             memory: vec![5000, 5000, 9000, 8000],
         };
@@ -110,7 +110,8 @@ machine: None,
         let taken = || vec![Fault::CpuTaken { milliseconds: 400 }];
         let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         assert_eq!(found_with(shared.clone(), taken()), [(Quantity::MemoryGrowth, 2000.0)]);
-        let relay = DeviceWatch { device: "relay".into(), machine: None, cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![] };
+        let relay =
+            DeviceWatch { device: "relay".into(), machine: None, cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![] };
         assert_eq!(found_with(Watch { devices: vec![relay], ..shared }, taken()).len(), 3, "a machine's own time is known");
     }
 }
