@@ -33,8 +33,10 @@ fn advised(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_command_that_is_advised_exists() {
-    let known = commands();
+    let mut known = commands();
     assert!(known.contains("run") && known.contains("doctor"), "{known:?}");
+    // What plans start on another machine is no command for people, and not in the list.
+    known.insert("agent".to_owned());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("README.md")];
     sources(&root.join("crates"), &mut files);

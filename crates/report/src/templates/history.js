@@ -7,7 +7,7 @@
     const middle = sorted.length / 2;
     return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle) - 1]) / 2;
   };
-  // The ratio of B to A with the interval that Mann and Whitney's test leaves open, as `sixbench compare` has it of independent repetitions.
+  // The ratio of B to A with the interval that Mann and Whitney's test leaves open for independent repetitions. `sixbench compare` allows for more.
   const shift = (a, b) => {
     if ([...a, ...b].some((value) => value <= 0)) return null;
     const ratio = median(b) / median(a);
