@@ -13,7 +13,7 @@ use super::stop;
 use holder::VARIABLE;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;
-use sixbench_testbed::{LockAttempt, MachineLock, Shell, facts};
+use sixbench_testbed::{AuthorityMachine, LockAttempt, MachineLock, Remote, RemoteMachine, Shell, facts};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -52,7 +52,7 @@ pub struct LockRequest<'a> {
 pub struct ResourceLocks {
     path: PathBuf,
     file: File,
-    /// The locks of the devices' machines, where they have some for themselves: held, and never looked at.
+    /// The locks of other machines: held, and never looked at.
     machines: Vec<MachineLock>,
 }
 
@@ -73,13 +73,12 @@ pub fn lock(
 ) -> Result<ResourceLocks, RunError> {
     let mut holder = holder_of(request)?;
     let directory = LockDirectory::open(directory_of_locks())?;
-    let links = request.links;
-    let has_machines = !links.machines.is_empty() || links.authority.is_some();
+    let machines = machines_of(request.links);
     let shell = Shell::new().stopped_by(stop.clone());
     let mut told = String::new();
     loop {
         let locked = directory.add(&holder).map_err(RunError::from);
-        let error = match locked.and_then(|locks| with_machines(locks, links, &holder, (&shell, &mut tell))) {
+        let error = match locked.and_then(|locks| with_machines(locks, &machines, &holder, (&shell, &mut tell))) {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
         };
@@ -87,24 +86,35 @@ pub fn lock(
             told = error.to_string();
             tell(format!("waiting: {told}"));
         }
-        stop::rest(stop, if has_machines { PAUSE_OF_MACHINES } else { PAUSE })?;
+        stop::rest(stop, if machines.is_empty() { PAUSE } else { PAUSE_OF_MACHINES })?;
         holder.since = now();
     }
 }
 
-/// Adds the locks of the machines of the devices and of the authority. Where another has one of them, all are released.
+/// Returns the other machines that a run uses, each once: those of its devices, of the authority, and of one end of the tester.
+fn machines_of(links: &Links) -> Vec<&Remote> {
+    let devices = links.machines.iter().map(RemoteMachine::remote);
+    let authority = links.authority.iter().map(AuthorityMachine::remote);
+    let mut machines: Vec<&Remote> = devices.chain(authority).collect();
+    // The other end may be beside the device, as it is when there is no third machine.
+    let agent = links.agent.iter().map(|agent| &agent.remote);
+    let is_new = |agent: &&Remote| machines.iter().all(|machine| machine.destination() != agent.destination());
+    let agent: Vec<&Remote> = agent.filter(is_new).collect();
+    machines.extend(agent);
+    machines
+}
+
+/// Adds the locks of other machines. Where another has one of them, all are released.
 fn with_machines(
     mut locks: ResourceLocks,
-    links: &Links,
+    machines: &[&Remote],
     holder: &LockHolder,
     (shell, tell): (&Shell, &mut impl FnMut(String)),
 ) -> Result<ResourceLocks, RunError> {
     let text = serde_json::to_string(holder).map_err(io::Error::from)?;
-    let of_devices = links.machines.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
-    let of_authority = links.authority.iter().map(|machine| (machine.name(), machine.lock(&text, shell)));
-    for (name, attempt) in of_devices.chain(of_authority) {
-        let name = name.to_owned();
-        match attempt? {
+    for machine in machines {
+        let name = machine.destination().to_owned();
+        match MachineLock::take(machine, &text, shell)? {
             LockAttempt::Taken(lock) => locks.machines.push(lock),
             LockAttempt::Held(by) if by == text => {
                 let text = format!("{name} is a machine that the plan names twice: each needs a machine of its own");

@@ -11,7 +11,7 @@ use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
 use sixbench_testbed::{
-    Cores, Devices, DutOptions, Library, LockAttempt, Recipe, RemoteMachine, Shell, TestbedError, check_machines,
+    Cores, Devices, DutOptions, Library, LockAttempt, MachineLock, Recipe, RemoteMachine, Shell, TestbedError, check_machines,
 };
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -440,9 +440,13 @@ fn an_interface_that_carries_a_connection_is_not_lent() {
     assert!(error.contains("interface mgmt carries a TCP connection of this host (from 10.99.0.1:"), "{error}");
 }
 
+fn lock(room: &Room, tester: &str) -> LockAttempt {
+    MachineLock::take(machine(room).remote(), tester, &Shell::new()).expect("an answer")
+}
+
 /// Returns who has the machine, in the words of the holder; `None` if it was free.
 fn holder(room: &Room, tester: &str) -> Option<String> {
-    match machine(room).lock(tester, &Shell::new()).expect("an answer") {
+    match lock(room, tester) {
         LockAttempt::Taken(_) => None,
         LockAttempt::Held(by) => Some(by),
         LockAttempt::Unsupported => panic!("flock (util-linux) is everywhere"),
@@ -452,7 +456,7 @@ fn holder(room: &Room, tester: &str) -> Option<String> {
 #[test]
 fn a_machine_is_one_testers_until_its_session_ends() {
     let room = Room::build("lock");
-    let first = machine(&room).lock("{\"name\": \"it's first\"}", &Shell::new()).expect("an answer");
+    let first = lock(&room, "{\"name\": \"it's first\"}");
     assert!(matches!(first, LockAttempt::Taken(_)), "{first:?}");
     assert_eq!(holder(&room, "second").as_deref(), Some("{\"name\": \"it's first\"}"));
     drop(first);

@@ -16,7 +16,7 @@ pub enum LockError {
     /// Another run has some of it.
     #[error("{what} used by {holder}")]
     Held { what: String, holder: Box<LockHolder> },
-    /// The machine of the device is used by another tester, or by a run on that machine itself.
+    /// Another machine that the run needs is used by another tester, or by a run on that machine itself.
     #[error("the machine {machine} is used by {}", on_host(holder.as_deref()))]
     Machine { machine: String, holder: Option<Box<LockHolder>> },
     /// This machine is the device of a tester on another machine.

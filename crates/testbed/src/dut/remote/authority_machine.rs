@@ -66,7 +66,8 @@ impl AuthorityMachine {
         self.threads
     }
 
-    pub(super) fn remote(&self) -> &Remote {
+    /// Returns the machine as ssh reaches it.
+    pub fn remote(&self) -> &Remote {
         &self.remote
     }
 

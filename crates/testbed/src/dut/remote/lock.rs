@@ -1,7 +1,6 @@
 //! The lock of another machine, so that two testers do not use it at the same time without knowing of each other. A session there holds a lock on a file
 //! as long as its standard input lasts: the lock is gone when it is dropped here, when this process is killed, and when the connection breaks.
 
-use super::{AuthorityMachine, RemoteMachine};
 use crate::exec::{Remote, Shell, TestbedError, end_by_input, first_answer, refusal};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -56,37 +55,23 @@ pub enum LockAttempt {
     Unsupported,
 }
 
-impl RemoteMachine {
-    /// Takes the lock of the machine for this tester, which `holder` describes to others, in one line.
+impl MachineLock {
+    /// Takes the lock of a machine for this tester, which `holder` describes to others, in one line.
     ///
     /// # Errors
     /// The machine cannot be reached, or its files not be written.
-    pub fn lock(&self, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
-        lock(&self.remote, holder, shell)
+    pub fn take(machine: &Remote, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
+        let remote = machine.reach(shell.context())?;
+        let name = remote.destination().to_owned();
+        let mut session = remote.start(SCRIPT, &[holder.to_owned(), ANSWER.to_owned()], Stdio::piped())?;
+        let of_line = |line: &str| line.strip_prefix(ANSWER).map(str::to_owned);
+        let answer = first_answer(&mut session, shell.context(), &|| format!("the lock of {name}"), of_line);
+        let lock = Self { session, _remote: remote };
+        let answer = answer?.ok_or_else(|| refusal::lost(&name, "no answer about its lock (files in /run/sixbench)"))?;
+        Ok(match answer.split_once(' ').unwrap_or((&answer, "")) {
+            ("held", by) => LockAttempt::Held(by.to_owned()),
+            ("taken", _) => LockAttempt::Taken(lock),
+            _ => LockAttempt::Unsupported,
+        })
     }
-}
-
-impl AuthorityMachine {
-    /// Does the same as [`RemoteMachine::lock`].
-    ///
-    /// # Errors
-    /// The machine cannot be reached, or its files not be written.
-    pub fn lock(&self, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
-        lock(self.remote(), holder, shell)
-    }
-}
-
-fn lock(remote: &Remote, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
-    let remote = remote.reach(shell.context())?;
-    let name = remote.destination().to_owned();
-    let mut session = remote.start(SCRIPT, &[holder.to_owned(), ANSWER.to_owned()], Stdio::piped())?;
-    let of_line = |line: &str| line.strip_prefix(ANSWER).map(str::to_owned);
-    let answer = first_answer(&mut session, shell.context(), &|| format!("the lock of {name}"), of_line);
-    let lock = MachineLock { session, _remote: remote };
-    let answer = answer?.ok_or_else(|| refusal::lost(&name, "no answer about its lock (files in /run/sixbench)"))?;
-    Ok(match answer.split_once(' ').unwrap_or((&answer, "")) {
-        ("held", by) => LockAttempt::Held(by.to_owned()),
-        ("taken", _) => LockAttempt::Taken(lock),
-        _ => LockAttempt::Unsupported,
-    })
 }

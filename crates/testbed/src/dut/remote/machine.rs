@@ -11,7 +11,7 @@ use std::path::Path;
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {
-    pub(super) remote: Remote,
+    remote: Remote,
     interfaces: [String; 2],
 }
 
@@ -49,6 +49,11 @@ impl RemoteMachine {
             Some(wanted) => cores::check(wanted, &cores::online(&shell)?, name),
             None => Ok(()),
         }
+    }
+
+    /// Returns the machine as ssh finds it.
+    pub fn remote(&self) -> &Remote {
+        &self.remote
     }
 
     /// Returns the name by which ssh knows the machine.
