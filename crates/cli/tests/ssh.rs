@@ -146,7 +146,7 @@ fn a_dns64_server_on_another_machine_is_measured_over_interfaces_that_are_lent()
     assert_eq!(lent(&room), lent_before);
     room.assert_is_as(&before);
     let results = scratch.path("killed");
-    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results]);
+    let mut child = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     child.kill().expect("killed");
     child.wait().expect("ended");
@@ -307,7 +307,8 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     holder.wait().expect("its end");
     interfaces::give_back_stale(&Shell::new());
     for side in ["left", "right"] {
-        Shell::new().line(&format!("ip netns del sb-{}-{side}", holder.id())).expect("removed");
+        // Another run that begins at the same time may have swept it.
+        let _ = Shell::new().line(&format!("ip netns del sb-{}-{side}", holder.id()));
     }
     // The lock is gone as soon as the sshd there notices.
     room.assert_is_as(&before);

@@ -122,7 +122,11 @@ fn host_bits_and_what_is_no_prefix_are_refused() {
         &RULE.replace("192.0.2.0/24", "192.0.2.1/24"),
         "192.0.2.1/24 has host bits set; did you mean 192.0.2.0/24?",
     );
-    refused("none", &RULE.replace("192.0.2.0/24", "192.0.2/24"), "expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not \"192.0.2/24\"");
+    refused(
+        "none",
+        &RULE.replace("192.0.2.0/24", "192.0.2/24"),
+        "expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not \"192.0.2/24\"",
+    );
 }
 
 #[test]

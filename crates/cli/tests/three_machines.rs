@@ -215,7 +215,12 @@ fn a_tester_that_is_killed_leaves_all_machines_as_they_were_without_the_copy_of_
     let (results, plan) = (rig.scratch.path("results"), rig.plan("", SERVER));
     let mut child = start_to_be_killed(rig.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     wait_until(&mut child, "first trial", || !records(&results).is_empty());
-    let copy = Path::new("/tmp").join(format!("sb-{}-authority", child.id()));
+    // The number in its name cannot be guessed.
+    let begin = format!("sb-{}.", child.id());
+    let is_copy = |name: &str| name.starts_with(&begin) && name.ends_with("-authority");
+    let entries = fs::read_dir("/tmp").expect("a directory").map(|entry| entry.expect("an entry").path());
+    let copy =
+        entries.into_iter().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_copy)).expect("a copy");
     assert!(copy.join("sixbench").exists());
     assert_eq!(fs::metadata(&copy).expect("a directory").permissions().mode() & 0o777, 0o700);
     child.kill().expect("killed");

@@ -520,7 +520,8 @@ fn behind_a_real_authority_names_must_outlast_their_time_to_live() {
 
 #[test]
 fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
-    let plan = of_dns64(|dns| dns.authority_on = Some("auth".into()));
+    let mut plan = of_dns64(|dns| dns.authority_on = Some("auth".into()));
+    plan.search.maximum = FrameRate(50_000);
     assert_eq!(departures(&plan), [""; 0]);
     let told = of_the_test(&plan, &plan.tests[0]);
     let is_self_test = |clause: &&Clause| clause.clause.ends_with("9.2.1") && clause.level == Level::Must;
