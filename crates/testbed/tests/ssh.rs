@@ -96,7 +96,12 @@ fn a_server_and_its_files_are_gone_as_well() {
     let before = room.state();
     let mut dut = bring_up(&room, "dns", &recipe("unbound-dns64")).expect("a server");
     dut.restart().expect("started anew");
-    let directory = Path::new("/tmp").join(sixbench_testbed::namespace::name("dns", "ssh"));
+    // A number that cannot be guessed is behind that of the process.
+    let begin = format!("sb-{}.", std::process::id());
+    let is_it = |name: &str| name.starts_with(&begin) && name.ends_with("-dns-ssh");
+    let entries = std::fs::read_dir("/tmp").expect("a directory").map(|entry| entry.expect("an entry").path());
+    let found = entries.into_iter().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it));
+    let directory = found.expect("a directory of the device");
     assert!(directory.join("unbound.conf").exists());
     drop(dut);
     room.assert_is_as(&before);
