@@ -13,7 +13,7 @@ test: deps
 	./scripts/install-dependencies tests
 	./scripts/install-axe-core
 	./scripts/build-dpdk-shim --require debug
-	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
+	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace --no-fail-fast
 
 build: deps
 	cargo build --release
