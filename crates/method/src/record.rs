@@ -60,6 +60,15 @@ pub fn by_point(records: &[TrialRecord]) -> RecordsByPoint<'_> {
     found
 }
 
+/// Sorts trials of one point by their repetition, each in the order of the records.
+pub fn by_repetition<'r>(of_point: &[&'r TrialRecord]) -> BTreeMap<u32, Vec<&'r TrialRecord>> {
+    let mut found: BTreeMap<u32, Vec<&TrialRecord>> = BTreeMap::new();
+    for &record in of_point {
+        found.entry(record.repetition).or_default().push(record);
+    }
+    found
+}
+
 impl TrialRecord {
     /// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
     /// larger than what may be overlooked.

@@ -65,6 +65,22 @@ pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<O
     replay.finished
 }
 
+/// Sorts outcomes by their point, those of each in their order.
+pub fn by_outcome_point(outcomes: &[Outcome]) -> BTreeMap<&Point, Vec<&Outcome>> {
+    let mut found: BTreeMap<&Point, Vec<&Outcome>> = BTreeMap::new();
+    for outcome in outcomes {
+        found.entry(&outcome.point).or_default().push(outcome);
+    }
+    found
+}
+
+/// Returns whether some of these records, which are of one point, are of trials that the plan does not ask for.
+pub(crate) fn is_mismatched(plan: &Plan, point: &Point, records: &[&TrialRecord]) -> bool {
+    let mut replay = Replay::default();
+    replay_point(plan, point, &by_measurement(records.iter().copied()), &mut replay);
+    !replay.mismatches.is_empty()
+}
+
 /// Returns the events that the run told of its trials from the one with the number `from` on, counted from 0 and in the order in which they were
 /// made.
 pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {

@@ -7,13 +7,13 @@ pub use reason::{InvalidCause, InvalidStage, NoResult, NotRun, Open, Stop};
 
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
-use crate::record::{Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point};
-use crate::replay::replay;
+use crate::record::{Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point, by_repetition};
+use crate::replay::{by_outcome_point, is_mismatched};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The status of a planned point.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,8 +126,7 @@ pub fn planned_points<'a>(
     outcomes: &[Outcome],
     facts: &'a Facts,
 ) -> Vec<PlannedPoint<'a>> {
-    let mismatched = replay(plan, records).mismatches.into_iter().map(|mismatch| mismatch.point).collect();
-    let run = StatusSources { plan, records: by_point(records), outcomes, mismatched, facts };
+    let run = StatusSources { plan, records: by_point(records), outcomes: by_outcome_point(outcomes), facts };
     let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
     let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
@@ -159,20 +158,18 @@ fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) ->
 struct StatusSources<'a, 'r> {
     plan: &'a Plan,
     records: RecordsByPoint<'r>,
-    outcomes: &'r [Outcome],
-    /// Points with records that this plan does not ask for.
-    mismatched: BTreeSet<Point>,
+    outcomes: BTreeMap<&'r Point, Vec<&'r Outcome>>,
     facts: &'a Facts,
 }
 
 impl<'a> StatusSources<'a, '_> {
     fn planned_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
         let records = self.records.get(&point).map_or(&[][..], Vec::as_slice);
-        let outcomes: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| outcome.point == point).collect();
+        let outcomes = self.outcomes.get(&point).map_or(&[][..], Vec::as_slice);
         let goal = test.first_goal(self.plan);
+        let repetitions = by_repetition(records);
         let is_result = |outcome: &&&Outcome| {
-            let of_repetition = records.iter().filter(|record| record.repetition == outcome.repetition);
-            has_result(test, goal, outcome, &of_repetition.copied().collect::<Vec<_>>())
+            has_result(test, goal, outcome, repetitions.get(&outcome.repetition).map_or(&[][..], Vec::as_slice))
         };
         let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
         let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
@@ -183,8 +180,8 @@ impl<'a> StatusSources<'a, '_> {
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
             ([], _) if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
-            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, records)),
-            ([], _) if self.mismatched.contains(&point) => {
+            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, outcomes, records)),
+            ([], _) if is_mismatched(self.plan, &point, records) => {
                 PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })
             }
             ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),

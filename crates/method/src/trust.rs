@@ -5,7 +5,8 @@ use crate::bottleneck::{Cause, explain};
 use crate::disturbance::{accident, was_done_to_it};
 use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
-use crate::record::{Facts, RecordsByPoint, TrialRecord, by_point};
+use crate::record::{Facts, TrialRecord, by_point, by_repetition};
+use crate::replay::by_outcome_point;
 use crate::search::Limit;
 use crate::stats::{Summary, drift, median, modes};
 use crate::status::{PlannedPoint, PointStatus};
@@ -14,6 +15,7 @@ use crate::trial::Verdict;
 use crate::units::show_seconds;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// How far figures may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -125,17 +127,20 @@ struct Evidence<'a> {
     plan: &'a Plan,
     facts: &'a Facts,
     records: &'a [TrialRecord],
-    by_point: RecordsByPoint<'a>,
+    /// The trials of each repetition of each point, in the order of the records.
+    by_repetition: BTreeMap<&'a Point, BTreeMap<u32, Vec<&'a TrialRecord>>>,
     outcomes: &'a [Outcome],
+    by_point: BTreeMap<&'a Point, Vec<&'a Outcome>>,
+    /// The first loss goal of each test, by its name.
+    goals: BTreeMap<&'a str, LossRatio>,
     planned: &'a [PlannedPoint<'a>],
 }
 
 impl<'a> Evidence<'a> {
     /// Returns the trials of one repetition of a point.
     fn trials_of(&self, outcome: &Outcome) -> impl DoubleEndedIterator<Item = &'a TrialRecord> {
-        let of_point = self.by_point.get(&outcome.point).map_or(&[][..], Vec::as_slice);
-        let repetition = outcome.repetition;
-        of_point.iter().copied().filter(move |record| record.repetition == repetition)
+        let of_repetition = self.by_repetition.get(&outcome.point).and_then(|of_point| of_point.get(&outcome.repetition));
+        of_repetition.map_or(&[][..], Vec::as_slice).iter().copied()
     }
 }
 
@@ -150,7 +155,10 @@ pub fn trust(
     if records.is_empty() {
         return None;
     }
-    let evidence = Evidence { plan, facts, records, by_point: by_point(records), outcomes, planned };
+    let by_repetition = by_point(records).into_iter().map(|(point, of_point)| (point, by_repetition(&of_point))).collect();
+    let goals = plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(plan))).collect();
+    let evidence =
+        Evidence { plan, facts, records, by_repetition, outcomes, by_point: by_outcome_point(outcomes), goals, planned };
     let mut reasons: Vec<TrustReason> = RULES.iter().flat_map(|rule| (rule.judge)(&evidence)).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level));
     let level = reasons.first().map_or(TrustLevel::High, |worst| worst.level);
@@ -160,15 +168,14 @@ pub fn trust(
 impl Evidence<'_> {
     /// Returns the first loss goal of the test of a point, zero loss for a point of no test of the plan.
     fn goal_at(&self, point: &Point) -> LossRatio {
-        let test = self.plan.tests.iter().find(|test| test.name == point.test);
-        test.map_or(LossRatio::ZERO, |test| test.first_goal(self.plan))
+        self.goals.get(point.test.as_str()).copied().unwrap_or(LossRatio::ZERO)
     }
 
     /// The points that have outcomes, each with the values of its repetitions.
     fn samples(&self) -> impl Iterator<Item = (Point, Vec<f64>)> {
         let points = self.plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
         points.filter_map(|(test, point)| {
-            let of_point = self.outcomes.iter().filter(|outcome| outcome.point == point);
+            let of_point = self.by_point.get(&point).into_iter().flatten();
             let values: Vec<f64> = of_point.filter_map(|outcome| outcome.headline(&test.measure)).collect();
             (!values.is_empty()).then_some((point, values))
         })

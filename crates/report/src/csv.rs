@@ -18,6 +18,7 @@ use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::search::Bracket;
 use sixbench_method::terms::FrameRate;
+use std::borrow::Cow;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
@@ -28,25 +29,29 @@ const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
-pub(crate) fn results(input: &Input) -> Rows {
+pub(crate) fn results<'r>(input: &'r Input<'_>) -> Rows<'r> {
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
-    let row = |o: &Outcome, b: &Bracket| {
+    let row = move |o: &Outcome, b: &Bracket| {
         let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
         bracket(input, o, b).into_iter().chain(names).collect()
     };
     let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
     let columns = format!("{BRACKET}{}", if has_queries { QUERIES } else { "" });
-    of_outcomes(input, &columns, rows.map(|(o, b)| (o, row(o, b))))
+    of_outcomes(input, &columns, rows.map(move |(o, b)| (o, row(o, b))))
 }
 
 /// Everything else that was measured, likewise: one row for each value of each repetition.
-pub(crate) fn values(input: &Input) -> Rows {
-    let rows = input.outcomes.iter().flat_map(|o| o.values.iter().map(move |v| (o, value(input, o, v))));
+pub(crate) fn values<'r>(input: &'r Input<'_>) -> Rows<'r> {
+    let rows = input.outcomes.iter().flat_map(move |o| o.values.iter().map(move |v| (o, value(input, o, v))));
     of_outcomes(input, VALUE, rows)
 }
 
-fn of_outcomes<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> Rows {
-    let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).collect());
+fn of_outcomes<'r>(
+    input: &'r Input<'_>,
+    columns: &str,
+    rows: impl Iterator<Item = (&'r Outcome, Vec<String>)> + 'r,
+) -> Rows<'r> {
+    let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect());
     run::rows(input, &format!("{POINT},{columns}"), rows)
 }
 
@@ -129,17 +134,17 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
 }
 
 /// A row of these fields.
-fn line(fields: impl IntoIterator<Item = String>) -> String {
-    fields.into_iter().map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\n"
+fn line<'f>(fields: impl IntoIterator<Item = &'f str>) -> String {
+    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
-fn quoted(field: &str) -> String {
+fn quoted(field: &str) -> Cow<'_, str> {
     // A spreadsheet would take it for a formula, and a formula can run programs.
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t']) && field.parse::<f64>().is_err();
-    let field = &*if is_formula { format!("'{field}") } else { field.to_owned() };
+    let field = if is_formula { Cow::Owned(format!("'{field}")) } else { Cow::Borrowed(field) };
     match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+        true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
+        false => field,
     }
 }
 

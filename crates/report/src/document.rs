@@ -13,6 +13,7 @@ use crate::{Input, ReportError, conformance, continuous, html, json, latex, mark
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::io::Write;
 
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
 pub struct Document<'a> {
@@ -34,9 +35,9 @@ type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportE
 /// The files of a report beside its figures, in the order in which they are written.
 const FORMATS: [Format; 16] = [
     ("report.html", |document| html::html(document).map(Some)),
-    ("results.csv", |document| Ok(Some(csv::results(document.digest.input).csv()))),
+    ("results.csv", |document| Ok(Some(csv::results(document.digest.input).lines().collect()))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
-    ("results-values.csv", |document| Ok(Some(csv::values(document.digest.input).csv()))),
+    ("results-values.csv", |document| Ok(Some(csv::values(document.digest.input).lines().collect()))),
     ("warnings.csv", |document| Ok(Some(warnings_csv(document.digest.input)))),
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
     ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
@@ -86,17 +87,37 @@ impl<'a> Document<'a> {
         Ok(text.map(shown))
     }
 
-    /// Returns every file of the report with its name, the figures last.
+    /// Returns the text of one file of the report if it has at most `most` octets.
     ///
     /// # Errors
-    /// A template that does not fit its context: a bug of this crate.
-    pub fn files(&self) -> Result<Vec<(String, String)>, ReportError> {
-        let mut files = Vec::new();
-        for (name, format) in FORMATS {
-            files.extend(format(self)?.map(|text| (name.to_owned(), shown(text))));
+    /// As of [`Self::file`].
+    pub(crate) fn short_file(&self, name: &str, most: usize) -> Result<Option<String>, ReportError> {
+        let rows = match name {
+            "results.csv" => csv::results(self.digest.input),
+            "results-values.csv" => csv::values(self.digest.input),
+            _ => return self.file(name),
+        };
+        let mut text = String::new();
+        for line in rows.lines() {
+            text += &line;
+            if text.len() > most {
+                return Ok(None);
+            }
         }
-        files.extend(self.figures().chain(self.paper_figures()).map(|(name, text)| (name, shown(text))));
-        Ok(files)
+        Ok(Some(shown(text)))
+    }
+
+    /// Returns every file of the report with its name, the figures last. Each is made when its turn comes: those of a long run are large.
+    ///
+    /// # Errors
+    /// Each is an error where a template does not fit its context: a bug of this crate.
+    pub fn files(&self) -> impl Iterator<Item = Result<(String, String), ReportError>> {
+        let formats = FORMATS
+            .iter()
+            .filter_map(|(name, format)| format(self).map(|text| Some(((*name).to_owned(), shown(text?)))).transpose());
+        let figures = std::iter::once_with(|| self.figures()).flatten();
+        let of_papers = std::iter::once_with(|| self.paper_figures()).flatten();
+        formats.chain(figures.chain(of_papers).map(|(name, text)| Ok((name, shown(text)))))
     }
 
     /// Returns the summary for a terminal of `width` columns: tables, then the verdict.
@@ -130,18 +151,20 @@ impl<'a> Document<'a> {
         self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
     }
 
-    /// Returns the tables as files of Parquet, with their names: the rows of `results.csv` and `results-values.csv`, and one for each trial and direction.
+    /// The names of the tables as files of Parquet: the rows of `results.csv` and `results-values.csv`, and one for each trial and direction.
+    pub const PARQUET_FILES: [&'static str; 3] = ["results.parquet", "results-values.parquet", "trials.parquet"];
+
+    /// Writes one of the [`Self::PARQUET_FILES`].
     ///
     /// # Errors
-    /// A cell that is not of the type of its column: a bug of this crate.
-    pub fn parquet_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, ReportError> {
-        let input = self.digest.input;
-        let tables = [
-            ("results.parquet", csv::results(input)),
-            ("results-values.parquet", csv::values(input)),
-            ("trials.parquet", csv::trials(&self.digest)),
-        ];
-        tables.into_iter().map(|(name, rows)| Ok((name, parquet(&rows)?))).collect()
+    /// The file cannot be written; or a cell is not of the type of its column, which is a bug of this crate.
+    pub fn write_parquet(&self, name: &str, file: impl Write + Send) -> Result<(), ReportError> {
+        let rows = match name {
+            "results.parquet" => csv::results(self.digest.input),
+            "results-values.parquet" => csv::values(self.digest.input),
+            _ => csv::trials(&self.digest),
+        };
+        Ok(parquet(rows, file)?)
     }
 
     /// Returns the panels of the figures as files for papers: name, with the folder `figures`, and LaTeX.

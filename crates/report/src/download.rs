@@ -5,7 +5,7 @@ use crate::plot::{Figure, sheet};
 use serde::Serialize;
 
 /// Octets of a file that is still put into the page, at each figure that has it.
-const MOST_WITHIN: usize = 24_000;
+pub(crate) const MOST_WITHIN: usize = 24_000;
 /// Octets of panels that the page shows of a figure. More of them, of runs of hundreds of points, are in its SVG alone: the page stays below 5 MB.
 const MOST_DRAWN: usize = 220_000;
 

@@ -4,7 +4,7 @@ use crate::answer::{self, AnswerGroup};
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
-use crate::download::Downloads;
+use crate::download::{Downloads, MOST_WITHIN};
 use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
@@ -154,7 +154,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         warning_table,
         single_warnings,
         downloads_of: figures
-            .map(|figure| Ok((figure.id, Downloads::of(figure, document.file(figure.data.0)?))))
+            .map(|figure| Ok((figure.id, Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?))))
             .collect::<Result<_, ReportError>>()?,
         command: origin::command(input),
         commands: input.commands,

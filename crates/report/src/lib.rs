@@ -25,6 +25,7 @@ pub mod history;
 mod html;
 mod json;
 mod latex;
+pub mod lean;
 mod markdown;
 mod methods;
 mod numbers;

@@ -10,6 +10,8 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Schema;
 use jiff::Timestamp;
+use std::borrow::Cow;
+use std::io::Write;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -53,27 +55,41 @@ impl ColumnKind {
     }
 }
 
-/// Returns the rows as a file.
+/// Rows that are written together, column by column: so many are in memory at a time.
+const GROUP: usize = 32_768;
+
+/// Writes the rows as a file.
 ///
 /// # Errors
-/// A cell that is not of the type of its column: a bug of this crate.
-pub(crate) fn parquet(rows: &Rows) -> Result<Vec<u8>, ParquetError> {
+/// A cell that is not of the type of its column, which is a bug of this crate; or the file cannot be written.
+pub(crate) fn parquet(rows: Rows<'_>, file: impl Write + Send) -> Result<(), ParquetError> {
     let kinds: Vec<ColumnKind> = rows.columns.iter().map(|column| ColumnKind::of(column)).collect();
     let fields: Result<Vec<_>, _> = rows.columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind)).collect();
     let schema = Arc::new(Schema::group_type_builder("row").with_fields(fields?).build()?);
     let properties = Arc::new(WriterProperties::builder().set_created_by("sixbench".to_owned()).build());
-    let mut file = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut file, schema, properties)?;
-    let mut group = writer.next_row_group()?;
-    for (place, kind) in kinds.iter().enumerate() {
-        let Some(mut column) = group.next_column()? else { break };
-        let cells: Vec<&str> = rows.rows.iter().map(|row| row[place].as_str()).collect();
-        write(column.untyped(), *kind, &cells)?;
-        column.close()?;
+    let mut writer = SerializedFileWriter::new(file, schema, properties)?;
+    let mut all = rows.rows.peekable();
+    // A file without rows has a group, too.
+    let mut is_first = true;
+    while is_first || all.peek().is_some() {
+        let part: Vec<Vec<Cow<'_, str>>> = all.by_ref().take(GROUP).collect();
+        let mut group = writer.next_row_group()?;
+        for (place, kind) in kinds.iter().enumerate() {
+            let Some(mut column) = group.next_column()? else { break };
+            let cell = |row| cell(row, place, &rows.run);
+            write(column.untyped(), *kind, &part.iter().map(cell).collect::<Vec<&str>>())?;
+            column.close()?;
+        }
+        group.close()?;
+        is_first = false;
     }
-    group.close()?;
     writer.close()?;
-    Ok(file)
+    Ok(())
+}
+
+/// Returns a cell of a row: its own, then those of the run.
+fn cell<'c>(row: &'c Vec<Cow<'_, str>>, place: usize, run: &'c [String]) -> &'c str {
+    row.get(place).map_or_else(|| run[place - row.len()].as_str(), |cell| &**cell)
 }
 
 fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {

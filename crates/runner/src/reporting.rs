@@ -1,16 +1,20 @@
 //! Writes what is derived from the records: report, tables, figures.
 
 use super::error::RunError;
-use super::store::{self, StoreError, Stored, load};
+use super::lean;
+use super::store::{self, StoreError, Stored};
 use super::version::VERSION;
 use sixbench_method::budget;
 use sixbench_method::campaign;
 use sixbench_method::comparison::Comparison;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_report::comparison::ComparisonWords;
 use sixbench_report::{self as report, PaperStyle};
+use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
@@ -32,17 +36,19 @@ pub struct ReportInputs<'a> {
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
 pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
-    with_document(inputs, |document| write_files(directory, &document.with_style(kept_style(directory))))?
+    let outcomes = replay::outcomes(inputs.plan, inputs.records);
+    with_document(inputs, &outcomes, |document| write_files(directory, &document.with_style(kept_style(directory))))?
 }
 
 /// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
 /// those that do not say that they are figures of a run, stay.
-fn remove_old_figures(directory: &Path, files: &[(String, String)]) {
+fn remove_old_figures(directory: &Path, written: &HashSet<PathBuf>) {
     let figures =
         std::fs::read_dir(directory.join(report::PAPER_FIGURES)).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_written = |path: &Path| files.iter().any(|(name, _)| directory.join(name) == path);
     let is_ours = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
-    for path in figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !is_written(path) && is_ours(path)) {
+    for path in
+        figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !written.contains(path) && is_ours(path))
+    {
         // One that cannot be removed is old, and does no other harm.
         let _ = std::fs::remove_file(path);
     }
@@ -55,13 +61,15 @@ fn kept_style(directory: &Path) -> PaperStyle {
 }
 
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    let files = document.files()?;
-    remove_old_figures(directory, &files);
-    for (name, text) in &files {
-        store::write(directory, name, text)?;
+    let mut written = HashSet::new();
+    for file in document.files() {
+        let (name, text) = file?;
+        store::write(directory, &name, text)?;
+        written.insert(directory.join(name));
     }
-    for (name, octets) in document.parquet_files()? {
-        store::write(directory, name, octets)?;
+    remove_old_figures(directory, &written);
+    for name in report::Document::PARQUET_FILES {
+        store::write_with(directory, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
     }
     Ok(directory.join("report.html"))
 }
@@ -71,7 +79,8 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
 /// # Errors
 /// Records of a newer version.
 pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
-    with_document(inputs, |document| document.terminal(width, color))
+    let outcomes = replay::outcomes(inputs.plan, inputs.records);
+    with_document(inputs, &outcomes, |document| document.terminal(width, color))
 }
 
 /// Writes the derived files of a stored run again, `results.tex` in this style; without one in that of the `results.tex` that is there. Returns the
@@ -80,22 +89,25 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
-    let Stored { plan, records, facts, commands, .. } = load(directory)?;
+    let mut run = lean::load(directory)?;
+    let Stored { plan, records, facts, .. } = &run.stored;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    let replayed = replay::replay(&plan, &records);
+    let replayed = replay::replay(plan, records);
     // Single points that an earlier version judged otherwise have a status that says so.
     if let Some(mismatch) =
         replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
     {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
-    let interrupted = !campaign::is_complete(&plan, &facts.selection, &replayed.finished);
-    let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
+    let interrupted = !campaign::is_complete(plan, &facts.selection, &replayed.finished);
+    run.give_back_delays(directory, &replayed.finished)?;
+    let Stored { plan, records, facts, commands, .. } = &run.stored;
+    let inputs = ReportInputs { plan, records, facts, commands, interrupted };
     let style = style.unwrap_or_else(|| kept_style(directory));
-    with_document(&inputs, |document| {
+    with_document(&inputs, &replayed.finished, |document| {
         let document = document.with_style(style);
         Ok((write_files(directory, &document)?, document.terminal(width, color)))
     })?
@@ -118,12 +130,16 @@ pub(crate) fn generated() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
-/// Takes in a run as it is now, and hands it on.
-fn with_document<T>(inputs: &ReportInputs<'_>, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
+/// Takes in a run as it is now, with the outcomes that its records come to, and hands it on.
+fn with_document<T>(
+    inputs: &ReportInputs<'_>,
+    outcomes: &[Outcome],
+    print: impl FnOnce(report::Document<'_>) -> T,
+) -> Result<T, RunError> {
     let input = report::Input {
         plan: inputs.plan,
         records: inputs.records,
-        outcomes: &replay::outcomes(inputs.plan, inputs.records),
+        outcomes,
         facts: inputs.facts,
         commands: inputs.commands,
         generated: &generated(),

@@ -8,7 +8,7 @@ use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -274,6 +274,15 @@ pub(crate) fn line(record: &TrialRecord) -> Result<String> {
 /// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
 /// sees half of it.
 pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
+    write_with(directory, name, |file| file.write_all(content.as_ref()))
+}
+
+/// Writes a file as of [`write`], with what `print` writes to it, part by part.
+pub(crate) fn write_with(
+    directory: &Path,
+    name: &str,
+    print: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<()> {
     let path = directory.join(name);
     let folder = path.parent().unwrap_or(directory);
     if folder != directory && folder.is_symlink() {
@@ -284,8 +293,9 @@ pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> 
     let written = make_directory(directory).and_then(|()| {
         // The one that a killed run has left, or a link that somebody has put there.
         let _ = fs::remove_file(&temporary);
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(content.as_ref())?;
+        let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&temporary)?);
+        print(&mut file)?;
+        file.flush()?;
         owner::give(&temporary)?;
         fs::rename(&temporary, &path)
     });
@@ -388,15 +398,59 @@ pub fn source_of(directory: &Path) -> Result<String> {
 /// # Errors
 /// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
 pub fn load(directory: &Path) -> Result<Stored> {
+    let mut stored = load_without_records(directory)?;
+    stored.is_torn = each_record(directory, |_, record| stored.records.push(record))?;
+    Ok(stored)
+}
+
+/// Reads everything but the records.
+///
+/// # Errors
+/// No results directory, or a plan of another version.
+pub(crate) fn load_without_records(directory: &Path) -> Result<Stored> {
     let plan = plan_in(directory)?;
-    let trials = directory.join("trials.jsonl");
-    // A run that was killed before its first trial has none.
-    let text = if trials.exists() { read(&trials)? } else { String::new() };
-    let (records, is_torn) = records(&text, 0).map_err(|source| StoreError::NoRecords { path: trials, source })?;
     // Facts and commands come late in a run that was killed early.
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
-    Ok(Stored { plan, records, facts, commands, is_torn })
+    Ok(Stored { plan, records: Vec::new(), facts, commands, is_torn: false })
+}
+
+/// Passes each record of a results directory on, with the octet at which its line begins; returns whether the last line is torn. The file is read line
+/// by line: that of a long run may not fit into memory as text.
+///
+/// # Errors
+/// The file cannot be read, or a line of it other than the last one is no record.
+pub(crate) fn each_record(directory: &Path, mut take: impl FnMut(u64, TrialRecord)) -> Result<bool> {
+    let path = directory.join("trials.jsonl");
+    // A run that was killed before its first trial has none.
+    if !path.exists() {
+        return Ok(false);
+    }
+    let opened = File::open(&path).map(|file| BufReader::with_capacity(1 << 20, file));
+    let mut file = opened.map_err(|source| StoreError::NotRead { path: path.clone(), source })?;
+    let (mut line, mut begin) = (Vec::new(), 0);
+    for number in 1.. {
+        line.clear();
+        match file.read_until(b'\n', &mut line) {
+            Err(source) => return Err(StoreError::NotRead { path, source }),
+            Ok(0) => break,
+            Ok(_) if !line.ends_with(b"\n") => return Ok(true),
+            Ok(octets) => {
+                take(begin, record(&line, number).map_err(|source| StoreError::NoRecords { path: path.clone(), source })?);
+                begin += octets as u64;
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the record of a line, whose number errors name.
+fn record(line: &[u8], number: usize) -> std::result::Result<TrialRecord, RecordError> {
+    let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
+    match record.format {
+        0..=FORMAT => Ok(record),
+        format => Err(RecordError::Newer { line: number, format }),
+    }
 }
 
 /// Returns the number of octets up to the end of the last whole line.
@@ -478,12 +532,7 @@ pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<Tri
         if !line.ends_with('\n') {
             return Ok((records, true));
         }
-        let number = before + index + 1;
-        let record: TrialRecord = serde_json::from_str(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
-        if record.format > FORMAT {
-            return Err(RecordError::Newer { line: number, format: record.format });
-        }
-        records.push(record);
+        records.push(record(line.as_bytes(), before + index + 1)?);
     }
     Ok((records, false))
 }

@@ -2,7 +2,7 @@
 
 use super::{Digest, PointDigest};
 use sixbench_method::plan::Load;
-use sixbench_method::record::{CoreWatch, DeviceWatch, TrialRecord, Watch};
+use sixbench_method::record::{CoreWatch, DeviceWatch, TrialRecord, Watch, by_repetition};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, Verdict};
 
@@ -43,8 +43,9 @@ impl<'a> Digest<'a> {
 impl<'a> PointDigest<'a> {
     /// Returns the passing trial at the highest load of each completed repetition.
     pub(crate) fn found_trials(&self, goal: LossRatio) -> Vec<&'a TrialRecord> {
+        let repetitions = by_repetition(&self.records);
         let highest = |repetition: u32| {
-            let of_it = self.records.iter().filter(|record| record.repetition == repetition);
+            let of_it = repetitions.get(&repetition).into_iter().flatten();
             let passed = of_it.filter(|record| record.result.verdict(goal) == Verdict::Passed);
             passed.max_by_key(|record| record.result.spec.rate).copied()
         };

@@ -26,11 +26,12 @@ use crate::{Input, ReportError};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
 use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord, by_point};
+use sixbench_method::replay::by_outcome_point;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
 use sixbench_method::trust::{Trust, trust};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A run, by point, in the order of the plan.
 pub(crate) struct Digest<'a> {
@@ -43,22 +44,26 @@ pub(crate) struct Digest<'a> {
     /// How far the figures may be trusted; `None` where nothing was measured.
     pub(crate) trust: Option<Trust>,
     pub(crate) hosts: RepetitionHosts<'a>,
+    /// The first loss goal of each test of the plan, by its name.
+    goals: HashMap<&'a str, LossRatio>,
 }
 
 impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
         let planned = planned_points(input.plan, input.records, input.outcomes, input.facts);
         let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
-        let mut records = by_point(input.records);
+        let (mut records, mut outcomes) = (by_point(input.records), by_outcome_point(input.outcomes));
         let mut digest = |planned: &PlannedPoint<'a>| {
             let of_point = records.remove(&planned.point).unwrap_or_default();
-            PointDigest::new(input, planned.test, planned.point.clone(), of_point)
+            let outcomes = outcomes.remove(&planned.point).unwrap_or_default();
+            PointDigest::new(input.plan, planned.test, planned.point.clone(), of_point, outcomes)
         };
         let mut digests = |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
         let (points, left_out) = (digests(points), digests(left_out));
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
         let hosts = RepetitionHosts::new(input.facts, input.records);
-        Self { input, points, left_out, planned, trust, hosts }
+        let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan))).collect();
+        Self { input, points, left_out, planned, trust, hosts, goals }
     }
 
     /// Returns what `view` says of the results of each host alone, with the name of the host; once, with an empty name, where there is one host. Results
@@ -87,14 +92,12 @@ impl<'a> Digest<'a> {
 
     /// Returns the verdict on a trial, by the first loss goal of its test: the one headlines quote.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
-        let test = self.input.plan.test(&record.point.test);
-        record.result.verdict(test.map_or(LossRatio::ZERO, |test| test.first_goal(self.input.plan)))
+        record.result.verdict(self.goals.get(record.point.test.as_str()).copied().unwrap_or(LossRatio::ZERO))
     }
 
     /// Returns the time by which delays of these points may be wrong at most, nanoseconds; `None` where one clock saw frames leave and arrive.
     pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
-        let is_of_points = |record: &&TrialRecord| points.iter().any(|point| point.point == record.point);
-        let directions = self.input.records.iter().filter(is_of_points).flat_map(|record| &record.result.directions);
+        let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);
         directions.filter_map(|direction| direction.clock_bound_ns).max()
     }
 

@@ -1,11 +1,10 @@
 //! What is known of one point: its trials, its repetitions, and what they sum up to.
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
-use crate::Input;
 use crate::numbers::title;
 use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
-use sixbench_method::plan::{Point, Test};
+use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
@@ -27,13 +26,19 @@ pub(crate) struct PointDigest<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point, records: Vec<&'a TrialRecord>) -> Self {
-        let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
-        let goals = test.loss_goals(input.plan).iter().enumerate();
+    /// `records` and `outcomes` are those of the point.
+    pub(crate) fn new(
+        plan: &Plan,
+        test: &'a Test,
+        point: Point,
+        records: Vec<&'a TrialRecord>,
+        outcomes: Vec<&'a Outcome>,
+    ) -> Self {
+        let goals = test.loss_goals(plan).iter().enumerate();
         let reason = invalid_reason(&records);
         let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason)).collect();
         let samples = samples(&outcomes);
-        Self { test, point, records, outcomes, first_goal: test.first_goal(input.plan), goals, samples }
+        Self { test, point, records, outcomes, first_goal: test.first_goal(plan), goals, samples }
     }
 
     /// Returns the first loss goal of the test of this point, by which its trials are judged.
@@ -169,13 +174,17 @@ impl<'a> PointDigest<'a> {
     /// The trial whose delays stand for the point: of throughput and of queries the passing one at the highest load, of delays that of the repetition
     /// nearest the median. None of other measures, whose loads are not meant to be forwarded.
     pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        self.trial_of_delays(goal).filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
+    }
+
+    /// The same, whether its delays are on record or not.
+    pub(crate) fn trial_of_delays(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         let measure = &self.test.measure;
-        let record = match (measure.info().noun, measure.is_searched_rate()) {
+        match (measure.info().noun, measure.is_searched_rate()) {
             (Noun::Frames | Noun::Queries, true) => self.highest_passing(goal),
             _ if measure.is_of_delay() => self.trial_of_the_median(),
             _ => None,
-        };
-        record.filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
+        }
     }
 
     /// The measuring trial of the repetition whose headline is nearest the median: the last one, since it ended the repetition.

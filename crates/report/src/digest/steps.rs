@@ -5,7 +5,7 @@ use super::PointDigest;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
-use sixbench_method::record::TrialRecord;
+use sixbench_method::record::{TrialRecord, by_repetition};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
@@ -56,10 +56,10 @@ impl PointDigest<'_> {
     /// The steps, exponential phase first, each by ascending numbers.
     pub(crate) fn steps(&self, goal: LossRatio) -> Vec<CapacityStep> {
         let mut found: BTreeMap<(SearchPhase, u64), Vec<Tried>> = BTreeMap::new();
+        let repetitions = by_repetition(&self.records);
         for outcome in &self.outcomes {
-            let records: Vec<&TrialRecord> =
-                self.records.iter().filter(|r| r.repetition == outcome.repetition).copied().collect();
-            for (place, tried) in of_repetition(outcome, &records, goal) {
+            let records = repetitions.get(&outcome.repetition).map_or(&[][..], Vec::as_slice);
+            for (place, tried) in of_repetition(outcome, records, goal) {
                 found.entry(place).or_default().push(tried);
             }
         }

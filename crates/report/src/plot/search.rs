@@ -6,17 +6,25 @@ use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{rate_unit, short};
 use kuva::prelude::Plot;
-use sixbench_method::record::TrialRecord;
+use sixbench_method::record::{TrialRecord, by_repetition};
+use std::collections::BTreeMap;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let tried = digest.searched_points().filter(|p| !p.records.is_empty());
     Figure {
         id: "search",
         title: "The search, trial by trial",
-        caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the \
-                  dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
-                  trials cleanly."
-            .to_owned(),
+        caption: format!(
+            "The intended load of every trial of {}; a thin line joins the trials of one repetition, the \
+             dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
+             trials cleanly.",
+            match digest.searched_points().any(|point| point.records.len() > MOST_MARKS) {
+                true => format!(
+                    "every repetition, or of a point with more than {MOST_MARKS} trials of repetitions evenly spread over the run"
+                ),
+                false => "every repetition".to_owned(),
+            }
+        ),
         keys: style::verdict_keys(digest),
         panels: tried.map(|p| panel(digest, p)).collect(),
         ..Figure::default()
@@ -24,11 +32,13 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panel(digest: &Digest, point: &PointDigest) -> Panel {
-    let mut plots = paths(point);
-    plots.extend(style::trials(digest, point.records.iter().map(|&r| (place(r), r)), style::trial_label));
-    let rates = || point.records.iter().map(|r| r.result.spec.rate.0 as f64);
+    let searches = drawn(point);
+    let trials = || point.records.iter().copied().filter(|r| searches.contains_key(&r.repetition));
+    let mut plots: Vec<Plot> = searches.values().map(|search| path(search)).collect();
+    plots.extend(style::trials(digest, trials().map(|r| (place(r), r)), style::trial_label));
+    let rates = || trials().map(|r| r.result.spec.rate.0 as f64);
     let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(1.0, f64::max));
-    let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
+    let longest = trials().map(|r| r.trial).max().unwrap_or(1);
     let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
     // Logarithmic, since a search begins far from where it ends.
     let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
@@ -48,12 +58,18 @@ fn place(record: &TrialRecord) -> (f64, f64) {
     (record.trial.into(), record.result.spec.rate.0 as f64)
 }
 
-/// One thin line for each repetition.
-fn paths(point: &PointDigest) -> Vec<Plot> {
-    let repetitions: std::collections::BTreeSet<u32> = point.records.iter().map(|r| r.repetition).collect();
-    let path = |repetition| {
-        let trials = point.records.iter().filter(|r| r.repetition == repetition);
-        style::line(trials.map(|r| place(r)).collect(), style::THREAD, 1.0)
-    };
-    repetitions.into_iter().map(path).collect()
+/// The most trials of a point of which each is drawn: the 20 repetitions of RFC 8219 have a few hundred.
+const MOST_MARKS: usize = 1_000;
+
+/// Returns the trials of each repetition that is drawn: of all repetitions, or of as many as there is room for, evenly spread over the run.
+fn drawn<'a>(point: &PointDigest<'a>) -> BTreeMap<u32, Vec<&'a TrialRecord>> {
+    let all = by_repetition(&point.records);
+    let room = (MOST_MARKS * all.len()).checked_div(point.records.len()).unwrap_or(0).max(1);
+    let step = all.len().div_ceil(room).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// A thin line through the trials of a repetition.
+fn path(trials: &[&TrialRecord]) -> Plot {
+    style::line(trials.iter().map(|r| place(r)).collect(), style::THREAD, 1.0)
 }

@@ -1,7 +1,7 @@
 //! The tables of Parquet have the rows of the CSV files, typed.
 
 use crate::formats::{csv, values_csv};
-use crate::sample::Sample;
+use crate::sample::{Sample, parquet_files};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use sixbench_report::Document;
@@ -50,7 +50,7 @@ fn samples() -> [Sample; 5] {
 fn the_tables_of_parquet_have_the_cells_of_the_csv_files() {
     for sample in samples() {
         let input = sample.input();
-        let files = Document::new(&input).and_then(|document| document.parquet_files()).expect("tables");
+        let files = parquet_files(&Document::new(&input).expect("a report"));
         for ((name, octets), csv) in files.into_iter().zip([csv(&input), values_csv(&input)]) {
             let header = csv.lines().next().expect("a header");
             assert!(as_csv(&rows(octets), header) == csv, "{}: {name}", input.plan.name);
@@ -63,7 +63,7 @@ fn every_trial_has_a_row_for_each_direction_with_its_counts_as_numbers() {
     for sample in samples() {
         let input = sample.input();
         let document = Document::new(&input).expect("a report");
-        let mut files = document.parquet_files().expect("tables");
+        let mut files = parquet_files(&document);
         let (name, octets) = files.pop().expect("a table");
         assert_eq!(name, "trials.parquet");
         let rows = rows(octets);
@@ -82,6 +82,6 @@ fn every_trial_has_a_row_for_each_direction_with_its_counts_as_numbers() {
 #[test]
 fn the_same_run_gives_the_same_tables() {
     let sample = Sample::complete();
-    let tables = || Document::new(&sample.input()).and_then(|document| document.parquet_files()).expect("tables");
+    let tables = || parquet_files(&Document::new(&sample.input()).expect("a report"));
     assert!(tables() == tables());
 }

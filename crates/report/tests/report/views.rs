@@ -276,7 +276,7 @@ fn commands_to_a_terminal_in_titles_versions_and_warnings_are_shown_in_every_for
     sample.facts.duts.values_mut().for_each(|dut| dut.version = hostile.to_owned());
     let input = sample.input();
     let document = Document::new(&input).expect("a report");
-    let mut texts = document.files().expect("a report");
+    let mut texts: Vec<_> = document.files().map(|file| file.expect("a report")).collect();
     texts.push(("answer".to_owned(), document.answer_html().expect("a first screen")));
     for (name, text) in &texts {
         let obeyed = text.chars().find(|c| is_control(*c) && !matches!(c, '\n' | '\t'));

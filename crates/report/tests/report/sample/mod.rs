@@ -78,10 +78,10 @@ impl Sample {
         let input = self.input();
         let document = Document::new(&input).expect("a report");
         std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
-        for (name, octets) in document.parquet_files().expect("tables") {
+        for (name, octets) in parquet_files(&document) {
             std::fs::write(format!("{directory}/{name}"), octets).expect("a table");
         }
-        for (name, text) in document.files().expect("a report") {
+        for (name, text) in document.files().map(|file| file.expect("a report")) {
             std::fs::write(format!("{directory}/{name}"), text).expect("a view");
         }
     }
@@ -335,4 +335,14 @@ pub(crate) fn part(ending: Option<Ending>) -> RunPart {
     let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
     let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
     RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), ending }
+}
+
+/// Returns the tables as files of Parquet, with their names.
+pub(crate) fn parquet_files(document: &Document<'_>) -> Vec<(&'static str, Vec<u8>)> {
+    let of = |name| {
+        let mut file = Vec::new();
+        document.write_parquet(name, &mut file).expect("a table");
+        (name, file)
+    };
+    Document::PARQUET_FILES.into_iter().map(of).collect()
 }
