@@ -6,7 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The hosts of each repetition, by name; several where a run was resumed on another host in the middle of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RepetitionHosts<'f>(BTreeMap<(&'f Point, u32), BTreeSet<&'f str>>);
+pub struct RepetitionHosts<'f> {
+    of: BTreeMap<(&'f Point, u32), BTreeSet<&'f str>>,
+    /// The names of all hosts.
+    all: BTreeSet<&'f str>,
+}
 
 impl<'f> RepetitionHosts<'f> {
     /// Returns the hosts of these records, which are those of one results directory. A host is not known where an earlier version made it.
@@ -15,38 +19,39 @@ impl<'f> RepetitionHosts<'f> {
         for record in records {
             hosts.entry((&record.point, record.repetition)).or_default().extend(hosts_of(facts, record));
         }
-        Self(hosts)
+        let all = hosts.values().flatten().copied().collect();
+        Self { of: hosts, all }
     }
 
     /// Returns the names of all hosts.
     pub fn all(&self) -> BTreeSet<&'f str> {
-        self.0.values().flatten().copied().collect()
+        self.all.clone()
     }
 
     /// Returns whether there is more than one host.
     pub fn are_several(&self) -> bool {
-        self.all().len() > 1
+        self.all.len() > 1
     }
 
     /// Returns the hosts of a repetition.
     pub fn of(&self, point: &Point, repetition: u32) -> Vec<String> {
-        self.0.get(&(point, repetition)).into_iter().flatten().map(|host| (*host).to_owned()).collect()
+        self.of.get(&(point, repetition)).into_iter().flatten().map(|host| (*host).to_owned()).collect()
     }
 
     /// Returns the repetitions with their hosts, in the order of their points.
     pub fn iter(&self) -> impl Iterator<Item = (&'f Point, u32, &BTreeSet<&'f str>)> {
-        self.0.iter().map(|((point, repetition), hosts)| (*point, *repetition, hosts))
+        self.of.iter().map(|((point, repetition), hosts)| (*point, *repetition, hosts))
     }
 
     /// Returns whether a repetition was measured on this host alone.
     pub fn is_only_on(&self, host: &str, point: &Point, repetition: u32) -> bool {
-        self.0.get(&(point, repetition)).is_some_and(|hosts| hosts.iter().eq([&host]))
+        self.of.get(&(point, repetition)).is_some_and(|hosts| hosts.iter().eq([&host]))
     }
 
     /// Returns whether all that was measured of these points was measured on one host.
     pub fn are_on_one<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> bool {
         let points: BTreeSet<&Point> = points.into_iter().collect();
-        let of_points = self.0.iter().filter(|((point, _), _)| points.contains(point));
+        let of_points = self.of.iter().filter(|((point, _), _)| points.contains(point));
         of_points.flat_map(|(_, hosts)| hosts).collect::<BTreeSet<_>>().len() <= 1
     }
 }
