@@ -146,7 +146,7 @@ fn a_dns64_server_on_another_machine_is_measured_over_interfaces_that_are_lent()
         assert_ran(&run(&room, &plan, &results));
         has_right_answers(&records(&results))
     };
-    assert!((1..=10).any(|of| is_answered(of)), "{:?}", records(&scratch.path("results10")));
+    assert!((1..=10).any(is_answered), "{:?}", records(&scratch.path("results10")));
     assert_eq!(lent(&room), lent_before);
     room.assert_is_as(&before);
     let results = scratch.path("killed");
