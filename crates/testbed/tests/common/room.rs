@@ -148,6 +148,30 @@ impl Room {
         pids.split_whitespace().map(str::to_owned).collect()
     }
 
+    /// Ends the sessions of a machine's sshd by force; who listens goes on. So it looks from afar when the machine is started anew. Returns how many
+    /// there were.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn end_sessions(machine: &Namespace) -> usize {
+        let command_line = |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_session = |line: String| line.starts_with("sshd: ") && !line.contains("[listener]");
+        let sessions: Vec<String> = Self::pids_of(machine).into_iter().filter(|pid| is_session(command_line(pid))).collect();
+        // Some may have ended by themselves, as others did.
+        let line = format!("kill -s KILL {} 2>/dev/null || true", sessions.join(" "));
+        Shell::new().run(&["sh", "-c", &line]).expect("a shell");
+        sessions.len()
+    }
+
+    /// Waits until the near machine has these interfaces again, and fails when that does not come.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn assert_near_has(&self, interfaces: &[&str]) {
+        let end = Instant::now() + Duration::from_secs(60);
+        let is_here = |interface: &&str| self.near.shell().look(&["ip", "link", "show", "dev", interface]).is_ok();
+        while !interfaces.iter().all(is_here) {
+            assert!(Instant::now() < end, "{interfaces:?} are not given back");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Waits until the far machines are as they were, and fails when that does not come.
     pub(crate) fn assert_is_as(&self, before: &str) {
         let end = Instant::now() + Duration::from_secs(60);
