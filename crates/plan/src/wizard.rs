@@ -59,6 +59,8 @@ impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
             (self.tell)(&format!("{question}{default}: "));
             let mut line = String::new();
             if self.input.read_line(&mut line).unwrap_or(0) == 0 {
+                // What is told next begins a line of its own, not behind the question.
+                (self.tell)("\n");
                 return Err(UnansweredQuestion(question.to_owned()));
             }
             let answer = if line.trim().is_empty() { usual } else { line.trim() };
