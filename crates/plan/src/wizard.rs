@@ -158,6 +158,7 @@ fn test(device: &Recipe, measure: &str) -> String {
     }
     match measure {
         "soak" => text + "frame-sizes = [594]\nrepetitions = 1\n",
+        "tcp-soak" => text + "repetitions = 1\n",
         "table-capacity" => text + "start = \"10k\"\nmost = \"160k\"\nrepetitions = 1\n",
         "response-time" => text + "rate-per-client = \"1k\"\nframe-sizes = [118]\n",
         _ => text,
