@@ -113,6 +113,15 @@ impl DeviceWatch {
 }
 
 impl Watch {
+    /// Returns the memory of the device at each sample, octets: of its own machines where it has some, else of its processes.
+    pub fn device_memory(&self) -> Vec<u64> {
+        let own: Vec<&Vec<u64>> =
+            self.devices.iter().map(|device| &device.memory).filter(|memory| !memory.is_empty()).collect();
+        let length = own.iter().map(|memory| memory.len()).min();
+        let sum = |i: usize| own.iter().map(|memory| memory[i]).sum();
+        length.map_or_else(|| self.memory.clone(), |length| (0..length).map(sum).collect())
+    }
+
     /// Milliseconds the host of this virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on.
     pub fn stolen_ms(&self, since_ns: u64) -> u64 {
         self.stolen_from_ms(CoreRole::Dut, since_ns)
