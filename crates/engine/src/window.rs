@@ -7,7 +7,7 @@ use crate::pacer::Pacer;
 /// second to a host that does not answer.
 const PATIENCE_NS: u64 = 10_000_000;
 
-/// How many requests may wait for their replies, and which still do.
+/// The requests of a direction that wait for their replies, and the number that may.
 pub(crate) struct RequestWindow {
     size: u64,
     /// True if there was no room for all that was due.
@@ -24,7 +24,7 @@ pub(crate) struct RequestWindow {
 }
 
 impl RequestWindow {
-    /// So many requests may be under way.
+    /// The largest number of requests that may be under way.
     pub(crate) fn new(size: u64) -> Self {
         Self { size, is_full: false, given_up: 0, progress: (0, 0), progress_ns: 0, end_ns: 0, left_out: 0 }
     }

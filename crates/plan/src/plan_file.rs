@@ -55,7 +55,7 @@ pub struct Links {
     pub busy_poll: bool,
     /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
     pub governor: Option<String>,
-    /// Whether the two interfaces may have addresses of this machine, which come back afterwards.
+    /// The word on addresses that the two interfaces have on this machine: refused, or lent and given back.
     pub own_addresses: OwnAddresses,
     /// Settings of the two interfaces, while a device is measured.
     pub nic: Vec<NicSetting>,

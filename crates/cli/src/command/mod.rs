@@ -59,9 +59,9 @@ fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed>
     library.map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-/// What the user allows a run.
+/// The permissions that the user gives a run.
 pub(crate) struct Permission {
-    /// Where it may send.
+    /// The user's word on whether test traffic can leave the environment.
     pub(crate) isolation: Isolation,
     /// The files of the plan whose commands it may run.
     pub(crate) trusted: Trusted,

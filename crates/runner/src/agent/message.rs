@@ -35,7 +35,7 @@ pub(super) enum Order {
     Sent(Vec<SentShare>),
 }
 
-/// What the agent answers.
+/// An answer of the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum AgentAnswer {
     /// It is so, or was done.
@@ -77,7 +77,7 @@ pub(super) struct EndRequest {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OpenedEnd {
     pub(super) port: DistantPort,
-    /// How it sends and receives, and by which cores.
+    /// A sentence on how it sends and receives, and by which cores.
     pub(super) how: String,
     pub(super) facts: BTreeMap<String, String>,
     pub(super) warnings: Vec<String>,

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// The beginning of the first line that the agent prints; its version follows.
 pub(super) const GREETING: &str = "sixbench-agent ";
 
-/// For the other machine to be ready, and to end a trial after this one has.
+/// The time in which the other machine must be ready, and must end a trial once this one has.
 const TRIAL_MARGIN: Duration = Duration::from_secs(90);
 
 /// Serves as an agent until `input` ends.

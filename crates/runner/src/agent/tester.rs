@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// Time between the agreement on the first frame and that frame, beside the time that messages take: the agent has to hear of it before.
 const LEAD_NS: u64 = 100_000_000;
 
-/// How far two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
+/// The time by which two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
 const DRIFT_NS_PER_S: u64 = 1_000_000;
 
 /// The tester. Fields are dropped in the order in which they stand: the end here, then the agent.
