@@ -22,6 +22,7 @@ pub mod follow;
 pub mod fuzzing;
 pub mod held;
 pub mod history;
+mod lateness;
 pub mod locks;
 mod manager;
 mod memory;
