@@ -82,6 +82,10 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
+    // The plan may have got another profile since it was read.
+    if let Some((test, empty)) = plan.tests.iter().find_map(|test| Some((test, test.empty_trial(plan)?))) {
+        return Err(RunError::from(PlanError(empty.to_string())).of_test(&test.name));
+    }
     check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
