@@ -5,6 +5,7 @@ use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::machines_section;
+use super::ranges::SHORTEST_TRIAL_NS;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
@@ -94,14 +95,14 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
-    let loaded = match resolved::is_resolved(table.get_ref()) {
     let again = file.again();
+    let loaded = match resolved::is_resolved(table.get_ref()) {
         true => read_resolved(&file, source, duts),
         false => read_file(file, duts),
     };
-    let found = mistakes.into_inner();
     // A key that could not be read has another value than the plan is to have.
     loaded.iter().filter(|_| mistakes.are_none()).for_each(|loaded| check_sent(&again, &loaded.plan));
+    let found = mistakes.into_inner();
     match loaded {
         Some(loaded) if found.is_empty() => Ok(loaded),
         _ => Err(found),
@@ -141,9 +142,6 @@ pub fn links_of(source: &str) -> Links {
 /// Reads a resolved plan, and checks what a plan file must satisfy, in case the user has edited it.
 fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
     let plan = resolved::plan_of(source).map_err(|mistake| file.add(mistake)).ok()?;
-    if let Some(section) = file.section("trial", "[trial]") {
-        check_trial(&section, &plan.trial);
-    }
     if let Some(section) = file.section("search", "[search]") {
         check_search(&section, &plan.search);
     }
@@ -211,9 +209,6 @@ fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
 /// Disturbed trials that the usual patience with a point lasts for, however long they are.
 const LEAST_ATTEMPTS: u64 = 5;
 
-/// The shortest `duration` that a plan may ask for.
-pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
-
 fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < SHORTEST_TRIAL_NS {
         section.mistake("duration", "a trial lasts at least 10ms");
@@ -252,6 +247,11 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
         section.mistake("loss-goals", "at least one loss goal is needed");
     }
     if !search.method.info().takes_several_goals && search.goals.len() > 1 {
+        let help = "use method = \"mlrsearch\" for several goals in one search";
+        section.mistake_with_help("method", format!("a {} has one loss goal", search.method.info().title), help);
+    }
+}
+
 /// Reports tests with a trial in which nothing would be sent: of a search at the key that makes it so, else at the test.
 fn check_sent(file: &Section<'_>, plan: &Plan) {
     for (test, empty) in plan.tests.iter().filter_map(|test| Some((test, test.empty_trial(plan)?))) {
@@ -275,11 +275,6 @@ fn mark_test(file: &Section<'_>, name: &str, title: &str) {
     let Some(section) = section else { return };
     let key = ["rate", "rates", "rate-per-client", "duration"].into_iter().find(|key| section.is_given(key));
     section.mistake(key.unwrap_or("measure"), title);
-}
-
-        let help = "use method = \"mlrsearch\" for several goals in one search";
-        section.mistake_with_help("method", format!("a {} has one loss goal", search.method.info().title), help);
-    }
 }
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
@@ -517,6 +512,11 @@ background = \"110%\"
             ("offloads-on = [\"-x\"]", "`-x` is not a name of the kernel's: expected letters, digits, `-` and `_`"),
             ("rss-hash = \"sdx\"", "expected letters of `ethtool -N` such as `sdfn`, not `sdx`"),
             ("rss-hash = \"\"", "expected letters of `ethtool -N` such as `sdfn`, not ``"),
+        ] {
+            assert_eq!(with(key).expect_err("a mistake")[0].title, title);
+        }
+    }
+
     #[test]
     fn a_trial_in_which_nothing_would_be_sent_is_told_at_the_key_that_makes_it_so() {
         let told = |source: &str| render("plan.toml", source, &parse(source, &DUTS).expect_err("mistakes"), false);
@@ -536,11 +536,6 @@ background = \"110%\"
         let series = "measure = \"response-time\"\nduration = \"10ms\"\nrate-per-client = 50\nsubscribers = [1, 2]\n";
         let text = told(&format!("{SMALLEST}{series}"));
         assert!(text.contains("plan.toml:7:") && text.contains("at 50/s") && !text.contains("at 100/s"), "{text}");
-    }
-
-        ] {
-            assert_eq!(with(key).expect_err("a mistake")[0].title, title);
-        }
     }
 
     #[test]

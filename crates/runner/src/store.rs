@@ -90,6 +90,9 @@ pub enum RecordError {
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
 }
+    /// It has a number that no trial has.
+    #[error("line {line} was changed after it was written: {what}")]
+    Outside { line: usize, what: String },
 
 /// Returns these lines below what stands before them.
 fn listed(lines: &[String]) -> String {
@@ -484,6 +487,9 @@ pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<Tri
             return Err(RecordError::Newer { line: number, format: record.format });
         }
         records.push(record);
+        if let Some(what) = record.first_outside() {
+            return Err(RecordError::Outside { line: number, what });
+        }
     }
     Ok((records, false))
 }
@@ -493,6 +499,7 @@ mod tests {
     use super::*;
     use sixbench_method::plan::Point;
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
     use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};
 
     fn record(trial: u32) -> TrialRecord {
@@ -528,6 +535,34 @@ mod tests {
     }
 
     #[test]
+    #[test]
+    fn a_record_with_a_number_that_no_trial_has_is_refused_with_its_line() {
+        let told = |change: fn(&mut TrialRecord)| {
+            let mut changed = record(2);
+            change(&mut changed);
+            let text = line(&record(1)).expect("json") + &line(&changed).expect("json");
+            records(&text, 0).map(drop).map_err(|error| error.to_string())
+        };
+        let sample = |idle| CpuSample { idle, ..CpuSample::default() };
+        let watch = |idle| {
+            let core = CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(idle)] };
+            Some(Watch { cores: vec![core], ..Watch::default() })
+        };
+        assert_eq!(told(|_| ()), Ok(()));
+        for (number, told) in [
+            ("0 is no repetition", told(|record| record.repetition = 0)),
+            ("18446744073709551615 is no rate", told(|record| record.result.spec.rate = FrameRate(u64::MAX))),
+            ("18446744073709551615 is no duration_ns", told(|record| record.result.spec.duration_ns = u64::MAX)),
+        ] {
+            assert_eq!(told, Err(format!("line 2 was changed after it was written: {number} of a trial")));
+        }
+        let mut busy = record(1);
+        busy.watch = watch(1000);
+        assert_eq!(busy.first_outside(), None);
+        busy.watch = watch(1001);
+        assert_eq!(busy.first_outside().as_deref(), Some("1001 is no per mille of a core's time of a trial"));
+    }
+
     fn a_newer_format_is_refused() {
         let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
         assert!(records(&line(&newer).expect("json"), 0).is_err());
