@@ -38,7 +38,13 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     wait_until(&mut holder, "record", || !records(&first).is_empty());
 
     let process = holder.id();
-    for command in [&["run", &short, "-o", &second][..], &["trial", "linux-ipv4", "--rate", "1k"], &["testbed", "up", &short]] {
+    let commands = [
+        &["run", &short, "-o", &second][..],
+        &["trial", "linux-ipv4", "--rate", "1k"],
+        &["testbed", "up", &short],
+        &["dns64", "127.0.0.1", "--for", "1s"],
+    ];
+    for command in commands {
         let refused = output(command);
         let error = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{command:?}: {error}");

@@ -80,7 +80,7 @@ pub use quiet::wait_until_quiet;
 pub use rehearsal::rehearsed;
 pub use request::{RunRequest, SessionRequest, Site};
 pub use search_alone::{SearchFound, search_alone};
-pub use server::{WatchedTester, is_local};
+pub use server::{WatchedTester, is_local, links_of_server};
 pub use session::Session;
 pub use version::{VERSION, version_with_features};
 pub use with::perform_with;
