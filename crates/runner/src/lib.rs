@@ -49,6 +49,7 @@ pub mod store;
 mod tester;
 mod version;
 mod with;
+mod writer;
 
 #[cfg(test)]
 mod dns_tests;
@@ -84,3 +85,4 @@ pub use server::{WatchedTester, is_local, links_of_server};
 pub use session::Session;
 pub use version::{VERSION, version_with_features};
 pub use with::perform_with;
+pub use writer::WritingProcess;

@@ -1,6 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
+use super::writer::{WritingProcess, how_to_stop, writer_words};
 use sixbench_io::files::NO_LINK;
 use sixbench_method::plan::{Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -35,8 +36,8 @@ pub enum StoreError {
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
     /// Another process writes to it.
-    #[error("another sixbench is writing to {}; wait for it, or stop it", .0.display())]
-    InUse(PathBuf),
+    #[error("{} is writing to {}; wait until it has ended, or {}", writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref()))]
+    InUse { directory: PathBuf, writer: Option<WritingProcess> },
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
     NotWritten { path: PathBuf, error: io::Error },
@@ -89,10 +90,10 @@ pub enum RecordError {
     /// It was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
-}
     /// It has a number that no trial has.
     #[error("line {line} was changed after it was written: {what}")]
     Outside { line: usize, what: String },
+}
 
 /// Returns these lines below what stands before them.
 fn listed(lines: &[String]) -> String {
@@ -190,7 +191,7 @@ impl Store {
             waited();
             is_locked()
         } {
-            return Err(StoreError::InUse(directory.to_owned()));
+            return Err(StoreError::InUse { directory: directory.to_owned(), writer: WritingProcess::of(&path) });
         }
         Ok(Self { directory: directory.to_owned(), trials })
     }
@@ -486,10 +487,10 @@ pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<Tri
         if record.format > FORMAT {
             return Err(RecordError::Newer { line: number, format: record.format });
         }
-        records.push(record);
         if let Some(what) = record.first_outside() {
             return Err(RecordError::Outside { line: number, what });
         }
+        records.push(record);
     }
     Ok((records, false))
 }
@@ -498,8 +499,8 @@ pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<Tri
 mod tests {
     use super::*;
     use sixbench_method::plan::Point;
-    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};
 
     fn record(trial: u32) -> TrialRecord {
@@ -535,7 +536,6 @@ mod tests {
     }
 
     #[test]
-    #[test]
     fn a_record_with_a_number_that_no_trial_has_is_refused_with_its_line() {
         let told = |change: fn(&mut TrialRecord)| {
             let mut changed = record(2);
@@ -563,6 +563,7 @@ mod tests {
         assert_eq!(busy.first_outside().as_deref(), Some("1001 is no per mille of a core's time of a trial"));
     }
 
+    #[test]
     fn a_newer_format_is_refused() {
         let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
         assert!(records(&line(&newer).expect("json"), 0).is_err());
