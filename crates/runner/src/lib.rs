@@ -71,7 +71,7 @@ mod stateful_tests;
 pub use cores::spare_cores;
 pub use dimensioning::dimensioned;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
-pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing};
+pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere};
 pub use manager::{Ended, perform};
 pub use memory::check_trial;
 pub use merge::{MergeError, merge};

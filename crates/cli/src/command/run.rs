@@ -69,12 +69,15 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
 }
 
 fn start(
-    planned: (Loaded, &str, Selection),
+    mut planned: (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     (force, trust_recipes): (bool, bool),
 ) -> Result<Exit, Failed> {
     let permission = Permission::of(force, trust_recipes, (&planned.0, library))?;
+    for text in sixbench_runner::leave_out_missing_elsewhere(&mut planned.0, library)? {
+        tell!("note: {text}");
+    }
     measure(planned, library, output, &permission)?.ended(output.json)
 }
 
