@@ -153,7 +153,7 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::HoldsResults(_)
         | StoreError::Exists(_)
         | StoreError::NotCreated { .. }
-        | StoreError::InUse(_)
+        | StoreError::InUse { .. }
         | StoreError::NoRun { .. }
         | StoreError::PlanGone { .. }
         | StoreError::PlanChanged(_)

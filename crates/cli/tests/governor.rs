@@ -8,8 +8,10 @@ use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
-/// As many cores as any machine that runs these tests has.
+/// As many cores as any machine that runs these tests has. Such a machine has a `/run` of its own, too: the notes there of what a killed run is to give
+/// back are of these files, and a run elsewhere that swept them would find others under the same names, or none.
 const FILES: &str = "set -e
+mount -t tmpfs none /run
 mount -t tmpfs none /sys/devices/system/cpu
 cd /sys/devices/system/cpu
 echo 0-255 > online

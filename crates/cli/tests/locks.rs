@@ -20,7 +20,13 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     until_the_first_trial(&mut holder, &first);
 
     let process = holder.id();
-    for command in [&["run", &short, "-o", &second][..], &["trial", "linux-ipv4", "--rate", "1k"], &["testbed", "up", &short]] {
+    let commands = [
+        &["run", &short, "-o", &second][..],
+        &["trial", "linux-ipv4", "--rate", "1k"],
+        &["testbed", "up", &short],
+        &["dns64", "127.0.0.1", "--for", "1s"],
+    ];
+    for command in commands {
         let refused = output(command);
         let error = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{command:?}: {error}");
@@ -33,7 +39,16 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     let same = output(&["run", &long, "--wait", "-o", &first]);
     assert_eq!(same.status.code(), Some(2), "{}", text(&same.stderr));
     let resumed = output(&["run", "--resume", &first, "--wait"]);
-    assert!(text(&resumed.stderr).contains("another sixbench is writing to"), "{}", text(&resumed.stderr));
+    let error = text(&resumed.stderr);
+    let writer = format!("process {process} (");
+    assert!(error.contains(&writer) && error.contains(&format!(") is writing to {first}; wait until it has ended")), "{error}");
+    assert!(error.contains(&format!("kill -INT {process}")), "{error}");
+    let merged = output(&["merge", &first, "-o", &second]);
+    let error = text(&merged.stderr);
+    assert!(
+        error.contains(&writer) && error.contains(&format!(" still writes to {first}; merge again when it has ended")),
+        "{error}"
+    );
 
     let mut waiting = start(&["run", &short, "-o", &second, "--wait"]);
     let mut told = BufReader::new(waiting.stderr.take().expect("its errors"));

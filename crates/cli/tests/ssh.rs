@@ -286,3 +286,47 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     signal(&again, "INT");
     assert_eq!(again.wait_with_output().expect("its end").status.code(), Some(130));
 }
+
+/// Two quick tests, one of a device whose program is on no machine.
+const OPTIONAL_TESTS: &str = r#"
+[trial]
+patience = "0s"
+duration = "50ms"
+residual = "50ms"
+rest = "0s"
+stall = "2s"
+[search]
+method = "binary"
+minimum = "100"
+maximum = "200"
+width = "50%"
+[[test]]
+name = "there"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+[[test]]
+name = "gone"
+dut = "absent"
+optional = true
+frame-sizes = [84]
+"#;
+
+#[test]
+fn an_optional_test_whose_device_the_other_machine_lacks_is_left_out_with_the_reason() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-optional"), Room::build("opt"));
+    let plan = plan(&room, &scratch, "dut", OPTIONAL_TESTS);
+    let library = Library::load::<&Path>(&[]).expect("recipes");
+    let router = toml::to_string(library.get("linux-ipv4").expect("a recipe")).expect("a recipe");
+    let needs = "needs = [{ program = \"sb-no-such-program\", package = \"none\" }]\nname = \"absent\"";
+    scratch.write("recipes/absent.toml", &router.replace("needs = []\n", "").replace("name = \"linux-ipv4\"", needs));
+    let results = scratch.path("results");
+    let output = run(&room, &plan, &results);
+    assert_ran(&output);
+    let error = text(&output.stderr);
+    assert!(error.contains("note: test gone is left out: cannot run sb-no-such-program: not installed (on dut: "), "{error}");
+    let made = records(&results);
+    assert!(!made.is_empty() && made.iter().all(|record| record["point"]["test"] == "there"), "{made:?}");
+    let facts = fs::read_to_string(Path::new(&results).join("facts.json")).expect("facts");
+    assert!(facts.contains("\"left-out\"") && facts.contains("sb-no-such-program"), "{facts}");
+}

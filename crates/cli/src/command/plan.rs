@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::units::counted;
-use sixbench_plan::{apply_profile, description, wizard};
+use sixbench_plan::{description, wizard};
 use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
 
@@ -37,10 +37,8 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
 
 /// Shows trials, hours and clauses, or the testbed's commands.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
-    let PlanFile { mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
-    if let Some(profile) = arguments.profile {
-        apply_profile(&mut loaded.plan, profile);
-    }
+    let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
+    super::follow(arguments.profile, &mut loaded.plan, &source);
     if arguments.shell {
         output::print(rehearsed(&loaded, &library)?)?;
         return Ok(Exit::Done);

@@ -3,6 +3,7 @@
 mod context;
 mod cores;
 mod dns;
+mod empty_trial;
 mod expectation;
 mod identity;
 mod profile;
@@ -17,6 +18,7 @@ pub use crate::measures::{
 };
 pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
+pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use profile::Profile;
 pub use selection::{MeasurementKey, Selection};

@@ -13,6 +13,7 @@ use sixbench_io::clock::Clock;
 use sixbench_method::plan::Test;
 use sixbench_plan::AgentMachine;
 use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{RemoteProgram, Shell};
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{ChildStderr, ChildStdout};
@@ -93,6 +94,14 @@ impl Agent {
     pub(super) fn open(&self) -> Result<OpenedEnd, AgentError> {
         match self.ask(&Order::Open)? {
             AgentAnswer::Opened(opened) => Ok(*opened),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has.
+    pub(super) fn occupant(&self, cores: &[u32]) -> Result<Option<Occupant>, AgentError> {
+        match self.ask(&Order::Look(cores.to_vec()))? {
+            AgentAnswer::Seen(occupant) => Ok(occupant.map(|occupant| occupant.on(&self.machine))),
             other => Err(self.out_of_turn(other)),
         }
     }

@@ -19,6 +19,7 @@ use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec};
 use sixbench_plan::{AgentMachine, backend_word, end_word};
 use sixbench_testbed::Shell;
+use sixbench_testbed::monitor::Occupant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,6 +36,8 @@ pub(crate) struct TesterApart {
     tester: FrameTester,
     port: DistantPort,
     agent: Agent,
+    /// The cores that the plan names for the agent's end.
+    agent_cores: Vec<u32>,
     /// The facts of the agent's machine.
     facts: BTreeMap<String, String>,
     warnings: Vec<String>,
@@ -72,7 +75,10 @@ impl TesterApart {
         let known = agent.bounded_clocks(tester.clock(), &site.shell)?;
         let how = format!("{how}; {}", in_words(&known));
         let (no_delays, shell) = (known.err(), site.shell.clone());
-        let mut apart = Self { tester, port: here, agent, facts, warnings, number: 0, no_delays, needs_delays: None, shell };
+        let agent_cores = machine.cores.clone();
+        let (number, needs_delays) = (0, None);
+        let mut apart =
+            Self { tester, port: here, agent, agent_cores, facts, warnings, number, no_delays, needs_delays, shell };
         apart.tell_job(site.isolation, profile, settings)?;
         Ok((apart, how))
     }
@@ -147,6 +153,12 @@ impl TesterApart {
             (Err(why), Some(test)) => Err(AgentError::Clocks { test: test.clone(), why }),
             (Err(_), None) => Ok(None),
         }
+    }
+
+    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has. An agent that does not answer is an error of
+    /// the next trial.
+    pub(crate) fn occupant(&self) -> Option<Occupant> {
+        self.agent.occupant(&self.agent_cores).ok().flatten()
     }
 
     /// Returns the facts of the agent's machine, each by a name that has that of the machine before it.
