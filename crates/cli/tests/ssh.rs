@@ -17,6 +17,7 @@ use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 
 fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
     let config = room.config_within().display().to_string();
@@ -146,7 +147,7 @@ fn a_dns64_server_on_another_machine_is_measured_over_interfaces_that_are_lent()
         assert_ran(&run(&room, &plan, &results));
         has_right_answers(&records(&results))
     };
-    assert!((1..=10).any(|of| is_answered(of)), "{:?}", records(&scratch.path("results10")));
+    assert!((1..=10).any(is_answered), "{:?}", records(&scratch.path("results10")));
     assert_eq!(lent(&room), lent_before);
     room.assert_is_as(&before);
     let results = scratch.path("killed");
@@ -245,17 +246,47 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
     let results = scratch.path("results");
     let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", REMOTE_TESTS), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
-    // Of sshd the sessions alone: who listens goes on, so that the machine could be reached again.
-    let pids = room.far.shell().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
-    let is_session = |pid: &&str| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().starts_with("sshd: ");
-    let sessions: Vec<&str> = pids.split_whitespace().filter(is_session).collect();
-    assert!(!sessions.is_empty());
-    let _ = Command::new("sh").args(["-c", &format!("kill -s KILL {}", sessions.join(" "))]).status();
+    // Who listens goes on, so that the machine could be reached again.
+    Room::signal_sessions(&room.far, "KILL");
     let output = child.wait_with_output().expect("ended");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the connection to dut is lost"), "{error}");
     assert!(error.contains("kept in"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn a_connection_that_hangs_ends_the_run_within_half_a_minute_which_is_resumed_when_the_machine_answers() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-hang"), Room::build("hang"));
+    let before = room.state();
+    let results = scratch.path("results");
+    // More than one trial in any case.
+    let router =
+        REMOTE_TESTS.split("[[test]]\nname = \"siit\"").next().expect("a test").replace("repetitions = 1", "repetitions = 3");
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &router), "-o", &results, "--trust-recipes"]);
+    until_the_first_trial(&mut child, &results);
+    // Nothing is closed and nobody is told: what the machines send each other over the link of ssh is gone.
+    for rule in [
+        "add table inet cut",
+        "add chain inet cut in { type filter hook input priority 0 ; }",
+        "add rule inet cut in iifname mgmt drop",
+    ] {
+        room.near.shell().run(&["nft", rule]).expect("a rule");
+    }
+    let (begun, made) = (Instant::now(), records(&results).len());
+    let output = child.wait_with_output().expect("ended");
+    let took = begun.elapsed();
+    room.near.shell().line("nft delete table inet cut").expect("it answers again");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("the connection to dut is lost") && error.contains("sixbench run --resume"), "{error}");
+    // A machine is silent after 10 s, and ssh gives a connection up after 20 s; a busy machine may take longer.
+    assert!(took < Duration::from_secs(90), "{took:?}");
+    room.assert_is_as(&before);
+    let resumed = start(&room, &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
+    assert_ran(&resumed);
+    assert!(records(&results).len() > made && has_passed(&records(&results), "router"), "{}", text(&resumed.stderr));
     room.assert_is_as(&before);
 }
 

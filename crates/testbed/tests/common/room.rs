@@ -148,6 +148,22 @@ impl Room {
         pids.split_whitespace().map(str::to_owned).collect()
     }
 
+    /// The numbers of the processes of sshd that serve a connection to a machine; who listens is none of them.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn sessions_of(machine: &Namespace) -> Vec<String> {
+        let title = |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_session = |pid: &String| title(pid).starts_with("sshd: ") && !title(pid).contains("[listener]");
+        Self::pids_of(machine).into_iter().filter(is_session).collect()
+    }
+
+    /// Sends the sessions of sshd on a machine the signal of this name; some may have ended by themselves.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn signal_sessions(machine: &Namespace, name: &str) {
+        let sessions = Self::sessions_of(machine);
+        assert!(!sessions.is_empty());
+        let _ = Command::new("sh").args(["-c", &format!("kill -s {name} {}", sessions.join(" "))]).status();
+    }
+
     /// Waits until the far machines are as they were, and fails when that does not come.
     pub(crate) fn assert_is_as(&self, before: &str) {
         let end = Instant::now() + Duration::from_secs(60);
@@ -225,7 +241,8 @@ fn write_keys(shell: &Shell, directory: &std::path::Path, near: &str) {
             &format!("sshd{index}_config"),
             format!(
                 "Port {PORT}\nListenAddress {address}\nHostKey {host}\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM no\n\
-                 StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+                 StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+                 ClientAliveInterval 5\n"
             ),
         );
     }
