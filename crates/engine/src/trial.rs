@@ -43,6 +43,8 @@ pub(crate) struct FrameRun<'a> {
     pending: AtomicUsize,
     /// The longest time that a thread of the tester had no core although it was ready, nanoseconds.
     kept_off_ns: AtomicU64,
+    /// The moment at which the first frame is due, by the run's clock.
+    began_ns: AtomicU64,
     /// The machine of the tester's other end, where that is not this one.
     other: Option<OtherEnd<'a>>,
 }
@@ -139,6 +141,7 @@ impl<'a> FrameRun<'a> {
             waits_again: false,
             pending: AtomicUsize::new(0),
             kept_off_ns: AtomicU64::new(0),
+            began_ns: AtomicU64::new(0),
             other: None,
         };
         tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
@@ -199,6 +202,11 @@ impl<'a> FrameRun<'a> {
     /// Returns for how long a thread of the tester had no core at most, although it was ready, nanoseconds.
     pub(crate) fn kept_off_ns(&mut self) -> u64 {
         *self.kept_off_ns.get_mut()
+    }
+
+    /// Returns the moment at which the first frame was due, nanoseconds of the run's clock.
+    pub(crate) fn began_ns(&mut self) -> u64 {
+        *self.began_ns.get_mut()
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
@@ -263,8 +271,9 @@ impl<'a> FrameRun<'a> {
         self.other.as_ref().is_some_and(|other| other.lost.load(Ordering::Relaxed))
     }
 
-    /// Takes note of the start of the trial, for the directions that another machine sends.
+    /// Takes note of the start of the trial, also for the directions that another machine sends.
     fn note_start(&self, start_ns: u64) {
+        self.began_ns.store(start_ns, Ordering::Relaxed);
         for progress in &self.progress {
             if let Some(sent_ns) = progress.sent_elsewhere_ns {
                 progress.sent_at_ns.store(start_ns + sent_ns, Ordering::Release);

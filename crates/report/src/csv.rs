@@ -16,6 +16,7 @@ use crate::Input;
 use crate::numbers::{full_rate_unit, title};
 use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
+use sixbench_method::record::RepetitionHosts;
 use sixbench_method::search::Bracket;
 use sixbench_method::terms::FrameRate;
 
@@ -46,7 +47,11 @@ pub(crate) fn values(input: &Input) -> Rows {
 }
 
 fn of_outcomes<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> Rows {
-    let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).collect());
+    let hosts = RepetitionHosts::new(input.facts, input.records);
+    let rows = rows.map(|(outcome, fields)| {
+        let on = hosts.of(&outcome.point, outcome.repetition).join(", ");
+        (on, point(input, outcome).into_iter().chain(fields).collect())
+    });
     run::rows(input, &format!("{POINT},{columns}"), rows)
 }
 

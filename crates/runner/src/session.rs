@@ -142,7 +142,7 @@ impl Session {
         let interval = interval_for(Duration::from_nanos(spec.duration_ns));
         let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);
         let (result, reset) = self.send(spec);
-        let mut watch = monitor.stop();
+        let mut watch = monitor.stop_after(self.tester.began());
         watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();
         reset?;
         match result {

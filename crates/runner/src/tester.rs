@@ -160,6 +160,15 @@ impl Tester {
         }
     }
 
+    /// Returns the moment at which the first frame of the latest trial was due; `None` where no frames are sent.
+    pub(super) fn began(&self) -> Option<Instant> {
+        match self {
+            Self::Frames(tester) => tester.began(),
+            Self::Apart(tester) => tester.began(),
+            Self::Tcp(..) | Self::Dns(_) => None,
+        }
+    }
+
     pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
         Ok(match self {
             Self::Frames(tester) => tester.measure(spec)?,

@@ -1,6 +1,8 @@
 //! Devices on another machine, over a real sshd in a namespace. Needs root and openssh-server; without them these tests fail, they do not
 //! skip.
 
+#[path = "common/directories.rs"]
+mod directories;
 #[path = "common/room.rs"]
 mod room;
 
@@ -96,11 +98,7 @@ fn a_server_and_its_files_are_gone_as_well() {
     let before = room.state();
     let mut dut = bring_up(&room, "dns", &recipe("unbound-dns64")).expect("a server");
     dut.restart().expect("started anew");
-    // A number that cannot be guessed is behind that of the process.
-    let begin = format!("sb-{}.", std::process::id());
-    let is_it = |name: &str| name.starts_with(&begin) && name.ends_with("-dns-ssh");
-    let entries = std::fs::read_dir("/tmp").expect("a directory").map(|entry| entry.expect("an entry").path());
-    let found = entries.into_iter().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it));
+    let found = directories::of_process(std::process::id(), |role| role == "dns-ssh").pop();
     let directory = found.expect("a directory of the device");
     assert!(directory.join("unbound.conf").exists());
     drop(dut);
@@ -386,12 +384,7 @@ fn a_machine_that_hangs_is_noticed_and_what_it_has_is_undone_when_it_is_back() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     room.near.shell().line("ip link set mgmt up").expect("plugged in");
     // Who listens there notices it at last; a test cannot wait for that.
-    for pid in Room::pids_of(&room.far) {
-        let command_line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        if command_line.starts_with("sshd: ") && !command_line.contains("[listener]") {
-            Shell::new().look(&["sh", "-c", &format!("kill -s KILL {pid}")]).expect("killed");
-        }
-    }
+    Room::end_sessions(&room.far);
     room.assert_is_as(&before);
 }
 

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// Asks for a plan on standard input, and writes it if it can be read.
 pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
+    if path.exists() {
+        return Err(Failed::usage(format_args!("{} exists already; name another: sixbench init NAME.toml", path.display())));
+    }
     let library = super::library(&[])?;
     let text = wizard::ask(&library, std::io::stdin().lock(), |said| output::to_stderr(format_args!("{said}")));
     let text = text.map_err(Failed::usage)?;

@@ -10,7 +10,7 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::CodeOrigin;
-use sixbench_method::units::{show_ns, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_seconds};
 use sixbench_plan::plans;
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
@@ -292,9 +292,14 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
         return String::new();
     }
     let budget = budget::estimate_rfc(plan);
-    let repetitions = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
+    let fewest = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
+    let most = plan.tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
+    let repetitions = match (fewest, most) {
+        (fewest, most) if fewest == most => counted(fewest, "repetition"),
+        (fewest, most) => format!("{fewest} to {most} repetitions"),
+    };
     format!(
-        "Not conformant: trials of {} instead of 60s, {repetitions} repetitions instead of 20. The conformant run takes {} trials, {}:\n\
+        "Not conformant: trials of {} instead of 60s, {repetitions} instead of 20. The conformant run takes {} trials, {}:\n\
          sixbench run {} --profile rfc\n",
         show_ns(plan.trial.duration_ns),
         budget.trials,

@@ -533,6 +533,17 @@ fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
 }
 
 #[test]
+fn a_self_test_over_a_veth_pair_is_bent_and_one_over_a_cable_past_the_device_is_not() {
+    let is_told = |plan: &Plan| {
+        let clauses = of_the_instrument(&plan.tests[0].measure);
+        clauses.iter().any(|clause| clause.requirement.contains("the Tester is looped back (leaving out DUT)"))
+    };
+    assert!(is_told(&of_dns64(|_| ())));
+    assert!(is_told(&of_dns64(|dns| dns.authority = Some("nsd".into()))), "a real one at the tester's end");
+    assert!(!is_told(&of_dns64(|dns| dns.authority_on = Some("auth".into()))));
+}
+
+#[test]
 fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so() {
     let plan = plan_of(Measure::Dns(DnsTest::required(DnsRole::Authority)));
     let departures = departures(&plan);

@@ -19,24 +19,33 @@ impl Rows {
     }
 }
 
-/// Returns these rows, each with the columns of the run behind its own.
-pub(super) fn rows(input: &Input, own: &str, rows: impl Iterator<Item = Vec<String>>) -> Rows {
+/// A row with the hosts that it was measured on; none where it is of the whole run, or where they are not known.
+pub(super) type HostedRow = (String, Vec<String>);
+
+/// Returns these rows, each with the columns of the run behind its own. The host is that of the row, else all of the run.
+pub(super) fn rows(input: &Input, own: &str, rows: impl Iterator<Item = HostedRow>) -> Rows {
     let labels = input.facts.labels.keys().map(|key| format!("label_{key}"));
     let columns = own.split(',').chain(COLUMNS.split(',')).map(str::to_owned).chain(labels).collect();
-    let run = fields(input);
-    Rows { columns, rows: rows.map(|row| row.into_iter().chain(run.iter().cloned()).collect()).collect() }
+    let (of_run, all) = (fields(input), hosts(input));
+    let whole = |(on, row): HostedRow| {
+        let host = if on.is_empty() { all.clone() } else { on };
+        row.into_iter().chain(of_run(host)).collect()
+    };
+    Rows { columns, rows: rows.map(whole).collect() }
 }
 
 /// Returns a file of these rows.
-pub(super) fn file(input: &Input, own: &str, of: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn file(input: &Input, own: &str, of: impl Iterator<Item = HostedRow>) -> String {
     rows(input, own, of).csv()
 }
 
-/// Returns what stands in the columns of the run: the same in every row.
-fn fields(input: &Input) -> Vec<String> {
+/// Returns what makes the columns of the run for a host: all but the host are the same in every row.
+fn fields(input: &Input) -> impl Fn(String) -> Vec<String> {
     let [started, ended] = times(Span::of(input.records.iter()));
-    let of_run = [started, ended, hosts(input), command(input).to_owned(), input.facts.sixbench.clone()];
-    of_run.into_iter().chain(input.facts.labels.values().cloned()).collect()
+    let before = [started, ended];
+    let after = [command(input).to_owned(), input.facts.sixbench.clone()];
+    let after: Vec<String> = after.into_iter().chain(input.facts.labels.values().cloned()).collect();
+    move |host| before.iter().cloned().chain([host]).chain(after.iter().cloned()).collect()
 }
 
 /// Returns both ends of a span, empty where there is none.

@@ -37,7 +37,9 @@ pub(crate) fn trials(digest: &Digest<'_>) -> Rows {
         let directions = &record.result.directions;
         let each: Vec<Option<&DirectionResult>> =
             if directions.is_empty() { vec![None] } else { directions.iter().map(Some).collect() };
-        each.into_iter().map(|direction| [of_trial(digest, record), of_direction(direction)].concat())
+        let on = digest.hosts.of(&record.point, record.repetition).join(", ");
+        let row = move |direction| (on.clone(), [of_trial(digest, record), of_direction(direction)].concat());
+        each.into_iter().map(row)
     });
     run::rows(digest.input, &columns, rows)
 }

@@ -22,7 +22,7 @@ use sixbench_testbed::Shell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time between the agreement on the first frame and that frame, beside the time that messages take: the agent has to hear of it before.
 const LEAD_NS: u64 = 100_000_000;
@@ -100,6 +100,11 @@ impl TesterApart {
     pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), AgentError> {
         self.needs_delays = Some(test.to_owned());
         self.no_delays.as_ref().map_or(Ok(()), |why| Err(AgentError::Clocks { test: test.to_owned(), why: why.clone() }))
+    }
+
+    /// Returns the moment at which the first frame of the latest trial was due.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.tester.began()
     }
 
     /// Makes a trial, at the same time on both machines.

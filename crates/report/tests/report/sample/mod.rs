@@ -335,5 +335,5 @@ fn code() -> Vec<CodeFile> {
 pub(crate) fn part(ending: Option<Ending>) -> RunPart {
     let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
     let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
-    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), ending }
+    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), estimate_s: None, ending }
 }
