@@ -222,6 +222,27 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
 }
 
 #[test]
+fn a_part_that_is_requeued_goes_on_by_itself_with_what_was_measured() {
+    let cluster = Cluster::start("slurm-requeue");
+    let [plan, results] = [cluster.scratch.write("plan.toml", PLAN), cluster.scratch.path("results")];
+    let script = format!("{FILES}/campaign.sbatch");
+    let job = cluster.submit(&["--array=1-1", &script, &plan, "1", &results]);
+    let shard = format!("{results}/shard-1");
+    wait_for("record", || !records(&shard).is_empty());
+    let state = || cluster.said("scontrol", &["show", "job", &format!("{job}_1")]);
+    cluster.said("scontrol", &["requeue", &format!("{job}_1")]);
+    wait_for("part that is queued again", || state().contains("JobState=PENDING"));
+    let made = records(&shard);
+    assert!(keys(&shard).len() < 12, "it was requeued in the middle");
+    cluster.said("scontrol", &["update", &format!("JobId={job}_1"), "StartTime=now"]);
+    cluster.wait_for_end(&job);
+    let log = fs::read_to_string(cluster.scratch.path(&format!("job-{job}-1.log"))).expect("a log");
+    assert!(log.contains("continuing after "), "{log}");
+    let all = records(&shard);
+    assert!(all.starts_with(&made) && keys(&shard).len() == 12, "{log}");
+}
+
+#[test]
 fn a_testbed_and_a_device_that_several_can_reach_are_one_jobs_at_a_time() {
     let cluster = Cluster::start("slurm-licences");
     let go = cluster.scratch.path("go");

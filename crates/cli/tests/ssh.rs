@@ -16,6 +16,7 @@ use sixbench_testbed::Library;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 
 fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
     let config = room.config_within().display().to_string();
@@ -223,6 +224,40 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the connection to dut is lost"), "{error}");
     assert!(error.contains("kept in"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn a_connection_that_hangs_ends_the_run_within_half_a_minute_which_is_resumed_when_the_machine_answers() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-hang"), Room::build("hang"));
+    let before = room.state();
+    let results = scratch.path("results");
+    // More than one trial in any case.
+    let router =
+        REMOTE_TESTS.split("[[test]]\nname = \"siit\"").next().expect("a test").replace("repetitions = 1", "repetitions = 3");
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &router), "-o", &results, "--trust-recipes"]);
+    until_the_first_trial(&mut child, &results);
+    // Nothing is closed and nobody is told: what the machines send each other over the link of ssh is gone.
+    for rule in [
+        "add table inet cut",
+        "add chain inet cut in { type filter hook input priority 0 ; }",
+        "add rule inet cut in iifname mgmt drop",
+    ] {
+        room.near.shell().run(&["nft", rule]).expect("a rule");
+    }
+    let (begun, made) = (Instant::now(), records(&results).len());
+    let output = child.wait_with_output().expect("ended");
+    let took = begun.elapsed();
+    room.near.shell().line("nft delete table inet cut").expect("it answers again");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("the connection to dut is lost") && error.contains("sixbench run --resume"), "{error}");
+    // A machine is silent after 10 s, and ssh gives a connection up after 20 s; a busy machine may take longer.
+    assert!(took < Duration::from_secs(90), "{took:?}");
+    room.assert_is_as(&before);
+    let resumed = start(&room, &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
+    assert_ran(&resumed);
+    assert!(records(&results).len() > made && has_passed(&records(&results), "router"), "{}", text(&resumed.stderr));
     room.assert_is_as(&before);
 }
 

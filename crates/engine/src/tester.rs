@@ -14,6 +14,7 @@ use crate::tally::CLOCKS_APART_NS;
 use crate::tasks::{TrialContext, TrialPhase};
 use crate::tester_port::{AllQueues, TesterPort};
 use crate::trial::{FrameRun, Task, placement};
+use crate::window::RequestLog;
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
@@ -244,6 +245,7 @@ impl FrameTester {
             trial: self.trial,
             queues: [self.left.count, self.right.count],
             clocks_apart_ns,
+            requests: RequestLog::of(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
         let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);

@@ -58,6 +58,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("throughput", "title", Text),
     ("throughput", "dut", Text),
     ("throughput", "optional", Truth),
+    ("throughput", "fresh-device", Truth),
     ("throughput", "frame-sizes", Number),
     ("throughput", "directions", Text),
     ("throughput", "frame-timeout", Quantity),

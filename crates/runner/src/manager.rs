@@ -436,6 +436,8 @@ struct DeviceIdentity {
     has_hosts: bool,
     /// The identity of a DNS server's configuration; `None` for any other device.
     server: Option<String>,
+    /// The test that the device is set up anew for; `None` where it serves several.
+    only_for: Option<String>,
 }
 
 fn device_of(test: &Test) -> DeviceIdentity {
@@ -445,6 +447,7 @@ fn device_of(test: &Test) -> DeviceIdentity {
         table_size: table_size(test),
         has_hosts: test.measure.needs_hosts(),
         server: test.measure.dns().map(profile::dns::server_of),
+        only_for: test.fresh_device.then(|| test.name.clone()),
     }
 }
 

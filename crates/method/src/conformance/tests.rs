@@ -33,6 +33,7 @@ fn test(name: &str, measure: Measure) -> Test {
         device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
+        fresh_device: false,
         series: None,
         expect: Vec::new(),
     }

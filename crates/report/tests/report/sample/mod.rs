@@ -270,6 +270,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
+        fresh_device: false,
         series: None,
         expect: Vec::new(),
     }
