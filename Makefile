@@ -68,9 +68,9 @@ package: build
 static:
 	$(SUDO) ./scripts/check-static "$$(./scripts/build-static release)"
 
-# Where Docker, or what has its command line, is.
+# With Docker, Podman or Buildah, and tried.
 image:
-	docker build --build-arg COMMIT="$$(git log -1 --format='%h %cs')" --tag sixbench .
+	./scripts/build-image
 
 clean:
 	cargo clean

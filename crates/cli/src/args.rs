@@ -293,7 +293,7 @@ pub(crate) enum Listed {
     Traffic,
 }
 
-/// What is done when another run uses the same.
+/// The choice between waiting and refusing, where another run uses the same cores, interfaces or device.
 #[derive(Debug, Args)]
 pub(crate) struct WaitOption {
     /// Wait until no other run uses the same cores, interfaces or device, instead of refusing

@@ -153,7 +153,7 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::HoldsResults(_)
         | StoreError::Exists(_)
         | StoreError::NotCreated { .. }
-        | StoreError::InUse(_)
+        | StoreError::InUse { .. }
         | StoreError::NoRun { .. }
         | StoreError::PlanGone { .. }
         | StoreError::PlanChanged(_)
@@ -188,7 +188,7 @@ pub(crate) fn advice(error: &RunError) -> String {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
-        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. }) => {
+        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. } | StoreError::NoneBelow { .. }) => {
             "; runs are in results/ (ls results) where -o named no other directory".to_owned()
         }
         RunError::Store(StoreError::NoTrial(directory)) => {

@@ -5,16 +5,21 @@ mod common;
 #[path = "../../testbed/tests/common/room.rs"]
 mod room;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, records, start_in, start_to_be_killed, text, wait_until};
+use common::plans::settings;
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, kill, output, records, start_in, start_to_be_killed, sweep_after, text,
+    until_the_first_trial, wait_until,
+};
 use room::{FAR, Room};
 use serde_json::Value;
+use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The interface here and that of the agent, which are cabled to the router between them.
 const ENDS: [&str; 2] = ["nic0", "nic1"];
@@ -105,9 +110,8 @@ fn testbed(config: &str, machine: &str, program: &str) -> String {
     let (first, last) = (cores[0], cores[cores.len() - 1]);
     format!(
         "name = \"apart\"\n[testbed]\nleft = \"{own}\"\nagent = \"ssh:{machine}\"\nagent-right = \"{agents}\"\n\
-         agent-program = \"{program}\"\nssh-config = \"{config}\"\ntester-cores = [{first}]\nagent-cores = [{last}]\n\
-         [trial]\npatience = \"0s\"\nduration = \"400ms\"\nresidual = \"500ms\"\nrest = \"0s\"\nstall = \"400ms\"\n\
-         [search]\nmethod = \"binary\"\nminimum = \"500\"\nmaximum = \"1k\"\nwidth = \"50%\"\n"
+         agent-program = \"{program}\"\nssh-config = \"{config}\"\ntester-cores = [{first}]\nagent-cores = [{last}]\n{}",
+        settings!("400ms" + "500ms", "500" to "1k", "50%")
     )
 }
 
@@ -206,7 +210,7 @@ fn script(scratch: &Scratch, name: &str, lines: &str) -> String {
 
 #[test]
 fn an_agent_that_is_missing_or_of_another_version_is_refused_before_anything_is_touched() {
-    let (scratch, apart) = (Scratch::new("agent-refused"), Apart::build("agent-refused"));
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-refused"), Apart::build("agent-refused"));
     let before = (apart.room.state(), apart.ends());
     let newer =
         script(&scratch, "newer", "echo Welcome; echo 'sixbench-agent 99.0.0 (abcdef0 2030-01-01)'; exec cat >/dev/null");
@@ -235,7 +239,7 @@ fn an_agent_that_is_missing_or_of_another_version_is_refused_before_anything_is_
 
 #[test]
 fn an_interface_that_the_agent_may_not_take_is_told_with_its_machine() {
-    let (scratch, apart) = (Scratch::new("agent-busy"), Apart::build("agent-busy"));
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-busy"), Apart::build("agent-busy"));
     apart.room.far.shell().line(&format!("ip address add 10.1.1.1/24 dev {}", ENDS[1])).expect("an address");
     let before = apart.ends();
     let output = apart.run(&apart.plan(&scratch, ROUTER), &scratch.path("results"));
@@ -250,7 +254,7 @@ const LONG: &str = "[[test]]\nname = \"long\"\ndut = \"linux-ipv4\"\nframe-sizes
                     rate = \"100\"\nduration = \"120s\"\n";
 
 fn until_the_long_trial(apart: &Apart, child: &mut Child, results: &str) {
-    wait_until(child, "first trial", || !records(results).is_empty());
+    until_the_first_trial(child, results);
     // The agent moves its interface before each device, and has it in the trial.
     let is_taken = || apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_err();
     wait_until(child, "agent at work", is_taken);
@@ -265,13 +269,7 @@ fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
     let mut child = start_in(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_long_trial(&apart, &mut child, &results);
     let made = records(&results).len();
-    // Of sshd the sessions alone: who listens goes on, so that the machine can be reached again.
-    let pids = apart.room.far.shell().look(&["ip", "netns", "pids", apart.room.far.name()]).expect("processes");
-    let title = |pid: &&str| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let is_session = |pid: &&str| title(pid).starts_with("sshd: ") && !title(pid).contains("[listener]");
-    let sessions: Vec<&str> = pids.split_whitespace().filter(is_session).collect();
-    assert!(!sessions.is_empty());
-    let _ = Command::new("sh").args(["-c", &format!("kill -s KILL {}", sessions.join(" "))]).status();
+    assert!(Room::end_sessions(&apart.room.far) > 0);
     let output = child.wait_with_output().expect("ended");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
@@ -279,19 +277,50 @@ fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
     // Nobody tells the agent to end: it notices.
     apart.room.assert_is_as(&before.0);
     assert_eq!(apart.ends(), before.1);
-    let mut resumed = start_in(apart.room.near.name(), &["run", "--resume", &results, "--trust-recipes"]);
+    resume_and_stop(&apart, &results, made);
+    // No waiting here: when the run has ended, all is given back.
+    assert_eq!(apart.ends(), before.1);
+}
+
+/// Resumes a run that has made so many trials until the agent is at work again, and interrupts it.
+fn resume_and_stop(apart: &Apart, results: &str, made: usize) {
+    let mut resumed = start_in(apart.room.near.name(), &["run", "--resume", results, "--trust-recipes"]);
     while apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_ok() {
         if resumed.try_wait().expect("a state").is_some() {
             let output = resumed.wait_with_output().expect("ended");
             panic!("it ended before the agent was at work: {}{}", text(&output.stdout), text(&output.stderr));
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     common::signal(&resumed, "INT");
     let output = resumed.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    assert!(records(&results).len() >= made, "what was measured is kept");
-    // No waiting here: when the run has ended, all is given back.
+    assert!(records(results).len() >= made, "what was measured is kept");
+}
+
+#[test]
+fn an_agent_whose_connection_hangs_ends_the_run_within_half_a_minute_and_another_run_goes_on() {
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-hangs"), Apart::build("agent-hangs"));
+    let before = (apart.room.state(), apart.ends());
+    let results = scratch.path("results");
+    let plan = apart.plan(&scratch, &format!("{ROUTER}{LONG}"));
+    let mut child = start_in(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
+    until_the_long_trial(&apart, &mut child, &results);
+    let made = records(&results).len();
+    // Nothing is closed: who serves the connection does nothing more.
+    assert!(Room::signal_sessions(&apart.room.far, "STOP") > 0);
+    let begun = Instant::now();
+    let output = child.wait_with_output().expect("ended");
+    let error = text(&output.stderr);
+    let took = begun.elapsed();
+    assert!(Room::signal_sessions(&apart.room.far, "CONT") > 0);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("the agent on dut is lost") && error.contains("sixbench run --resume"), "{error}");
+    // The signs of life of ssh are missed after 20 s, those of the agent after 30 s; a busy machine may take longer.
+    assert!(took < Duration::from_secs(90), "{took:?}");
+    apart.room.assert_is_as(&before.0);
+    assert_eq!(apart.ends(), before.1);
+    resume_and_stop(&apart, &results, made);
     assert_eq!(apart.ends(), before.1);
 }
 
@@ -304,17 +333,11 @@ fn a_killed_run_leaves_no_agent_and_both_interfaces_come_back() {
     let mut child = start_to_be_killed(apart.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
     until_the_long_trial(&apart, &mut child, &results);
     assert!(apart.room.processes().contains(&"sixbench".to_owned()));
-    child.kill().expect("killed");
-    child.wait().expect("ended");
+    kill(&mut child);
     apart.room.assert_is_as(&before.0);
-    // The next run gives the interface of ours back, and removes the namespace it was in.
-    assert_eq!(interfaces::give_back_stale(&Shell::new()), [ENDS[0]]);
-    Shell::new().line(&format!("ip netns del sb-{}-left", child.id())).expect("removed");
+    sweep_after(&child);
+    apart.room.assert_near_has(&[ENDS[0]]);
     assert_eq!(apart.ends(), before.1);
-    let ours = format!("sb-{}-ssh-", child.id());
-    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
-    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
-    left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
 }
 
 #[test]
@@ -349,31 +372,30 @@ fn the_command_of_the_agent_is_explained_but_not_in_the_list() {
 const DELAYS: &str = "[[test]]\nname = \"delays\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\nrepetitions = 1\nmeasure = \"pdv\"\n\
                       rate = \"500\"\nduration = \"400ms\"\n";
 
+/// Runs a test with a chronyc on both machines that does what `says` has; the agent starts with these variables of its environment.
+fn run_with_chrony(
+    apart: &Apart,
+    scratch: &Scratch,
+    (name, says): (&str, &str),
+    (variables, test): (&str, &str),
+    results: &str,
+) -> Output {
+    script(scratch, &format!("{name}/chronyc"), says);
+    let path = format!("{}:{}", scratch.path(name), std::env::var("PATH").expect("a path"));
+    let lines = format!("PATH={path}; export PATH; exec env {variables} {} \"$@\"", program());
+    let agent = script(scratch, &format!("{name}/agent"), &lines);
+    let config = apart.room.config_within().display().to_string();
+    let plan = scratch.write("plan.toml", &format!("{}{test}", testbed(&config, "dut", &agent)));
+    let mut command = common::with_environment(Command::new("ip"));
+    command.args(["netns", "exec", apart.room.near.name(), env!("CARGO_BIN_EXE_sixbench")]);
+    command.args(["run", &plan, "-o", results, "--trust-recipes"]).env("PATH", &path).output().expect("sixbench")
+}
+
 #[test]
 fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_both_clocks_are() {
     let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-clocks"), Apart::build("agent-clocks"));
     let results = scratch.path("results");
-    // A run in which chronyc, on both machines, says this.
-    let run = |name: &str, says: &str| {
-        script(&scratch, &format!("{name}/chronyc"), says);
-        let path = format!("{}:{}", scratch.path(name), std::env::var("PATH").expect("a path"));
-        let agent = script(&scratch, &format!("{name}/agent"), &format!("PATH={path}; export PATH; exec {} \"$@\"", program()));
-        let config = apart.room.config_within().display().to_string();
-        let plan = scratch.write("plan.toml", &format!("{}{DELAYS}", testbed(&config, "dut", &agent)));
-        let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            apart.room.near.name(),
-            env!("CARGO_BIN_EXE_sixbench"),
-            "run",
-            &plan,
-            "-o",
-            &results,
-            "--trust-recipes",
-        ]);
-        command.env("NO_COLOR", "1").env("PATH", &path).output().expect("sixbench")
-    };
+    let run = |name: &str, says: &str| run_with_chrony(&apart, &scratch, (name, says), ("", DELAYS), &results);
     let output = run("silent", "echo '506 Cannot talk to daemon'; exit 1");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
@@ -381,8 +403,7 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
     assert!(error.contains("test delays: ") && error.contains(why), "{error}");
     assert!(!Path::new(&results).exists());
     // Each clock is wrong by 10 us + 20 us + 40 us / 2 at most: both are this machine's.
-    let tracking = "C0A80101,ntp1.example,2,1795451234.1,-0.000010000,0.0,0.0,1.0,0.0,0.2,0.000040000,0.000020000,64.2,Normal";
-    let output = run("kept", &format!("echo {tracking}"));
+    let output = run("kept", &format!("echo {TRACKING}"));
     assert_ran(&output);
     let records = records(&results);
     assert!(!records.is_empty(), "{}", text(&output.stderr));
@@ -397,4 +418,47 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
         facts.contains("one-way delays are measured by the clocks of both machines, which chrony keeps within 100."),
         "{facts}"
     );
+}
+
+/// A clock that is wrong by 50 us at most, as chronyc says it.
+const TRACKING: &str =
+    "C0A80101,ntp1.example,2,1795451234.1,-0.000010000,0.0,0.0,1.0,0.0,0.2,0.000040000,0.000020000,64.2,Normal";
+
+/// The system's clock of the agent is an hour ahead, and its monotonic clock is not (libfaketime; Debian: faketime).
+const AN_HOUR_AHEAD: &str = "LD_PRELOAD=$(echo /usr/lib/*/faketime/libfaketimeMT.so.1) FAKETIME=+3600 DONT_FAKE_MONOTONIC=1";
+
+#[test]
+fn a_clock_an_hour_ahead_changes_no_count_and_is_found_out_where_delays_are_measured() {
+    let (_guard, scratch, apart) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-hour"), Apart::build("agent-hour"));
+    let before = (apart.room.state(), apart.ends());
+    let shown = Command::new("sh").args(["-c", &format!("exec env {AN_HOUR_AHEAD} date +%s")]).output().expect("a clock");
+    let ahead = text(&shown.stdout).trim().parse::<i64>().expect("seconds") - now_s();
+    assert!((3590..=3610).contains(&ahead), "libfaketime (package faketime) is needed: {}", text(&shown.stderr));
+    let run = |test: &str, results: &str| {
+        run_with_chrony(&apart, &scratch, ("hour", &format!("echo {TRACKING}")), (AN_HOUR_AHEAD, test), results)
+    };
+    let results = scratch.path("results");
+    let output = run(ROUTER, &results);
+    assert_ran(&output);
+    let records = records(&results);
+    for direction in ["forward", "reverse"] {
+        let [received, wrong] = ["received", "mistranslated"].map(|count| sum(&records, direction, |of| number(of, count)));
+        // A stall of this machine may cost frames; a trial that begins an hour too early or too late would cost all.
+        assert!(received > sum(&records, direction, lost) && wrong == 0, "{records:?}");
+    }
+    let refused = scratch.path("refused");
+    let output = run(DELAYS, &refused);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    let claim = "the clock of dut and that of this machine claim to be within ";
+    assert!(error.contains("test delays: ") && error.contains(claim), "{error}");
+    let apart_ms = error.split("shows that they are ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+    assert!(apart_ms.is_some_and(|ms| (3_590_000..3_610_000).contains(&ms)), "{error}");
+    apart.room.assert_is_as(&before.0);
+    assert_eq!(apart.ends(), before.1);
+}
+
+/// The time of this machine, seconds since 1970.
+fn now_s() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64
 }

@@ -3,13 +3,15 @@
 
 mod common;
 
-use common::plans::KERNEL;
+use common::plans::{self, KERNEL};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until, with_environment};
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
-/// As many cores as any machine that runs these tests has.
+/// As many cores as any machine that runs these tests has. Such a machine has a `/run` of its own, too: the notes there of what a killed run is to give
+/// back are of these files, and a run elsewhere that swept them would find others under the same names, or none.
 const FILES: &str = "set -e
+mount -t tmpfs none /run
 mount -t tmpfs none /sys/devices/system/cpu
 cd /sys/devices/system/cpu
 echo 0-255 > online
@@ -77,7 +79,7 @@ fn a_governor_of_a_plan_is_a_fact_and_goes_when_the_run_ends() {
 #[test]
 fn a_governor_goes_after_ctrl_c_and_by_the_next_sweep_after_a_kill() {
     let (_guard, scratch, cores) = (ONE_AT_A_TIME.lock(), Scratch::new("governor-stop"), FakeCores::build());
-    let plan = plan(&scratch);
+    let plan = scratch.write("plan.toml", &plans::that_lasts(&fs::read_to_string(plan(&scratch)).expect("a plan")));
     for name in ["INT", "KILL"] {
         let mut child = cores.command(&["run", &plan, "-o", &scratch.path(name)]);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench");

@@ -6,11 +6,11 @@ mod common;
 
 use common::plans::{self, MAXIMUM};
 use common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, signal, start_to_be_killed, text, wait_until, with_environment,
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, start_to_be_killed, sweep_after, text, wait_until, with_environment,
 };
 use serde_json::Value;
+use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -263,7 +263,8 @@ fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-stop"));
     let cabled = Cabled::build("stopped", ROUTER);
     let before = (cabled.interfaces(), cabled.offloads());
-    let plan = plan_with(&scratch, OFFLOADS);
+    let plan = fs::read_to_string(plan_with(&scratch, OFFLOADS)).expect("a plan");
+    let plan = scratch.write("plan.toml", &plans::that_lasts(&plan));
     for name in ["INT", "KILL"] {
         let results = scratch.path(name);
         let mut child = start_to_be_killed(cabled.machine.name(), &["run", &plan, "-o", &results]);
@@ -275,10 +276,7 @@ fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
         signal(&child, name);
         child.wait().expect("ended");
         if name == "KILL" {
-            let mut returned = interfaces::give_back_stale(&Shell::new());
-            returned.sort();
-            assert_eq!(returned, LINKS);
-            namespaces_of(child.id()).iter().for_each(|left| drop(Shell::new().line(&format!("ip netns del {left}"))));
+            sweep_after(&child);
         }
         assert_eq!((cabled.interfaces(), cabled.offloads()), before, "{name}");
     }

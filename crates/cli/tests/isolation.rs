@@ -167,7 +167,7 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
     assert_eq!(cabled.is_up(), [Some(true), Some(false)]);
     let [left, right] = &cabled.links;
     let plan = plans::through([left, right], "dut = \"linux-ipv4\"\nframe-sizes = [84]\n");
-    let plan = scratch.write("plan.toml", &plan.replace("repetitions = 1", "repetitions = 2"));
+    let plan = scratch.write("plan.toml", &plans::that_lasts(&plan));
     let results = scratch.path("results");
     let mut child =
         program().args(["run", &plan, "-o", &results]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench");

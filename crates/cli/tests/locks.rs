@@ -3,46 +3,34 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, records, signal, start, text, wait_until};
+use common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, kill, output, plans, records, signal, start, text, until_the_first_trial, wait_until,
+};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-
-/// A plan that measures for minutes, or for a moment with one repetition.
-const PLAN: &str = r#"
-name = "nightly"
-[trial]
-patience = "0s"
-duration = "50ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-[[test]]
-name = "v4"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1000
-"#;
 
 #[test]
 fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_waits_follows_it() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("locks");
-    let long = scratch.write("long.toml", PLAN);
-    let short = scratch.write("short.toml", &PLAN.replace("repetitions = 1000", "repetitions = 1"));
+    let long = scratch.write("long.toml", &plans::that_lasts(plans::KERNEL));
+    let short = scratch.write("short.toml", plans::KERNEL);
     let [first, second] = ["first", "second"].map(|name| scratch.path(name));
     let mut holder = start(&["run", &long, "-o", &first]);
-    wait_until(&mut holder, "record", || !records(&first).is_empty());
+    until_the_first_trial(&mut holder, &first);
 
     let process = holder.id();
-    for command in [&["run", &short, "-o", &second][..], &["trial", "linux-ipv4", "--rate", "1k"], &["testbed", "up", &short]] {
+    let commands = [
+        &["run", &short, "-o", &second][..],
+        &["trial", "linux-ipv4", "--rate", "1k"],
+        &["testbed", "up", &short],
+        &["dns64", "127.0.0.1", "--for", "1s"],
+    ];
+    for command in commands {
         let refused = output(command);
         let error = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{command:?}: {error}");
-        for word in [" used by `nightly` of ", &format!("(process {process}, results in {first}) since 20"), "; --wait waits"] {
+        for word in [" used by `short` of ", &format!("(process {process}, results in {first}) since 20"), "; --wait waits"] {
             assert!(error.contains(word), "{command:?}: {word}: {error}");
         }
     }
@@ -51,15 +39,23 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     let same = output(&["run", &long, "--wait", "-o", &first]);
     assert_eq!(same.status.code(), Some(2), "{}", text(&same.stderr));
     let resumed = output(&["run", "--resume", &first, "--wait"]);
-    assert!(text(&resumed.stderr).contains("another sixbench is writing to"), "{}", text(&resumed.stderr));
+    let error = text(&resumed.stderr);
+    let writer = format!("process {process} (");
+    assert!(error.contains(&writer) && error.contains(&format!(") is writing to {first}; wait until it has ended")), "{error}");
+    assert!(error.contains(&format!("kill -INT {process}")), "{error}");
+    let merged = output(&["merge", &first, "-o", &second]);
+    let error = text(&merged.stderr);
+    assert!(
+        error.contains(&writer) && error.contains(&format!(" still writes to {first}; merge again when it has ended")),
+        "{error}"
+    );
 
     let mut waiting = start(&["run", &short, "-o", &second, "--wait"]);
     let mut told = BufReader::new(waiting.stderr.take().expect("its errors"));
     let mut line = String::new();
     told.read_line(&mut line).expect("a line");
-    assert!(line.starts_with("waiting: core") && line.contains(" used by `nightly` of "), "{line}");
-    signal(&holder, "KILL");
-    holder.wait().expect("killed");
+    assert!(line.starts_with("waiting: core") && line.contains(" used by `short` of "), "{line}");
+    kill(&mut holder);
     let mut output = waiting.wait_with_output().expect("its end");
     told.read_to_end(&mut output.stderr).expect("the rest");
     assert_ran(&output);

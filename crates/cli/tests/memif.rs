@@ -5,7 +5,7 @@ mod common;
 #[path = "../../io/tests/memif/device.rs"]
 mod device;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, is_of, output, records, signal, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, directories, facts, kill, output, records, text, wait_until};
 use device::Testpmd;
 use serde_json::Value;
 use std::fs;
@@ -105,9 +105,7 @@ fn a_device_that_is_not_there_is_an_error_of_the_testbed_that_says_what_to_do() 
 
 /// Returns the directories of devices that a process has started at links in shared memory.
 fn directories_of(pid: u32) -> Vec<PathBuf> {
-    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(|entry| Some(entry.ok()?.path()));
-    let is_its = |path: &PathBuf| path.file_name().is_some_and(|name| is_of(&name.to_string_lossy(), pid, "memif"));
-    entries.filter(is_its).collect()
+    directories::of_process(pid, |role| role == "memif")
 }
 
 /// Returns the numbers of the processes that serve sockets in a directory.
@@ -159,8 +157,7 @@ fn a_run_that_is_killed_takes_its_device_with_it_and_the_next_removes_its_direct
     let pid = child.id();
     let servers = || directories_of(pid).iter().flat_map(|path| servers_in(path)).collect::<Vec<String>>();
     wait_until(&mut child, "device", || !servers().is_empty());
-    signal(&child, "KILL");
-    child.wait().expect("killed");
+    kill(&mut child);
     let end = Instant::now() + Duration::from_secs(60);
     while !servers().is_empty() {
         assert!(Instant::now() < end, "the device is still there");

@@ -5,7 +5,7 @@ mod common;
 #[path = "common/results.rs"]
 mod results;
 
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, plans, start, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, output, plans, signal, start, text, until_the_first_trial};
 use sixbench_method::record::Facts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -123,15 +123,15 @@ fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
 fn a_run_that_goes_on_is_not_archived() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("archive-running");
-    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let plan = scratch.write("plan.toml", &plans::that_lasts(plans::KERNEL));
     let results = scratch.path("results");
     let mut run = start(&["run", &plan, "-o", &results]);
-    let trials = Path::new(&results).join("trials.jsonl");
-    wait_until(&mut run, "trial", || fs::metadata(&trials).is_ok_and(|trials| trials.len() > 0));
+    until_the_first_trial(&mut run, &results);
     let refused = archive(&[&results]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("the run goes on"), "{}", text(&refused.stderr));
-    assert_ran(&run.wait_with_output().expect("ended"));
+    signal(&run, "INT");
+    assert_eq!(run.wait_with_output().expect("ended").status.code(), Some(130));
     assert_eq!(archive(&[&results]).status.code(), Some(0));
 }
 

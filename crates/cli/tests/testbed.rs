@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, is_of, namespaces_of, output, plans, signal, sixbench, start, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, directories, namespaces_of, output, plans, signal, sixbench, start, text, wait_until};
 use std::fs;
 use std::process::{Child, Command, Output};
 
@@ -25,8 +25,7 @@ fn told_of(plan: &str) -> Output {
 }
 
 fn has_directory(process: u32) -> bool {
-    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
-    entries.into_iter().any(|entry| is_of(&entry.file_name().to_string_lossy(), process, "holder"))
+    !directories::of_process(process, |role| role == "holder").is_empty()
 }
 
 #[test]

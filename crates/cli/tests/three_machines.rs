@@ -5,32 +5,22 @@ mod common;
 #[path = "../../testbed/tests/common/room.rs"]
 mod room;
 
+use common::plans::settings;
 use common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, records, start_in, start_to_be_killed, text, wait_until,
+    ONE_AT_A_TIME, Scratch, assert_ran, directories, facts, kill, records, signal, start_in, start_to_be_killed, sweep_after,
+    text, until_the_first_trial, wait_until,
 };
 use room::{FAR, Room};
 use serde_json::Value;
+use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::Namespace;
-use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// So slow that a busy machine can do it.
-const SETTINGS: &str = r#"
-[trial]
-patience = "0s"
-duration = "500ms"
-residual = "100ms"
-rest = "0s"
-stall = "2s"
-[search]
-method = "binary"
-minimum = "2"
-maximum = "20"
-width = "50%"
-"#;
+const SETTINGS: &str = settings!("500ms" + "100ms", "2" to "20", "50%");
 
 const SERVER: &str = r#"
 [[test]]
@@ -48,6 +38,9 @@ dut = "linux-ipv6"
 measure = "dns-queries"
 repetitions = 3
 "#;
+
+/// The role of the directories for what is copied to the machine of the authority.
+const AUTHORITY: &str = "authority";
 
 /// Runs until the tester, for which a busy machine may have no time, had every answer in some trial of each test.
 const TRIES: u32 = 10;
@@ -97,11 +90,11 @@ impl Rig {
 
     fn assert_all_is_as_before(&self) {
         self.room.assert_is_as(&self.before);
-        assert_eq!(directories_left(), Vec::<PathBuf>::new());
+        assert_eq!(directories::left_behind(AUTHORITY), Vec::<PathBuf>::new());
     }
 
-    /// The machine of the authority is as after a boot: all but who listens for ssh has ended, and nothing is set.
-    fn reboot_third(&self) {
+    /// The machine of the authority is as after a boot: all but who listens for ssh has ended, and nothing is set. `run` is what had a program there.
+    fn reboot_third(&self, run: u32) {
         let listener =
             |pid: &&String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("/usr/sbin/sshd");
         let ended: Vec<String> = Room::pids_of(self.third()).into_iter().filter(|pid| !listener(&pid)).collect();
@@ -114,21 +107,9 @@ impl Rig {
             shell.line(&format!("ip link set {interface} down")).expect("down");
             shell.set(&format!("/proc/sys/net/ipv6/conf/{interface}/accept_dad"), "1").expect("a sysctl");
         }
-        directories().into_iter().for_each(|directory| fs::remove_dir_all(directory).expect("its /tmp is emptied"));
+        let left = directories::of_process(run, |role| role == AUTHORITY);
+        left.into_iter().for_each(|directory| fs::remove_dir_all(directory).expect("its /tmp is emptied"));
     }
-}
-
-/// The directories of secondorities of this machine's processes in /tmp, which all machines share here.
-fn directories() -> Vec<PathBuf> {
-    let entries = fs::read_dir("/tmp").expect("a directory").filter_map(|entry| Some(entry.ok()?.path()));
-    entries.filter(|path| path.to_string_lossy().ends_with("-authority")).collect()
-}
-
-/// Those of processes that have ended.
-fn directories_left() -> Vec<PathBuf> {
-    let owner = |path: &PathBuf| path.file_name()?.to_str()?.split('-').nth(1)?.parse::<u32>().ok();
-    let is_stale = |path: &PathBuf| owner(path).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
-    directories().into_iter().filter(is_stale).collect()
 }
 
 /// Whether every query of a trial of this test had its right answer.
@@ -214,48 +195,33 @@ fn a_tester_that_is_killed_leaves_all_machines_as_they_were_without_the_copy_of_
     let (_guard, rig) = (ONE_AT_A_TIME.lock(), Rig::build("kill"));
     let (results, plan) = (rig.scratch.path("results"), rig.plan("", SERVER));
     let mut child = start_to_be_killed(rig.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
-    wait_until(&mut child, "first trial", || !records(&results).is_empty());
-    // The number in its name cannot be guessed.
-    let begin = format!("sb-{}.", child.id());
-    let is_copy = |name: &str| name.starts_with(&begin) && name.ends_with("-authority");
-    let entries = fs::read_dir("/tmp").expect("a directory").map(|entry| entry.expect("an entry").path());
-    let copy =
-        entries.into_iter().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_copy)).expect("a copy");
+    until_the_first_trial(&mut child, &results);
+    let copy = directories::of_process(child.id(), |role| role == AUTHORITY).pop().expect("a copy");
     assert!(copy.join("sixbench").exists());
     assert_eq!(fs::metadata(&copy).expect("a directory").permissions().mode() & 0o777, 0o700);
-    child.kill().expect("killed");
-    child.wait().expect("ended");
-    let mut returned = interfaces::give_back_stale(&Shell::new());
-    returned.sort();
-    assert_eq!(returned, ["left", "right"]);
-    remove_what_is_left_here(&child);
+    kill(&mut child);
+    sweep_after(&child);
+    rig.room.assert_near_has(&["left", "right"]);
     rig.assert_all_is_as_before();
-}
-
-/// Removes what the next run sweeps: namespaces, and directories of sockets of ssh.
-fn remove_what_is_left_here(killed: &Child) {
-    namespaces_of(killed.id()).iter().for_each(|left| drop(Shell::new().line(&format!("ip netns del {left}"))));
-    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
-    let ours = format!("sb-{}-ssh-", killed.id());
-    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
-    left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
 }
 
 #[test]
 fn a_machine_that_reboots_in_the_middle_ends_the_run_which_can_be_resumed() {
     let (_guard, rig) = (ONE_AT_A_TIME.lock(), Rig::build("boot"));
-    let (results, plan) = (rig.scratch.path("results"), rig.plan(&rig.installed(), ROUTER));
+    let tests = ROUTER.replace("repetitions = 3", "repetitions = 1000");
+    let (results, plan) = (rig.scratch.path("results"), rig.plan(&rig.installed(), &tests));
     let mut child = start_in(rig.room.near.name(), &["run", &plan, "-o", &results, "--trust-recipes"]);
-    wait_until(&mut child, "first trial", || !records(&results).is_empty());
-    rig.reboot_third();
+    until_the_first_trial(&mut child, &results);
+    rig.reboot_third(child.id());
     let output = child.wait_with_output().expect("ended");
     let (error, before) = (text(&output.stderr), records(&results).len());
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the connection to second is lost"), "{error}");
     rig.assert_all_is_as_before();
-    let resumed =
-        start_in(rig.room.near.name(), &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
-    assert_ran(&resumed);
-    assert!(records(&results).len() > before, "{}", text(&resumed.stderr));
+    let mut resumed = start_in(rig.room.near.name(), &["run", "--resume", &results, "--trust-recipes"]);
+    wait_until(&mut resumed, "record", || records(&results).len() > before);
+    signal(&resumed, "INT");
+    let output = resumed.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     rig.assert_all_is_as_before();
 }

@@ -5,6 +5,7 @@ mod common;
 
 use common::plans::KERNEL;
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, output, router, start, text};
+use sixbench_testbed::Library;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -99,6 +100,22 @@ fn a_directory_that_the_command_line_names_is_trusted_and_so_is_a_copy_of_what_c
     let resolved = Path::new(&results).join("resolved.toml").display().to_string();
     assert_ran(&output(&["run", &resolved, "-o", &scratch.path("again")]));
     assert_ran(&output(&["run", "--resume", &results]));
+}
+
+#[test]
+fn a_device_that_a_plan_brings_along_is_told_where_it_is_one_of_a_row() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("trust-row");
+    let library = Library::load::<&Path>(&[]).expect("recipes");
+    let mut router = library.get("linux-ipv4-first").expect("a recipe").clone();
+    router.title = "mine".to_owned();
+    let recipe = scratch.write("recipes/first.toml", &toml::to_string(&router).expect("a recipe"));
+    let row = KERNEL.replace("linux-ipv4", "linux-ipv4-row");
+    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{row}"));
+    let refused = output(&["run", &plan, "-o", &scratch.path("results")]);
+    let error = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains(&recipe) && error.contains("--trust-recipes"), "{error}");
 }
 
 #[test]

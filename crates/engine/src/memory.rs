@@ -22,7 +22,10 @@ fn octets_of_one_queue(profile: &TrafficProfile, spec: &TrialSpec, senders: usiz
     let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
     let (bits, bins) = (reach(&spec.schedule(), senders).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
     let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
-    bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(connections.saturating_mul(CONNECTION_OCTETS))
+    // Of clients that wait it is noted which one sent a request.
+    let noted = spec.outstanding.map_or(0, |_| reach(&spec.schedule(), 1).saturating_mul(4));
+    let of_connections = connections.saturating_mul(CONNECTION_OCTETS);
+    bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(of_connections).saturating_add(noted)
 }
 
 /// Traffic over ports with several queues, each of which keeps tables of its own.

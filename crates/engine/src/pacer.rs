@@ -98,10 +98,10 @@ impl Pacer {
         &self.stretches[after.saturating_sub(1)]
     }
 
-    /// Moves what was not sent to later, so that the next frame is due at `now_ns` at the earliest.
+    /// Moves the schedule, so that the next frame is due at `due_ns`.
     #[inline]
-    pub(crate) fn postpone(&mut self, now_ns: u64) {
-        self.start_ns += now_ns.saturating_sub(self.next_due_time());
+    pub(crate) fn move_next_to(&mut self, due_ns: u64) {
+        self.start_ns = (self.start_ns + due_ns).saturating_sub(self.next_due_time());
     }
 
     /// Leaves out what was not sent; returns the number of those frames.

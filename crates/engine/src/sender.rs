@@ -5,10 +5,11 @@ use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::{Pacer, ThreadShare};
 use crate::reach::reach;
 use crate::stream::{FlowPattern, Stream};
-use crate::window::RequestWindow;
+use crate::window::{RequestLog, RequestSlots};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::trial::Schedule;
 use sixbench_wire::template::{PlainPatch, StampedTime, Template, TunnelPatch};
+use std::sync::Arc;
 
 /// One direction being sent, by one queue.
 pub(crate) struct Sender<'a> {
@@ -21,7 +22,7 @@ pub(crate) struct Sender<'a> {
     is_flushed: bool,
     refused: u64,
     /// The requests that may wait for their replies, of a sender that waits for them.
-    window: Option<RequestWindow>,
+    requests: Option<RequestSlots>,
 }
 
 impl<'a> Sender<'a> {
@@ -37,37 +38,42 @@ impl<'a> Sender<'a> {
         let reach = share.part_of(reach(schedule, share.of as usize));
         // A queue without frames has nothing to push on.
         let is_flushed = sending.pacer.frames() == 0;
-        Self { port, stream, sending, reach, writer, is_flushed, refused: 0, window: None }
+        Self { port, stream, sending, reach, writer, is_flushed, refused: 0, requests: None }
     }
 
-    /// The same, waiting for replies while so many requests of the whole direction have none.
-    pub(crate) fn waiting_for_replies(self, outstanding: Option<u32>) -> Self {
-        let own = |all: u32| self.sending.pacer.share.part_of(u64::from(all)).max(1);
-        Self { window: outstanding.map(|all| RequestWindow::new(own(all))), ..self }
+    /// The same, whose requests wait for their replies as `log` has it, if there is one.
+    pub(crate) fn waiting_for_replies(self, log: Option<Arc<RequestLog>>) -> Self {
+        let requests = log.map(|log| RequestSlots::new(log, &self.sending.pacer));
+        Self { requests, ..self }
+    }
+
+    /// Returns what it and the receivers of replies know of each other, where it waits for replies.
+    pub(crate) fn request_log(&self) -> Option<&Arc<RequestLog>> {
+        self.requests.as_ref().map(|requests| &requests.log)
     }
 
     /// The first frame is due at `start_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.sending.pacer.begin(start_ns);
-        let last_ns = self.sending.pacer.last_due_time();
-        self.window.iter_mut().for_each(|window| window.begin(start_ns, last_ns));
+        self.requests.iter_mut().for_each(|requests| requests.begin(start_ns));
     }
 
-    /// Sends what is due at `now_ns`, at most a batch. Of the requests of the direction those before number `answered` are done with.
+    /// Sends what is due at `now_ns`, at most a batch.
     #[inline]
-    pub(crate) fn poll(&mut self, now_ns: u64, answered: u64) -> Result<(), PortError> {
+    pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
         if self.sending.has_sent_all() {
             return self.flush(now_ns);
         }
         let pacer = &mut self.sending.pacer;
-        let due = match &mut self.window {
+        let due = match &mut self.requests {
             None => pacer.due(now_ns, BATCH),
-            Some(window) => window.admit(pacer, BATCH, answered, now_ns),
+            Some(requests) => requests.admit(pacer, now_ns),
         };
         if due == 0 {
             return Ok(());
         }
-        let (mut sequence, time) = (self.sending.pacer.next_number(), StampedTime::new(now_ns));
+        let (first, time) = (self.sending.pacer.next_number(), StampedTime::new(now_ns));
+        let mut sequence = first;
         let distance = self.sending.pacer.share.of;
         let next = || {
             sequence += distance;
@@ -75,6 +81,7 @@ impl<'a> Sender<'a> {
         };
         let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
+        self.requests.iter_mut().for_each(|requests| requests.note_sent(sent.taken, first, now_ns));
         let pacer = &self.sending.pacer;
         self.sending.gave_up |= self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
         self.refused += sent.refused as u64;
@@ -101,7 +108,7 @@ impl<'a> Sender<'a> {
 
     /// Returns the number of its frames that were left out, because the time was over while it waited for replies.
     pub(crate) fn left_out(&self) -> u64 {
-        self.window.as_ref().map_or(0, |window| window.left_out)
+        self.requests.as_ref().map_or(0, |requests| requests.left_out)
     }
 
     /// Returns the number of its frames that the DUT had no room for.

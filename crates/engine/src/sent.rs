@@ -7,7 +7,7 @@ use sixbench_method::trial::DirectionResult;
 /// The frames of a direction that a machine sent whose receivers are on another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentShare {
-    /// What was counted of the sending; everything else is zero.
+    /// The counts of sending; all others are zero.
     pub(crate) counted: DirectionResult,
     /// The number of frames that each of the sender's queues sent.
     pub(crate) by_queue: Vec<u64>,

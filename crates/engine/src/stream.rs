@@ -5,6 +5,7 @@ use crate::profile::{AddressPair, AddressVariation, Encapsulation, Path, Traffic
 use crate::side::{AddressField, Viewpoint, counters, sides};
 use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::subscriber::SubscriberPopulation;
+use crate::window::RequestLog;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
@@ -12,6 +13,7 @@ use sixbench_wire::template::{
     DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
+use std::sync::Arc;
 
 /// The hop limit test frames leave with.
 pub(crate) const HOP_LIMIT: u8 = 64;
@@ -162,6 +164,7 @@ impl FrameKind {
                     population: population.clone(),
                     is_reply: common.is_reply,
                     is_echo: template.description().transport != Transport::Udp,
+                    requests: None,
                 })
             }
         };
@@ -208,6 +211,8 @@ pub(crate) struct FlowPattern {
     /// True for replies, which have the fields of the request with the same number.
     is_reply: bool,
     is_echo: bool,
+    /// The requests of a closed loop, each of which is of the client that was free to send it.
+    requests: Option<Arc<RequestLog>>,
 }
 
 impl FlowPattern {
@@ -217,7 +222,7 @@ impl FlowPattern {
     pub(crate) fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
         let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
         let subscriber = match &self.population {
-            Some(population) => self.subscriber(population, index, &mut ports),
+            Some(population) => self.subscriber(population, (sequence, index), &mut ports),
             None => None,
         };
         if self.is_reply {
@@ -231,9 +236,17 @@ impl FlowPattern {
 
     /// Returns the addresses of the subscriber whose frame it is, and puts one of its ports in the place of another.
     #[inline(always)]
-    fn subscriber(&self, population: &SubscriberPopulation, index: u64, ports: &mut (u16, u16)) -> Option<SubscriberAddresses> {
+    fn subscriber(
+        &self,
+        population: &SubscriberPopulation,
+        (sequence, index): (u64, u64),
+        ports: &mut (u16, u16),
+    ) -> Option<SubscriberAddresses> {
         let draw = self.flow.subscriber(index);
-        let member = population.drawn(index, draw)?;
+        let member = match &self.requests {
+            None => population.drawn(index, draw)?,
+            Some(requests) => population.member(requests.client(sequence))?,
+        };
         let end = if self.is_reply { DatagramEnd::Source } else { population.end() };
         population.take_port(member, index, draw, end, ports);
         Some(population.addresses(member))
@@ -330,6 +343,14 @@ impl Stream {
             share,
             turns: Turns::new(common.profile, spec),
         })
+    }
+
+    /// The same frames, where each is of the client that `requests` has noted for its number.
+    pub(crate) fn of_clients(mut self, requests: Option<&Arc<RequestLog>>) -> Self {
+        if let Pattern::Flow(pattern) = &mut self.foreground.pattern {
+            pattern.requests = requests.cloned();
+        }
+        self
     }
 
     /// Octets of the longest frame, without FCS.

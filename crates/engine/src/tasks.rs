@@ -15,10 +15,12 @@ use crate::tally::{ExpectedFrames, FrameTally, QueueCounts};
 use crate::tester_port::PortHalves;
 use crate::trial::{DirectionQueue, Task, Waiting};
 use crate::verify::Verifier;
+use crate::window::RequestLog;
 use sixbench_io::{Halves, Receive, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Schedule, TrialKind, TrialSettings, TrialSpec};
 use sixbench_wire::MacAddress;
+use std::sync::Arc;
 
 /// The part of a trial that is sent at a time: a whole stateless trial, or a phase of a stateful one.
 pub(crate) struct TrialPhase<'a> {
@@ -45,6 +47,8 @@ pub(crate) struct TrialContext<'a> {
     pub(crate) queues: [usize; 2],
     /// Time by which the clocks of sender and receiver may be apart, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
+    /// The requests and their replies where clients wait for these.
+    pub(crate) requests: Option<Arc<RequestLog>>,
 }
 
 impl TrialContext<'_> {
@@ -85,15 +89,16 @@ impl TrialContext<'_> {
     }
 
     fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
-        let of = ports.len() as u64;
+        // In a closed loop one queue sends the requests of all clients: it knows who waits.
+        let of = if self.requests.is_some() { 1 } else { ports.len() };
         let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
-            let share = ThreadShare { index: queue as u64, of };
+            let share = ThreadShare { index: queue as u64, of: of as u64 };
             let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
-            let sender = sender.waiting_for_replies(self.phase.spec.outstanding.filter(|_| self.is_exchange()));
+            let sender = sender.waiting_for_replies(self.requests.clone());
             Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
         };
         let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
-        loaded.into_iter().enumerate().map(sender).collect()
+        loaded.into_iter().take(of).enumerate().map(sender).collect()
     }
 
     fn receivers<'p>(&self, ports: Vec<&'p mut dyn Receive>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
@@ -112,13 +117,13 @@ impl TrialContext<'_> {
     /// The frames of a direction as they leave.
     fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
-        Ok(Stream::sent(self.source(direction), (own, peer))?)
+        Ok(Stream::sent(self.source(direction), (own, peer))?.of_clients(self.requests.as_ref()))
     }
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
         let macs = if self.profile.wire == Some(WireAddresses::Exchanged) { (peer, own) } else { (own, peer) };
-        let stream = Stream::expected(self.source(direction), macs)?;
+        let stream = Stream::expected(self.source(direction), macs)?.of_clients(self.requests.as_ref());
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
         let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
         let expected = ExpectedFrames {

@@ -14,6 +14,7 @@ use crate::tally::CLOCKS_APART_NS;
 use crate::tasks::{TrialContext, TrialPhase};
 use crate::tester_port::{AllQueues, TesterPort};
 use crate::trial::{FrameRun, Task, placement};
+use crate::window::RequestLog;
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
@@ -22,6 +23,7 @@ use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSettings, Tr
 use sixbench_wire::MacAddress;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 /// The frame engine as a [`Measurer`].
 pub struct FrameTester {
@@ -37,6 +39,17 @@ pub struct FrameTester {
     pub(crate) counter: Option<ConnectionCounter>,
     /// True if a frame that opens a connection ever came through.
     pub(crate) has_delivered: bool,
+    /// The moment at which the first frame of the latest trial was due, nanoseconds of the clock.
+    began_ns: Option<u64>,
+}
+
+/// A trial, or a phase of it, whose frames are through.
+struct FinishedRun<'t> {
+    tasks: Vec<Task<'t>>,
+    /// The longest time that a thread had no core although it was ready, nanoseconds.
+    kept_off_ns: u64,
+    /// The moment at which the first frame was due, nanoseconds of the clock.
+    began_ns: u64,
 }
 
 /// Asks the DUT how many connections it has; `None` where it does not say, an error in words where it should and could not be asked.
@@ -86,6 +99,7 @@ impl FrameTester {
             trial: 0,
             counter: None,
             has_delivered: false,
+            began_ns: None,
         }
     }
 
@@ -99,6 +113,12 @@ impl FrameTester {
                  sent and one received are"
             )
         })
+    }
+
+    /// Returns the moment at which the first frame of the latest trial was due, or of its last phase; `None` before the first one.
+    pub fn began(&self) -> Option<Instant> {
+        let ago_ns = self.clock.now_ns().saturating_sub(self.began_ns?);
+        Instant::now().checked_sub(Duration::from_nanos(ago_ns))
     }
 
     /// Returns the clock by which frames are sent and received.
@@ -171,8 +191,9 @@ impl FrameTester {
     pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
         self.trial = (self.trial + 1) % 64;
         let stall_ns = self.settings.stall_ns;
-        let (tasks, kept_off_ns) = self.run(phase, CLOCKS_APART_NS, None)?;
+        let FinishedRun { tasks, kept_off_ns, began_ns } = self.run(phase, CLOCKS_APART_NS, None)?;
         let mut result = trial_result(tasks, *phase.spec, stall_ns)?;
+        self.began_ns = Some(began_ns);
         result.faults.extend(fault::kept_off(&result.faults, kept_off_ns));
         self.check_links(phase.spec)?;
         Ok(result)
@@ -190,7 +211,8 @@ impl FrameTester {
         (self.trial, self.settings.frame_timeout_ns) =
             (*number, if *measures_delays { self.settings.frame_timeout_ns } else { 0 });
         let (phase, stall_ns) = (self.whole(spec, None), self.settings.stall_ns);
-        let (tasks, kept_off_ns) = self.run(&phase, clocks_apart_ns + CLOCKS_APART_NS, Some(&mut *companion))?;
+        let run = self.run(&phase, clocks_apart_ns + CLOCKS_APART_NS, Some(&mut *companion))?;
+        let FinishedRun { tasks, kept_off_ns, began_ns } = run;
         let (sent, received, mut faults) = shares(tasks, phase.loaded, stall_ns);
         let elsewhere = companion.swap(&sent)?;
         let mut directions = Vec::with_capacity(1);
@@ -199,19 +221,19 @@ impl FrameTester {
             directions.push(if *measures_delays { result } else { result.without_delays() });
             faults.extend(of_receiver);
         }
+        self.began_ns = Some(began_ns);
         faults.extend(fault::kept_off(&faults, kept_off_ns));
         self.check_links(spec)?;
         Ok(EndResult { directions, faults })
     }
 
-    /// Runs the tasks of a trial, or of a phase of it, to their end. Returns them, and the longest time that a thread had no core, nanoseconds.
-    /// Without a `companion` both ends are here.
+    /// Runs the tasks of a trial, or of a phase of it, to their end. Without a `companion` both ends are here.
     fn run<'t>(
         &'t mut self,
         phase: &'t TrialPhase<'t>,
         clocks_apart_ns: u64,
         companion: Option<&mut dyn Companion>,
-    ) -> Result<(Vec<Task<'t>>, u64), MeasureError> {
+    ) -> Result<FinishedRun<'t>, MeasureError> {
         let peers = self.resolve()?;
         self.left.drain()?;
         self.right.drain()?;
@@ -223,6 +245,7 @@ impl FrameTester {
             trial: self.trial,
             queues: [self.left.count, self.right.count],
             clocks_apart_ns,
+            requests: RequestLog::of(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
         let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);
@@ -230,7 +253,7 @@ impl FrameTester {
             run = run.with_other_end(companion, (phase.spec, phase.loaded), clocks_apart_ns);
         }
         let tasks = run.complete(tasks, &self.layout)?;
-        Ok((tasks, run.kept_off_ns()))
+        Ok(FinishedRun { tasks, kept_off_ns: run.kept_off_ns(), began_ns: run.began_ns() })
     }
 
     /// Own and peer's hardware address, left and right. Behind a wire the peer is the tester's other port.

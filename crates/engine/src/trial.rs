@@ -7,6 +7,7 @@ use crate::error::MeasureError;
 use crate::receiver::{LINGER_NS, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
+use crate::window::RequestLog;
 use sixbench_io::PortError;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::give_up_privileges;
@@ -29,9 +30,8 @@ pub(crate) struct FrameRun<'a> {
     waits_for_silence: bool,
     /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
-    /// The number after that of the last request with a reply, where the sender waits for replies.
-    answered: AtomicU64,
-    is_closed_loop: bool,
+    /// What the sender and the receivers of replies know of each other, where the sender waits for replies.
+    requests: Option<Arc<RequestLog>>,
     /// Time by which the reverse direction starts later, in nanoseconds.
     reverse_offset_ns: u64,
     /// Both directions, forward first.
@@ -43,6 +43,8 @@ pub(crate) struct FrameRun<'a> {
     pending: AtomicUsize,
     /// The longest time that a thread of the tester had no core although it was ready, nanoseconds.
     kept_off_ns: AtomicU64,
+    /// The moment at which the first frame is due, by the run's clock.
+    began_ns: AtomicU64,
     /// The machine of the tester's other end, where that is not this one.
     other: Option<OtherEnd<'a>>,
 }
@@ -128,8 +130,7 @@ impl<'a> FrameRun<'a> {
         let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
-            answered: AtomicU64::new(0),
-            is_closed_loop: is_exchange && spec.outstanding.is_some(),
+            requests: None,
             // Half a frame's time, so that on one core the two directions do not come due at the same moment.
             reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
             clock,
@@ -140,6 +141,7 @@ impl<'a> FrameRun<'a> {
             waits_again: false,
             pending: AtomicUsize::new(0),
             kept_off_ns: AtomicU64::new(0),
+            began_ns: AtomicU64::new(0),
             other: None,
         };
         tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
@@ -182,7 +184,8 @@ impl<'a> FrameRun<'a> {
     fn expect(&mut self, task: &Task<'_>, frames: u64) {
         let [forward, reverse] = &mut self.progress;
         match task {
-            Task::Send(queue, _) => {
+            Task::Send(queue, sender) => {
+                self.requests = sender.request_log().cloned().or(self.requests.take());
                 let progress = queue.of(forward, reverse);
                 *progress.sending.get_mut() += 1;
                 *progress.expected.get_mut() = frames;
@@ -199,6 +202,11 @@ impl<'a> FrameRun<'a> {
     /// Returns for how long a thread of the tester had no core at most, although it was ready, nanoseconds.
     pub(crate) fn kept_off_ns(&mut self) -> u64 {
         *self.kept_off_ns.get_mut()
+    }
+
+    /// Returns the moment at which the first frame was due, nanoseconds of the run's clock.
+    pub(crate) fn began_ns(&mut self) -> u64 {
+        *self.began_ns.get_mut()
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
@@ -263,8 +271,9 @@ impl<'a> FrameRun<'a> {
         self.other.as_ref().is_some_and(|other| other.lost.load(Ordering::Relaxed))
     }
 
-    /// Takes note of the start of the trial, for the directions that another machine sends.
+    /// Takes note of the start of the trial, also for the directions that another machine sends.
     fn note_start(&self, start_ns: u64) {
+        self.began_ns.store(start_ns, Ordering::Relaxed);
         for progress in &self.progress {
             if let Some(sent_ns) = progress.sent_elsewhere_ns {
                 progress.sent_at_ns.store(start_ns + sent_ns, Ordering::Release);
@@ -387,7 +396,7 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>
     if sender.is_done() {
         return Ok(());
     }
-    sender.poll(run.clock.now_ns(), run.answered.load(Ordering::Relaxed))?;
+    sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
         let progress = run.of(direction);
         progress.expected.fetch_sub(sender.left_out(), Ordering::Release);
@@ -407,11 +416,9 @@ fn poll_receiver(
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
-    match run.is_closed_loop && direction == Direction::Reverse {
-        true => receiver.poll_each(run.clock, is_sending, &mut |tag| {
-            run.answered.fetch_max(tag.sequence + 1, Ordering::Relaxed);
-        })?,
-        false => receiver.poll(run.clock, is_sending)?,
+    match run.requests.as_ref().filter(|_| direction == Direction::Reverse) {
+        Some(requests) => receiver.poll_each(run.clock, is_sending, &mut |tag| requests.note_reply(tag.sequence))?,
+        None => receiver.poll(run.clock, is_sending)?,
     }
     run.of(direction).receivers[queue].note(receiver);
     if *waiting == Waiting::Due && run.is_over(direction) {

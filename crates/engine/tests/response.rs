@@ -341,6 +341,34 @@ fn each_client_of_6to4_gets_its_own_replies() {
     }
 }
 
+/// As [`sixtofour_relay`], but it answers nothing to the second client; `seen` counts the requests of each by its address's last octet.
+fn relay_without_the_second(seen: Arc<Mutex<BTreeMap<u8, u64>>>) -> LoopbackDevice {
+    let mut relay = sixtofour_relay();
+    Box::new(move |frame, from_left, out| {
+        if from_left {
+            *seen.lock().expect("no panic").entry(frame[29]).or_default() += 1;
+        }
+        if !(from_left && frame[29] == 3) {
+            relay(frame, from_left, out);
+        }
+    })
+}
+
+#[test]
+fn each_client_waits_for_its_own_replies_alone() {
+    let seen = Arc::new(Mutex::new(BTreeMap::new()));
+    // One request of each at a time.
+    let spec = TrialSpec { outstanding: Some(3), ..spec() };
+    let result = trial_of(clients(Payload::Echo), relay_without_the_second(seen.clone()), spec);
+    let [requests, replies] = &result.directions[..] else { panic!("two directions: {result:?}") };
+    let seen = seen.lock().expect("no panic").clone();
+    assert_eq!(seen.values().sum::<u64>(), requests.offered, "{seen:?}");
+    assert_eq!(requests.lost(), seen[&3], "what the second client sent, and nothing else");
+    assert_eq!((replies.received, replies.lost()), (seen[&2] + seen[&4], 0), "{replies:?}");
+    assert!((1..=21).contains(&seen[&3]), "one every ten milliseconds: {seen:?}");
+    assert_eq!(requests.foreign + replies.foreign + replies.mistranslated, 0);
+}
+
 /// A wire that keeps every frame for `delay`. It looks at its clock when a frame comes, so the last ones stay.
 fn delay_line(delay: Duration) -> LoopbackDevice {
     let (clock, mut kept) = (Clock::new(), VecDeque::new());

@@ -5,7 +5,7 @@
 pub struct Clock {
     source: quanta::Clock,
     origin: u64,
-    /// What is added to the time since the clock was made, nanoseconds, modulo 2^64.
+    /// The number of nanoseconds that is added to the time since the clock was made, modulo 2^64.
     set_forward_ns: u64,
 }
 

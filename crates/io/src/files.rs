@@ -11,7 +11,7 @@ pub const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 /// Creates a file, or empties the one that is there.
 ///
 /// # Errors
-/// As of [`File::create`]; there is a link of this name.
+/// Those of [`File::create`]; there is a link of this name.
 pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NO_LINK).open(path)
 }

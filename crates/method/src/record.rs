@@ -2,6 +2,7 @@
 
 mod hosts;
 mod moment;
+mod ranges;
 mod run;
 mod watch;
 

@@ -60,7 +60,8 @@ fn measures() -> Vec<Measure> {
         }),
         Measure::TcpEstablishmentRate(tcp),
         Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns, outstanding: None }),
-        Measure::Soak(Soak { load, duration_ns, warm_up_ns: 10 * SECOND }),
+        Measure::Soak(Soak { load, duration_ns, warm_up_ns: 10 * SECOND, tcp: None }),
+        Measure::Soak(Soak { load: Load::Rate(FrameRate(100)), duration_ns, warm_up_ns: 10 * SECOND, tcp: Some(tcp) }),
         Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
     ];
     all.iter().for_each(is_listed);

@@ -10,9 +10,9 @@ const KEY: &str = "cores";
 /// The numbers of cores that a test is made with.
 #[derive(Default)]
 pub(super) struct CoreSteps {
-    /// Those of every device.
+    /// The numbers of cores that every device has in turn.
     pub(super) every: Vec<u32>,
-    /// Those of single devices, by the name of the device or of its machine; none of a device that has all of its cores.
+    /// The numbers of cores of single devices, by the name of the device or of its machine; none of a device that has all of its cores.
     by_device: Vec<(String, Vec<u32>)>,
 }
 

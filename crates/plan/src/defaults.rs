@@ -1,10 +1,13 @@
 //! What stands where a plan file says nothing, by profile.
 
+use super::description::profile_name;
+use super::resolved;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
+use toml::de::DeTable;
 
 /// The settings of the rest of the file that matter to tests.
 pub(super) struct PlanDefaults<'a> {
@@ -73,14 +76,23 @@ fn standard_start(profile: Profile) -> RepetitionStart {
     }
 }
 
-/// Turns a resolved plan into one of another profile: durations, repetitions and width follow the profile.
-pub fn apply_profile(plan: &mut Plan, profile: Profile) {
+/// Turns a plan that was read from `source` into one of another profile. Durations and repetitions follow the profile, even those that the file
+/// sets; of `[search]` only what the file does not set. A resolved plan sets everything, so all of it follows. Returns a sentence on what the
+/// file sets in vain; `None` if that is nothing.
+pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<String> {
+    let keys = GivenKeys::of(source);
     let search = standard_search(profile);
     plan.profile = profile;
     plan.trial = TrialSettings { frame_timeout_ns: plan.trial.frame_timeout_ns, ..standard_trial(profile) };
-    plan.search.width = search.width;
-    plan.search.start = search.start;
-    plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
+    if !keys.has("search", "width") {
+        plan.search.width = search.width;
+    }
+    if !keys.has("search", "start") {
+        plan.search.start = search.start;
+    }
+    if !keys.has("search", "method") {
+        plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
+    }
     for test in &mut plan.tests {
         test.repetitions = Repetition::Fixed(standard_repetitions(profile));
         if let Some(stateful) = &mut test.stateful {
@@ -91,13 +103,56 @@ pub fn apply_profile(plan: &mut Plan, profile: Profile) {
             settings.follow(profile, plan.trial.duration_ns);
         }
     }
+    let overridden = keys.overridden();
+    let name = profile_name(profile);
+    (!overridden.is_empty())
+        .then(|| format!("the profile {name} takes the place of what the plan file sets: {}", overridden.join("; ")))
+}
+
+/// The keys that a plan file sets itself.
+struct GivenKeys<'s>(DeTable<'s>);
+
+/// Keys of `[trial]` and of a `[[test]]` that a profile on the command line overrides.
+const OF_TRIAL: [&str; 4] = ["duration", "residual", "rest", "stall"];
+const OF_TEST: [&str; 7] = ["repetitions", "duration", "before", "after", "tag-after", "warm-up", "phase-1-timeout"];
+
+impl<'s> GivenKeys<'s> {
+    /// Returns those of a file; none of a resolved plan, which has all keys whoever set them.
+    fn of(source: &'s str) -> Self {
+        let (table, _) = DeTable::parse_recoverable(source);
+        let is_resolved = resolved::is_resolved(table.get_ref());
+        Self(if is_resolved { DeTable::default() } else { table.into_inner() })
+    }
+
+    fn has(&self, section: &str, key: &str) -> bool {
+        let table = self.0.get(section).and_then(|value| value.get_ref().as_table());
+        table.is_some_and(|table| table.contains_key(key))
+    }
+
+    /// Returns the keys that have no effect, section by section: `[trial] duration, rest` and `repetitions of v4, v6`.
+    fn overridden(&self) -> Vec<String> {
+        let of_trial: Vec<&str> = OF_TRIAL.into_iter().filter(|key| self.has("trial", key)).collect();
+        let of_trial = (!of_trial.is_empty()).then(|| format!("[trial] {}", of_trial.join(", ")));
+        let of_tests = OF_TEST.into_iter().filter_map(|key| {
+            let tests = self.tests_with(key);
+            (!tests.is_empty()).then(|| format!("{key} of {}", tests.join(", ")))
+        });
+        of_trial.into_iter().chain(of_tests).collect()
+    }
+
+    /// Returns the names of the tests that set a key.
+    fn tests_with(&self, key: &str) -> Vec<&str> {
+        let tests = self.0.get("test").and_then(|value| value.get_ref().as_array()).into_iter().flatten();
+        let tables = tests.filter_map(|test| test.get_ref().as_table()).filter(|table| table.contains_key(key));
+        tables.filter_map(|table| table.get("name")?.get_ref().as_str()).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture_tests::SMALLEST;
-    use crate::load;
+    use crate::{load, parse};
     use sixbench_testbed::Library;
     use std::path::Path;
 
@@ -114,9 +169,38 @@ mod tests {
             assert_eq!(plan(name).search.start, start, "{name}");
             for other in ["rfc", "draft", "smoke"] {
                 let mut plan = plan(other);
-                apply_profile(&mut plan, profile);
+                apply_profile(&mut plan, "", profile);
                 assert_eq!(plan.search.start, start, "{other} as {name}");
             }
+        }
+    }
+
+    #[test]
+    fn a_profile_keeps_the_search_that_the_plan_sets_and_tells_which_durations_and_repetitions_it_overrides() {
+        let search = "[search]\nmethod = \"binary\"\nwidth = \"7%\"\nstart = \"cold\"\n";
+        let test = "repetitions = 11\n[[test]]\nname = \"d\"\ndut = \"linux-ipv4\"\nmeasure = \"pdv\"\nduration = \"3s\"\nrepetitions = 4\n";
+        let source = format!("{SMALLEST}{test}[trial]\nduration = \"5s\"\nframe-timeout = \"1s\"\n{search}");
+        let mut plan = parse(&source, &["linux-ipv4"]).expect("a plan").plan;
+        let told = apply_profile(&mut plan, &source, Profile::Draft).expect("a sentence");
+        assert_eq!(
+            told,
+            "the profile draft takes the place of what the plan file sets: [trial] duration; repetitions of t, d; duration of d"
+        );
+        let SearchSettings { method, width, start, .. } = plan.search;
+        assert_eq!((method, width, start), (SearchMethod::Binary, 0.07, RepetitionStart::Cold));
+        assert_eq!((plan.trial.duration_ns, plan.trial.frame_timeout_ns), (10 * SECOND, SECOND));
+        assert_eq!(plan.tests[1].repetitions, Repetition::Fixed(7));
+    }
+
+    #[test]
+    fn a_profile_fills_in_what_a_plan_does_not_set_and_all_of_a_resolved_plan() {
+        let mut plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
+        let resolved = resolved::write(&plan, SMALLEST, "recipes").expect("text");
+        for source in [SMALLEST, &resolved] {
+            assert_eq!(apply_profile(&mut plan, source, Profile::Rfc), None);
+            assert_eq!((plan.search.method, plan.search.width), (SearchMethod::Binary, 0.005));
+            assert_eq!(apply_profile(&mut plan, source, Profile::Smoke), None);
+            assert_eq!((plan.search.method, plan.search.width), (SearchMethod::Mlrsearch, 0.02));
         }
     }
 }

@@ -98,7 +98,7 @@ fn clauses(plan: &Plan, all: bool) -> String {
     text
 }
 
-fn profile_name(profile: Profile) -> &'static str {
+pub(super) fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::Smoke => "smoke",
         Profile::Draft => "draft",

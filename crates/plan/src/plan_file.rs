@@ -5,6 +5,7 @@ use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::machines_section;
+use super::ranges::SHORTEST_TRIAL_NS;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
@@ -55,7 +56,7 @@ pub struct Links {
     pub busy_poll: bool,
     /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
     pub governor: Option<String>,
-    /// Whether the two interfaces may have addresses of this machine, which come back afterwards.
+    /// The word on addresses that the two interfaces have on this machine: refused, or lent and given back.
     pub own_addresses: OwnAddresses,
     /// Settings of the two interfaces, while a device is measured.
     pub nic: Vec<NicSetting>,
@@ -94,10 +95,13 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
+    let again = file.again();
     let loaded = match resolved::is_resolved(table.get_ref()) {
         true => read_resolved(&file, source, duts),
         false => read_file(file, duts),
     };
+    // A key that could not be read has another value than the plan is to have.
+    loaded.iter().filter(|_| mistakes.are_none()).for_each(|loaded| check_sent(&again, &loaded.plan));
     let found = mistakes.into_inner();
     match loaded {
         Some(loaded) if found.is_empty() => Ok(loaded),
@@ -138,9 +142,6 @@ pub fn links_of(source: &str) -> Links {
 /// Reads a resolved plan, and checks what a plan file must satisfy, in case the user has edited it.
 fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
     let plan = resolved::plan_of(source).map_err(|mistake| file.add(mistake)).ok()?;
-    if let Some(section) = file.section("trial", "[trial]") {
-        check_trial(&section, &plan.trial);
-    }
     if let Some(section) = file.section("search", "[search]") {
         check_search(&section, &plan.search);
     }
@@ -208,9 +209,6 @@ fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
 /// Disturbed trials that the usual patience with a point lasts for, however long they are.
 const LEAST_ATTEMPTS: u64 = 5;
 
-/// The shortest `duration` that a plan may ask for.
-pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
-
 fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < SHORTEST_TRIAL_NS {
         section.mistake("duration", "a trial lasts at least 10ms");
@@ -252,6 +250,31 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
         let help = "use method = \"mlrsearch\" for several goals in one search";
         section.mistake_with_help("method", format!("a {} has one loss goal", search.method.info().title), help);
     }
+}
+
+/// Reports tests with a trial in which nothing would be sent: of a search at the key that makes it so, else at the test.
+fn check_sent(file: &Section<'_>, plan: &Plan) {
+    for (test, empty) in plan.tests.iter().filter_map(|test| Some((test, test.empty_trial(plan)?))) {
+        let search = file.section("search", "[search]").filter(|search| empty.is_of_search && search.is_given("minimum"));
+        let trial = file.section("trial", "[trial]").filter(|trial| empty.is_of_search && trial.is_given("duration"));
+        if let Some((section, key)) = search.map(|section| (section, "minimum")).or(trial.map(|section| (section, "duration")))
+        {
+            section.mistake_with_help(key, empty.to_string(), format!("it is a trial of the test {}", test.name));
+            return;
+        }
+        mark_test(file, &test.name, &empty.to_string());
+    }
+}
+
+/// Reports a mistake at the key of a test that sets its load or its time, else at the test.
+fn mark_test(file: &Section<'_>, name: &str, title: &str) {
+    // The names of a series begin with that of the test.
+    let is_of = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let tests = file.sections("test", "[[test]]");
+    let section = tests.iter().find(|section| section.text("name", any).is_some_and(|own| is_of(&own)));
+    let Some(section) = section else { return };
+    let key = ["rate", "rates", "rate-per-client", "duration"].into_iter().find(|key| section.is_given(key));
+    section.mistake(key.unwrap_or("measure"), title);
 }
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
@@ -492,6 +515,27 @@ background = \"110%\"
         ] {
             assert_eq!(with(key).expect_err("a mistake")[0].title, title);
         }
+    }
+
+    #[test]
+    fn a_trial_in_which_nothing_would_be_sent_is_told_at_the_key_that_makes_it_so() {
+        let told = |source: &str| render("plan.toml", source, &parse(source, &DUTS).expect_err("mistakes"), false);
+        let dns = "name = \"p\"\n[trial]\nduration = \"500ms\"\n[search]\nminimum = 1\nmaximum = \"1k\"\n[[test]]\nname = \"d\"\n\
+                   dut = \"linux-ipv4\"\nmeasure = \"dns64\"\n";
+        let text = told(dns);
+        assert!(
+            text.contains("plan.toml:5:") && text.contains("a trial of 500ms at 1/s would send nothing, and pass"),
+            "{text}"
+        );
+        assert!(text.contains("raise the rate to at least 2/s") && text.contains("it is a trial of the test d"), "{text}");
+        assert!(parse(&dns.replace("minimum = 1", "minimum = 2"), &DUTS).is_ok());
+        let own = |lines: &str| format!("{SMALLEST}measure = \"pdv\"\nduration = \"10ms\"\n{lines}\n");
+        let text = told(&own("rate = 99"));
+        assert!(text.contains("plan.toml:7:") && text.contains("a trial of 10ms at 99/s would send nothing"), "{text}");
+        assert!(parse(&own("rate = 100"), &DUTS).is_ok());
+        let series = "measure = \"response-time\"\nduration = \"10ms\"\nrate-per-client = 50\nsubscribers = [1, 2]\n";
+        let text = told(&format!("{SMALLEST}{series}"));
+        assert!(text.contains("plan.toml:7:") && text.contains("at 50/s") && !text.contains("at 100/s"), "{text}");
     }
 
     #[test]

@@ -27,6 +27,10 @@ impl Mistakes {
         self.0.borrow_mut().push(mistake);
     }
 
+    pub(crate) fn are_none(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
         self.0.into_inner()
     }
@@ -45,6 +49,11 @@ pub(crate) struct Section<'a> {
 impl<'a> Section<'a> {
     pub(crate) fn new(table: &'a DeTable<'a>, span: Range<usize>, name: &'static str, mistakes: &'a Mistakes) -> Self {
         Self { table, span, name, known: RefCell::default(), mistakes }
+    }
+
+    /// Returns the same section, to be looked at once it is finished.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(self.table, self.span.clone(), self.name, self.mistakes)
     }
 
     fn get(&self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {

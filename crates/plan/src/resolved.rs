@@ -3,6 +3,7 @@
 //! run as any plan file: `plan_file` reads it.
 
 use super::diagnostic::Diagnostic;
+use super::ranges;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
@@ -74,9 +75,13 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     for key in [TESTBED, RECIPES, DIGEST] {
         table.get_mut().remove(key);
     }
+    if let Some(outside) = ranges::first_outside(table.get_ref()) {
+        return Err(outside);
+    }
     let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
     // They become names of files, whoever wrote this.
     let wrong = plan.tests.iter().map(|test| &test.name).chain([&plan.name]).find_map(|name| RESOLVED_TEST.check(name).err());
+    let wrong = wrong.or_else(|| plan.search.goals.is_empty().then(|| "at least one loss goal is needed".to_owned()));
     wrong.map_or(Ok(plan), |wrong| Err(Diagnostic::new(0..0, wrong)))
 }
 
@@ -185,8 +190,9 @@ mod tests {
             dut.contains("did you mean `linux-ipv4`?") && dut.contains(&format!("resolved.toml:{}:7", line("dut"))),
             "{dut}"
         );
-        assert!(mistakes("[84", "[5, 84").contains("a frame size is"));
-        assert!(mistakes("minimum = 1000", "minimum = 3000000").contains("below the maximum"));
+        assert!(mistakes("[84", "[5, 84").contains("`frame-sizes` must be between 84 and 9216, not 5"));
+        assert!(mistakes("minimum = 1000", "minimum = 3000000").contains("`minimum` must not be above `maximum`"));
+        assert!(mistakes("minimum = 1000", "minimum = 1").contains("a trial of 750ms at 1/s would send nothing"));
     }
 
     fn line(key: &str) -> usize {

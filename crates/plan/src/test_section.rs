@@ -84,6 +84,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     }
     let own_goals = read_goals(&section, defaults, &measure);
     let optional = section.truth("optional").unwrap_or(false);
+    let fresh_device = section.truth("fresh-device").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
     let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
@@ -111,6 +112,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         device_cores: Default::default(),
         ipv4_only: false,
         optional,
+        fresh_device,
         series: None,
         expect,
     };

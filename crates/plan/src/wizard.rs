@@ -59,6 +59,8 @@ impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
             (self.tell)(&format!("{question}{default}: "));
             let mut line = String::new();
             if self.input.read_line(&mut line).unwrap_or(0) == 0 {
+                // What is told next begins a line of its own, not behind the question.
+                (self.tell)("\n");
                 return Err(UnansweredQuestion(question.to_owned()));
             }
             let answer = if line.trim().is_empty() { usual } else { line.trim() };
@@ -156,6 +158,7 @@ fn test(device: &Recipe, measure: &str) -> String {
     }
     match measure {
         "soak" => text + "frame-sizes = [594]\nrepetitions = 1\n",
+        "tcp-soak" => text + "repetitions = 1\n",
         "table-capacity" => text + "start = \"10k\"\nmost = \"160k\"\nrepetitions = 1\n",
         "response-time" => text + "rate-per-client = \"1k\"\nframe-sizes = [118]\n",
         _ => text,

@@ -69,7 +69,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     ));
     chapters.extend([
         of_table("back-to-back", burst::table(digest), vec![]),
-        of_table("soak", soak::table(digest), vec![]),
+        Chapter::new("soak", "Soak", soak::tables(digest), vec![plot::soak::figure(digest)]),
         Chapter::new(
             "overload",
             "Overload: more flows",

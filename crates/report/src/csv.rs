@@ -7,7 +7,7 @@ mod trials;
 mod warnings;
 
 pub(crate) use points::points_csv;
-pub(crate) use run::Rows;
+pub(crate) use run::{HostedRow, Rows, RunCells};
 pub(crate) use scaling::scaling_csv;
 pub(crate) use trials::trials;
 pub(crate) use warnings::warnings_csv;
@@ -16,6 +16,7 @@ use crate::Input;
 use crate::numbers::{full_rate_unit, title};
 use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
+use sixbench_method::record::RepetitionHosts;
 use sixbench_method::search::Bracket;
 use sixbench_method::terms::FrameRate;
 use std::borrow::Cow;
@@ -51,7 +52,11 @@ fn of_outcomes<'r>(
     columns: &str,
     rows: impl Iterator<Item = (&'r Outcome, Vec<String>)> + 'r,
 ) -> Rows<'r> {
-    let rows = rows.map(|(outcome, fields)| point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect());
+    let hosts = RepetitionHosts::new(input.facts, input.records);
+    let rows = rows.map(move |(outcome, fields)| {
+        let on = hosts.of(&outcome.point, outcome.repetition).join(", ");
+        (on, point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect())
+    });
     run::rows(input, &format!("{POINT},{columns}"), rows)
 }
 

@@ -8,6 +8,8 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use sixbench_method::plan::Point;
 use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart, TrialRecord};
 use sixbench_method::status::Stop;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From the first frame of the first trial to the end of the last trial.
@@ -70,6 +72,18 @@ pub(crate) fn sentence(input: &Input) -> String {
     }
 }
 
+/// `, 12 min expected; 30 of 100 trials were invalid, which was not foreseen`, of a whole run in one part.
+pub(crate) fn expected(input: &Input) -> String {
+    let [part] = &input.facts.runs[..] else { return String::new() };
+    let Some(estimate_s) = part.estimate_s.filter(|_| part.ending == Some(Ending::Complete)) else { return String::new() };
+    let is_invalid = |r: &&TrialRecord| r.result.was_made_again() || r.result.verdict(LossRatio(1.0)) == Verdict::Invalid;
+    let invalid = match (input.records.iter().filter(is_invalid).count(), input.records.len()) {
+        (0, _) => String::new(),
+        (invalid, all) => format!("; {invalid} of {all} trials were invalid, which was not foreseen"),
+    };
+    format!(", {} expected{invalid}", stretch(estimate_s))
+}
+
 /// `kernel=6.12, rack=b4`.
 pub(crate) fn labels(input: &Input) -> String {
     input.facts.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
@@ -81,7 +95,7 @@ pub(crate) fn table(input: &Input) -> Table {
     let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
     let mut rows = vec![
         ("Measured", span.map(Span::in_words).unwrap_or_else(|| "nothing".to_owned())),
-        ("Duration", span.map(|span| stretch(span.seconds())).unwrap_or_default()),
+        ("Duration", span.map(|span| stretch(span.seconds()) + &expected(input)).unwrap_or_default()),
         ("Host", hosts(input)),
         ("Command", command(input).to_owned()),
         ("Search", search(input)),

@@ -1,7 +1,7 @@
 //! Tables as Parquet: the same columns as the CSV files, each with its type. An empty cell is null. Neither compressed nor dated, so that the same rows
 //! give the same octets.
 
-use crate::csv::Rows;
+use crate::csv::{HostedRow, Rows, RunCells};
 use ::parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::data_type::ByteArray;
@@ -10,7 +10,6 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Schema;
 use jiff::Timestamp;
-use std::borrow::Cow;
 use std::io::Write;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ pub(crate) fn parquet(rows: Rows<'_>, file: impl Write + Send) -> Result<(), Par
     // A file without rows has a group, too.
     let mut is_first = true;
     while is_first || all.peek().is_some() {
-        let part: Vec<Vec<Cow<'_, str>>> = all.by_ref().take(GROUP).collect();
+        let part: Vec<HostedRow<'_>> = all.by_ref().take(GROUP).collect();
         let mut group = writer.next_row_group()?;
         for (place, kind) in kinds.iter().enumerate() {
             let Some(mut column) = group.next_column()? else { break };
@@ -88,8 +87,8 @@ pub(crate) fn parquet(rows: Rows<'_>, file: impl Write + Send) -> Result<(), Par
 }
 
 /// Returns a cell of a row: its own, then those of the run.
-fn cell<'c>(row: &'c Vec<Cow<'_, str>>, place: usize, run: &'c [String]) -> &'c str {
-    row.get(place).map_or_else(|| run[place - row.len()].as_str(), |cell| &**cell)
+fn cell<'c>((host, row): &'c HostedRow<'_>, place: usize, run: &'c RunCells) -> &'c str {
+    row.get(place).map_or_else(|| run.behind(host).nth(place - row.len()).unwrap_or_default(), |cell| &**cell)
 }
 
 fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {

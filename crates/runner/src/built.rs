@@ -32,7 +32,7 @@ pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
-    /// What the tester has on other machines, until it takes it.
+    /// The parts of the tester on other machines, until the tester takes them.
     pub(super) remote: RemoteParts,
     /// The governor that the plan sets, given back last.
     _governor: Option<Sysctls>,

@@ -96,7 +96,7 @@ pub(crate) fn check(files: &[CodeFile], trusted: &Trusted) -> Result<(), RunErro
 /// what is said meanwhile.
 ///
 /// # Errors
-/// As of [`of_plan`]; files that nobody trusts.
+/// Those of [`of_plan`]; files that nobody trusts.
 pub fn agreed(
     (plan, links, library): (&Plan, &Links, &Library),
     is_given: bool,

@@ -23,9 +23,9 @@ const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
 /// The authority that is not the tester's own loop. To be dropped before the hosts.
 enum OtherAuthority {
-    /// By a recipe, at the tester's right end.
+    /// A real authority by a recipe, at the tester's right end.
     Real(Box<RealAuthority>),
-    /// Of sixbench, on a machine of its own.
+    /// The authority of sixbench on a machine of its own.
     Remote(Box<RemoteAuthority>),
 }
 

@@ -17,16 +17,46 @@ use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing,
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
-/// one sentence for each.
+/// Leaves out optional tests whose devices are not available on this machine, and notes them with the reason in the plan's `left_out`. Returns
+/// one sentence for each. Devices on other machines are [`leave_out_missing_elsewhere`]'s.
 pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
-    let mut left_out = Vec::new();
     if loaded.links.ports.is_some() {
-        return Vec::new();
+        return unseen(loaded);
     }
+    leave_out(loaded, library, |_, recipe| why_missing(recipe))
+}
+
+/// Does the same for devices that are set up on other machines, which are asked over ssh: the user must have agreed to the files of the plan.
+///
+/// # Errors
+/// A machine that cannot be reached: it may have all of its devices.
+pub fn leave_out_missing_elsewhere(loaded: &mut Loaded, library: &Library) -> Result<Vec<String>, RunError> {
+    if loaded.links.machines.is_empty() || !loaded.plan.tests.iter().any(|test| test.optional) {
+        return Ok(Vec::new());
+    }
+    let shell = Shell::new();
+    let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
+    let why = |test: &Test, recipe: &Recipe| {
+        check_machines(&reached, recipe, &test.core_limits(), &shell).err().map(|error| error.to_string())
+    };
+    Ok(leave_out(loaded, library, why))
+}
+
+/// Returns a sentence on optional tests whose devices the user sets up: whether they are there shows when they are to answer.
+fn unseen(loaded: &Loaded) -> Vec<String> {
+    let optional = loaded.plan.tests.iter().filter(|test| test.optional && loaded.links.machines.is_empty());
+    let names: Vec<&str> = optional.map(|test| test.name.as_str()).collect();
+    let text = "`optional` leaves out no test whose device you set up yourself at `left` and `right`, as it cannot be seen before; choose the tests \
+                with --only";
+    if names.is_empty() { Vec::new() } else { vec![format!("{}: {text}", names.join(", "))] }
+}
+
+/// Leaves out the optional tests for which `why` returns a reason.
+fn leave_out(loaded: &mut Loaded, library: &Library, why: impl Fn(&Test, &Recipe) -> Option<String>) -> Vec<String> {
+    let mut left_out = Vec::new();
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = why_missing(recipe);
+        let why = why(test, recipe);
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
         why.is_none()
     });
@@ -52,6 +82,10 @@ pub fn find_link_rate(loaded: &mut Loaded) {
 /// # Errors
 /// All tests that do not fit the recipes of their devices; else the first address that test traffic must not go to.
 pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+    // The plan may have got another profile since it was read.
+    if let Some((test, empty)) = plan.tests.iter().find_map(|test| Some((test, test.empty_trial(plan)?))) {
+        return Err(RunError::from(PlanError(empty.to_string())).of_test(&test.name));
+    }
     // All of them at once, and what is wrong at every frame size once.
     let (mut mistakes, mut forbidden) = (Vec::new(), None::<RunError>);
     for test in &plan.tests {

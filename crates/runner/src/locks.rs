@@ -35,7 +35,7 @@ const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_OF_MACHINES: Duration = Duration::from_secs(2);
 
-/// What a run needs for itself.
+/// The resources that a run needs for itself.
 pub struct LockRequest<'a> {
     /// The links, which say which cores and ports it uses.
     pub links: &'a Links,

@@ -62,10 +62,11 @@ struct Manager<'a> {
 pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
-    let facts = origin::begin(&request, code);
-    store.write_facts(&facts)?;
+    let mut facts = origin::begin(&request, code);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
+    facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
+    store.write_facts(&facts)?;
     let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
@@ -435,6 +436,8 @@ struct DeviceIdentity {
     has_hosts: bool,
     /// The identity of a DNS server's configuration; `None` for any other device.
     server: Option<String>,
+    /// The test that the device is set up anew for; `None` where it serves several.
+    only_for: Option<String>,
 }
 
 fn device_of(test: &Test) -> DeviceIdentity {
@@ -444,6 +447,7 @@ fn device_of(test: &Test) -> DeviceIdentity {
         table_size: table_size(test),
         has_hosts: test.measure.needs_hosts(),
         server: test.measure.dns().map(profile::dns::server_of),
+        only_for: test.fresh_device.then(|| test.name.clone()),
     }
 }
 

@@ -4,6 +4,7 @@ use super::campaign::SelectionError;
 use super::differences::machine_differences;
 use super::error::RunError;
 use super::store::{self, RECIPES, Store, StoreError, Stored};
+use super::writer::{WritingProcess, how_to_stop, writer_words};
 use serde_json::Value;
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
@@ -19,8 +20,11 @@ use std::path::{Path, PathBuf};
 #[allow(missing_docs)]
 pub enum MergeError {
     /// A run still writes to a directory.
-    #[error("a run still writes to {}; wait until it has ended", .0.display())]
-    StillWritten(PathBuf),
+    #[error(
+        "{} still writes to {}; merge again when it has ended, or {}",
+        writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref())
+    )]
+    StillWritten { directory: PathBuf, writer: Option<WritingProcess> },
     /// The directories are of different plans.
     #[error("{} and {} are of different plans: {what}", a.display(), b.display())]
     DifferentPlans { a: PathBuf, b: PathBuf, what: String },
@@ -69,7 +73,7 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
 }
 
 fn part(directory: &Path) -> Result<ResultsPart, RunError> {
-    let lock = store::lock_to_read(directory).ok_or_else(|| MergeError::StillWritten(directory.to_owned()))?;
+    let lock = store::lock_to_read(directory).ok_or_else(|| MergeError::still_written(directory))?;
     let stored = store::load(directory)?;
     if stored.facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
@@ -251,6 +255,12 @@ fn differing(all: &[&Facts]) -> Vec<String> {
     let values: Vec<Value> = all.iter().map(|facts| serde_json::to_value(facts).unwrap_or_default()).collect();
     let names = values[1..].iter().flat_map(|other| machine_differences(&values[0], other)).map(|(name, _, _)| name);
     names.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+impl MergeError {
+    fn still_written(directory: &Path) -> Self {
+        Self::StillWritten { directory: directory.to_owned(), writer: WritingProcess::of(&directory.join("trials.jsonl")) }
+    }
 }
 
 impl From<MergeError> for RunError {

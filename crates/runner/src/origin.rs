@@ -38,7 +38,7 @@ pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     facts.not_run.extend(request.left_out.iter().cloned());
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = quoted(&words);
-    facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ended: None, ending: None });
+    facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ..RunPart::default() });
     facts
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The user and group without files, which most systems call nobody.
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
-/// What a process that gives up root has to do with a file or directory.
+/// The use that a process which gives up root makes of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
     /// It reads it.

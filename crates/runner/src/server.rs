@@ -6,6 +6,7 @@ use sixbench_engine::dns::DnsTester;
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::record::Watch;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_plan::Links;
 use sixbench_testbed::Cores;
 use sixbench_testbed::monitor::{self, Monitor, Occupant};
 use std::io;
@@ -53,6 +54,13 @@ impl WatchedTester {
     pub fn occupant(&self) -> Option<Occupant> {
         self.cores.as_ref().and_then(|cores| monitor::occupant(cores, monitor::Watched::default()))
     }
+}
+
+/// Returns the links of such a tester, for the locks that keep others from its cores: it has no ports, and a server of another machine has no cores
+/// of this one.
+pub fn links_of_server(tester: &[u32], shared: Option<&Cores>) -> Links {
+    let dut_cores = shared.map_or(tester, |shared| &shared.dut).to_vec();
+    Links { tester_cores: tester.to_vec(), dut_cores, ..Links::default() }
 }
 
 /// Returns whether the address is one of this machine: only such an address can be bound.

@@ -3,6 +3,7 @@
 use super::built::BuiltTestbed;
 use super::ends::TesterLinks;
 use super::error::{RunError, TrialError};
+use super::lateness::explain_lateness;
 use super::origin;
 use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
@@ -131,9 +132,11 @@ impl Session {
         }
     }
 
-    /// Returns who else has the cores of tester or device now, between two trials; `None` if nobody has. Takes a fifth of a second.
+    /// Returns who else has the cores of tester or device now, between two trials; `None` if nobody has. Takes a fifth of a second on each machine of the
+    /// tester.
     pub fn occupant(&self) -> Option<Occupant> {
-        occupant(&self.testbed.cores, self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default())
+        let here = occupant(&self.testbed.cores, self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default());
+        here.or_else(|| self.tester.occupant())
     }
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
@@ -142,13 +145,13 @@ impl Session {
         let interval = interval_for(Duration::from_nanos(spec.duration_ns));
         let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);
         let (result, reset) = self.send(spec);
-        let mut watch = monitor.stop();
+        let mut watch = monitor.stop_after(self.tester.began());
         watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();
         reset?;
         match result {
             Ok(mut result) => {
                 add_faults_of_the_machine(&mut result, &watch, self.testbed.cores.dut.len());
-                explain_lateness(&mut result, &watch, self.testbed.cores.are_shared());
+                explain_lateness(&mut result.faults, &watch, self.testbed.cores.are_shared());
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(RunError::Interrupted),
@@ -259,24 +262,6 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
     }
     let taken = taken(watch, dut_cores).or_else(|| taken_where_lost(watch, result));
     result.faults.extend(taken);
-}
-
-/// Adds what the host took from the tester's cores to the time for which others had them, where the tester was late. Where tester and device share a
-/// core, they have it in turn, and nothing is said.
-fn explain_lateness(result: &mut TrialResult, watch: &Watch, are_shared: bool) {
-    let mut kept_off_us = 1000 * watch.stolen_from_tester_ms();
-    result.faults.retain(|fault| match fault {
-        Fault::TesterKeptOff { microseconds } => {
-            kept_off_us += microseconds;
-            false
-        }
-        _ => true,
-    });
-    let is_here = |fault: &&Fault| !matches!(fault, Fault::OnMachine { .. });
-    let is_late = result.faults.iter().filter(is_here).any(|fault| fault.lateness_ns().is_some());
-    if is_late && kept_off_us > 0 && !are_shared {
-        result.faults.push(Fault::TesterKeptOff { microseconds: kept_off_us });
-    }
 }
 
 /// Returns the fault of other processes on the DUT's cores, if they took more time than goes unnoticed.

@@ -1,6 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
+use super::writer::{WritingProcess, how_to_stop, writer_words};
 use sixbench_io::files::NO_LINK;
 use sixbench_method::plan::{Plan, Point, Selection};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -35,8 +36,8 @@ pub enum StoreError {
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
     /// Another process writes to it.
-    #[error("another sixbench is writing to {}; wait for it, or stop it", .0.display())]
-    InUse(PathBuf),
+    #[error("{} is writing to {}; wait until it has ended, or {}", writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref()))]
+    InUse { directory: PathBuf, writer: Option<WritingProcess> },
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
     NotWritten { path: PathBuf, error: io::Error },
@@ -89,6 +90,9 @@ pub enum RecordError {
     /// It was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
+    /// It has a number that no trial has.
+    #[error("line {line} was changed after it was written: {what}")]
+    Outside { line: usize, what: String },
 }
 
 /// Returns these lines below what stands before them.
@@ -187,7 +191,7 @@ impl Store {
             waited();
             is_locked()
         } {
-            return Err(StoreError::InUse(directory.to_owned()));
+            return Err(StoreError::InUse { directory: directory.to_owned(), writer: WritingProcess::of(&path) });
         }
         Ok(Self { directory: directory.to_owned(), trials })
     }
@@ -447,9 +451,12 @@ pub(crate) fn each_record(directory: &Path, mut take: impl FnMut(u64, TrialRecor
 /// Returns the record of a line, whose number errors name.
 fn record(line: &[u8], number: usize) -> std::result::Result<TrialRecord, RecordError> {
     let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
-    match record.format {
-        0..=FORMAT => Ok(record),
-        format => Err(RecordError::Newer { line: number, format }),
+    if record.format > FORMAT {
+        return Err(RecordError::Newer { line: number, format: record.format });
+    }
+    match record.first_outside() {
+        Some(what) => Err(RecordError::Outside { line: number, what }),
+        None => Ok(record),
     }
 }
 
@@ -541,6 +548,7 @@ pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<Tri
 mod tests {
     use super::*;
     use sixbench_method::plan::Point;
+    use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};
 
@@ -574,6 +582,34 @@ mod tests {
         let text = format!("{}nonsense\n", line(&record(1)).expect("json"));
         let error = records(&text, 0).expect_err("an error");
         assert_eq!(error.to_string(), "line 2 is not a trial");
+    }
+
+    #[test]
+    fn a_record_with_a_number_that_no_trial_has_is_refused_with_its_line() {
+        let told = |change: fn(&mut TrialRecord)| {
+            let mut changed = record(2);
+            change(&mut changed);
+            let text = line(&record(1)).expect("json") + &line(&changed).expect("json");
+            records(&text, 0).map(drop).map_err(|error| error.to_string())
+        };
+        let sample = |idle| CpuSample { idle, ..CpuSample::default() };
+        let watch = |idle| {
+            let core = CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(idle)] };
+            Some(Watch { cores: vec![core], ..Watch::default() })
+        };
+        assert_eq!(told(|_| ()), Ok(()));
+        for (number, told) in [
+            ("0 is no repetition", told(|record| record.repetition = 0)),
+            ("18446744073709551615 is no rate", told(|record| record.result.spec.rate = FrameRate(u64::MAX))),
+            ("18446744073709551615 is no duration_ns", told(|record| record.result.spec.duration_ns = u64::MAX)),
+        ] {
+            assert_eq!(told, Err(format!("line 2 was changed after it was written: {number} of a trial")));
+        }
+        let mut busy = record(1);
+        busy.watch = watch(1000);
+        assert_eq!(busy.first_outside(), None);
+        busy.watch = watch(1001);
+        assert_eq!(busy.first_outside().as_deref(), Some("1001 is no per mille of a core's time of a trial"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{Hosts, TestbedError};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -66,6 +67,11 @@ impl Tester {
                 Ok((Self::Tcp(Box::new((tester, hosts))), how))
             }
         }
+    }
+
+    /// Returns who else has the cores of the tester's end on another machine now, between two trials; `None` if nobody has, or if it has no such end.
+    pub(super) fn occupant(&self) -> Option<Occupant> {
+        if let Self::Apart(tester) = self { tester.occupant() } else { None }
     }
 
     /// Returns the namespaces of the left and the right end, where they are hosts.
@@ -157,6 +163,15 @@ impl Tester {
         match self {
             Self::Dns(dns) => dns.1.check_alive(),
             Self::Frames(_) | Self::Apart(_) | Self::Tcp(..) => Ok(()),
+        }
+    }
+
+    /// Returns the moment at which the first frame of the latest trial was due; `None` where no frames are sent.
+    pub(super) fn began(&self) -> Option<Instant> {
+        match self {
+            Self::Frames(tester) => tester.began(),
+            Self::Apart(tester) => tester.began(),
+            Self::Tcp(..) | Self::Dns(_) => None,
         }
     }
 

@@ -36,7 +36,7 @@ fn a_run_takes_between_six_tenths_of_its_estimate_and_one_and_a_half_times_that(
         for ready in plans::ready() {
             // Others need recipes of their own.
             let Ok(Loaded { mut plan, .. }) = sixbench_plan::load(ready.text, &library) else { continue };
-            profile.into_iter().for_each(|profile| apply_profile(&mut plan, profile));
+            profile.into_iter().for_each(|profile| drop(apply_profile(&mut plan, ready.text, profile)));
             let estimated = estimate(&plan).seconds;
             // The simulated devices know frames alone.
             let is_of_frames = plan.tests.iter().all(|test| test.measure.dns().is_none() && test.stateful.is_none());

@@ -1,6 +1,8 @@
 //! The testbed in real namespaces. Needs root; without it these tests fail, they do not skip.
 
 mod common;
+#[path = "common/directories.rs"]
+mod directories;
 
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::existing::OwnAddresses;
@@ -31,7 +33,7 @@ fn is_gone(name: &str) -> bool {
         String::from_utf8_lossy(&line).contains(name)
     };
     let lives = std::fs::read_dir("/proc").expect("/proc").filter_map(Result::ok).any(bears_it);
-    !exists(name) && !std::env::temp_dir().join(name).exists() && !lives
+    !exists(name) && directories::of_name(name).is_none() && !lives
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn every_recipe_comes_up_and_leaves_nothing() {
         devices.check_alive().expect("alive");
         assert!(!devices.facts().version.is_empty(), "{}", recipe.name);
         let names: Vec<String> = topology.duts().iter().map(|dut| dut.name().to_owned()).collect();
-        assert!(names.iter().all(|name| directory_of(name).is_some()), "{names:?}");
+        assert!(names.iter().all(|name| directories::of_name(name).is_some()), "{names:?}");
         drop(devices);
         drop(topology);
         assert!(names.iter().all(|name| is_gone(name)), "{names:?}");
@@ -126,15 +128,6 @@ fn a_daemon_dies_with_the_thread_that_started_it() {
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
 }
 
-/// Returns the directory of a device: its name has a number that cannot be guessed behind that of the process.
-fn directory_of(name: &str) -> Option<std::path::PathBuf> {
-    let (begin, end) = name.strip_prefix("sb-")?.split_once('-')?;
-    let (begin, end) = (format!("sb-{begin}."), format!("-{end}"));
-    let entries = std::fs::read_dir(std::env::temp_dir()).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let is_it = |name: &str| name.starts_with(&begin) && name.ends_with(&end);
-    entries.into_iter().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it))
-}
-
 #[test]
 fn a_directory_somebody_else_made_is_not_used() {
     let shell = Shell::new();
@@ -143,7 +136,7 @@ fn a_directory_somebody_else_made_is_not_used() {
     std::fs::create_dir(&theirs).expect("a directory");
     let devices =
         Devices::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &DutOptions::default()).expect("a device");
-    let own = directory_of(topology.duts()[0].name()).expect("a directory");
+    let own = directories::of_name(topology.duts()[0].name()).expect("a directory");
     assert_ne!(own, theirs);
     drop(devices);
     assert!(theirs.exists() && !own.exists());
@@ -168,7 +161,7 @@ fn a_step_that_fails_is_told_and_undone() {
     recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
     let error = Devices::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
     assert!(error.contains("ip link set nosuch up` failed") && error.contains("nosuch"), "{error}");
-    assert!(!std::env::temp_dir().join(topology.duts()[0].name()).exists());
+    assert_eq!(directories::of_name(topology.duts()[0].name()), None);
 }
 
 #[test]
@@ -198,7 +191,8 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
     child.wait().expect("ended");
     let name = format!("sb-{dead}-dut");
     std::mem::forget(Namespace::new(&shell, &name).expect("a namespace"));
-    std::fs::create_dir(std::env::temp_dir().join(&name)).expect("a directory");
+    std::fs::create_dir(std::env::temp_dir().join(format!("sb-{dead}.52-dut"))).expect("a directory");
+    assert!(directories::of_name(&name).is_some());
     let mut sleeper = std::process::Command::new("ip").args(["netns", "exec", &name, "sleep", "60"]).spawn().expect("sleep");
     while shell.look(&["ip", "netns", "pids", &name]).expect("pids").trim().is_empty() {
         std::thread::yield_now();

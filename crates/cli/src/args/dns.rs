@@ -1,5 +1,6 @@
 //! The arguments of `sixbench dns64` and `sixbench authority`.
 
+use super::WaitOption;
 use clap::Args;
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::plan::{DOMAIN, Names};
@@ -72,6 +73,8 @@ pub(crate) struct Dns64 {
     /// Send to any destination. RFC 6815: only in an isolated test environment
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) waiting: WaitOption,
 }
 
 #[derive(Debug, Args)]

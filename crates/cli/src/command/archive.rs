@@ -2,12 +2,16 @@
 
 use crate::exit::{Exit, Failed};
 use crate::output;
-use sixbench_runner::archive;
+use sixbench_runner::archive::{self, ArchiveError};
 use std::path::Path;
 
 /// Packs a results directory, and prints the archive with its checksum as `sha256sum` does.
 pub(crate) fn archive(results: &Path, file: Option<&Path>) -> Result<Exit, Failed> {
-    let (path, sum) = archive::write(results, file).map_err(|error| Failed::new(Exit::Usage, error))?;
+    let failed = |error| match error {
+        ArchiveError::Store(error) => Failed { exit: Exit::Usage, ..error.into() },
+        error => Failed::new(Exit::Usage, error),
+    };
+    let (path, sum) = archive::write(results, file).map_err(failed)?;
     output::line(format_args!("{sum}  {}", path.display()))?;
     Ok(Exit::Done)
 }

@@ -10,7 +10,7 @@ use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::plan::Selection;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
-use sixbench_plan::{Loaded, apply_profile, plans};
+use sixbench_plan::{Loaded, plans};
 use sixbench_report::comparison::{ComparisonWords, describe, json, reason, table};
 use sixbench_runner::reporting::write_comparison;
 use sixbench_runner::sets::{TwoSets, is_set};
@@ -96,14 +96,14 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
             .map(|name| plans::test_named(&loaded.plan, name).map_err(Failed::usage))
             .into_iter()
             .collect::<Result<_, _>>()?;
-        arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
+        super::follow(arguments.profile, &mut loaded.plan, &source);
         loaded.plan.interleave = true;
         return Ok((source, loaded, library));
     }
     let library = library(&arguments.further.recipes)?;
     let source = plans::of_two([&arguments.a, &arguments.b], &arguments.measure, arguments.size);
     let mut loaded = parse_plan("compare", &source, &library)?;
-    arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
+    super::follow(arguments.profile, &mut loaded.plan, &source);
     if let Some(repetitions) = arguments.repetitions {
         loaded.plan.tests.iter_mut().for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
     }

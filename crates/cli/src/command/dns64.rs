@@ -2,7 +2,7 @@
 
 mod search;
 
-use super::isolation;
+use super::{isolation, locked};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
@@ -16,7 +16,7 @@ use sixbench_method::trial::{TrialKind, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::standard_trial;
 use sixbench_report::event_words::certified;
 use sixbench_report::trial_words;
-use sixbench_runner::{WatchedTester, is_local, owner, stop};
+use sixbench_runner::{WatchedTester, is_local, links_of_server, owner, stop};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
     let shared = WatchedTester::cores_shared_with(arguments.server, &layout.cores)?;
+    let links = links_of_server(&layout.cores, shared.as_ref());
+    let _locks = locked(&links, &format!("dns64 {}", arguments.server), None, &arguments.waiting)?;
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
     tester.probe(Duration::ZERO)?;

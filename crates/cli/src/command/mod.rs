@@ -26,9 +26,10 @@ use crate::exit::{Exit, Failed, advice};
 use crate::output::tell;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::CodeOrigin;
 use sixbench_plan::plans;
-use sixbench_plan::{Diagnostic, Links, Loaded};
+use sixbench_plan::{Diagnostic, Links, Loaded, apply_profile};
 use sixbench_runner::code::{self, Trusted};
 use sixbench_runner::locks::{self, LockRequest, ResourceLocks};
 use sixbench_runner::{RunError, stop};
@@ -59,9 +60,9 @@ fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed>
     library.map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-/// What the user allows a run.
+/// The permissions that the user gives a run.
 pub(crate) struct Permission {
-    /// Where it may send.
+    /// The user's word on whether test traffic can leave the environment.
     pub(crate) isolation: Isolation,
     /// The files of the plan whose commands it may run.
     pub(crate) trusted: Trusted,
@@ -138,6 +139,11 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
 /// Does the same as [`read_plan`] for a text that was read already.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
     sixbench_plan::load(source, library).map_err(|mistakes| refused(name, source, &mistakes))
+}
+
+/// Gives a plan the profile of the command line, if there is one, and says what of the plan file this overrides.
+pub(crate) fn follow(profile: Option<Profile>, plan: &mut Plan, source: &str) {
+    profile.and_then(|profile| apply_profile(plan, source, profile)).into_iter().for_each(|text| tell!("note: {text}"));
 }
 
 /// Returns the recipe with the name given on the command line.

@@ -6,12 +6,15 @@ use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::units::counted;
-use sixbench_plan::{apply_profile, description, wizard};
+use sixbench_plan::{description, wizard};
 use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
 
 /// Asks for a plan on standard input, and writes it if it can be read.
 pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
+    if path.exists() {
+        return Err(Failed::usage(format_args!("{} exists already; name another: sixbench init NAME.toml", path.display())));
+    }
     let library = super::library(&[])?;
     let text = wizard::ask(&library, std::io::stdin().lock(), |said| output::to_stderr(format_args!("{said}")));
     let text = text.map_err(Failed::usage)?;
@@ -34,10 +37,8 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
 
 /// Shows trials, hours and clauses, or the testbed's commands.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
-    let PlanFile { mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
-    if let Some(profile) = arguments.profile {
-        apply_profile(&mut loaded.plan, profile);
-    }
+    let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
+    super::follow(arguments.profile, &mut loaded.plan, &source);
     if arguments.shell {
         output::print(rehearsed(&loaded, &library)?)?;
         return Ok(Exit::Done);

@@ -1,6 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{Permission, PlanFile, library, live, locked, parse_plan, read_plan, stdout_color};
+use super::{Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
@@ -10,9 +10,9 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::CodeOrigin;
-use sixbench_method::units::{show_ns, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_seconds};
 use sixbench_plan::plans;
-use sixbench_plan::{Links, Loaded, apply_profile, links_of};
+use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
@@ -44,9 +44,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.further.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
-    if let Some(profile) = arguments.profile {
-        apply_profile(&mut loaded.plan, profile);
-    }
+    follow(arguments.profile, &mut loaded.plan, &source);
     // Before anything is left out, which depends on the machine.
     let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
     tell_left_out(&mut loaded, &library);
@@ -71,12 +69,15 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
 }
 
 fn start(
-    planned: (Loaded, &str, Selection),
+    mut planned: (Loaded, &str, Selection),
     library: &Library,
     output: &args::Output,
     (force, trust_recipes): (bool, bool),
 ) -> Result<Exit, Failed> {
     let permission = Permission::of(force, trust_recipes, (&planned.0, library))?;
+    for text in sixbench_runner::leave_out_missing_elsewhere(&mut planned.0, library)? {
+        tell!("note: {text}");
+    }
     measure(planned, library, output, &permission)?.ended(output.json)
 }
 
@@ -292,9 +293,14 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
         return String::new();
     }
     let budget = budget::estimate_rfc(plan);
-    let repetitions = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
+    let fewest = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
+    let most = plan.tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
+    let repetitions = match (fewest, most) {
+        (fewest, most) if fewest == most => counted(fewest, "repetition"),
+        (fewest, most) => format!("{fewest} to {most} repetitions"),
+    };
     format!(
-        "Not conformant: trials of {} instead of 60s, {repetitions} repetitions instead of 20. The conformant run takes {} trials, {}:\n\
+        "Not conformant: trials of {} instead of 60s, {repetitions} instead of 20. The conformant run takes {} trials, {}:\n\
          sixbench run {} --profile rfc\n",
         show_ns(plan.trial.duration_ns),
         budget.trials,

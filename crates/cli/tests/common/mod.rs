@@ -2,9 +2,12 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+#[path = "../../../testbed/tests/common/directories.rs"]
+pub(crate) mod directories;
 pub(crate) mod plans;
 
 use serde_json::Value;
+use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -81,12 +84,12 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(status.expect("sh").success());
 }
 
-/// Waits until `is_so`, for a minute at most, and fails when the process ends before.
+/// Waits until `is_so`, for two minutes at most, and fails when the process ends before.
 pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(120);
     while !is_so() {
         assert!(child.try_wait().expect("a state").is_none(), "it ended, and there is no {what}");
-        assert!(Instant::now() < end, "no {what} within a minute");
+        assert!(Instant::now() < end, "no {what} within two minutes");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -115,10 +118,23 @@ pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
     entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
-/// Returns whether a directory for temporary files is that of a process for this role: `sb-7.52-memif`.
-pub(crate) fn is_of(directory: &str, process: u32, role: &str) -> bool {
-    let secret = directory.strip_prefix(&format!("sb-{process}.")).and_then(|rest| rest.strip_suffix(&format!("-{role}")));
-    secret.is_some_and(|secret| secret.len() > 12 && secret.bytes().all(|digit| digit.is_ascii_digit()))
+/// Gives back and removes what a run that was killed has left, as the next run does: its interfaces, its namespaces, and the directories of its
+/// connections by ssh. A run that begins at the same time may have been faster.
+pub(crate) fn sweep_after(killed: &Child) {
+    interfaces::give_back_stale(&Shell::new());
+    namespaces_of(killed.id()).iter().for_each(|left| drop(Shell::new().look(&["ip", "netns", "del", left])));
+    directories::of_process(killed.id(), |role| role.starts_with("ssh-")).iter().for_each(|left| drop(fs::remove_dir(left)));
+}
+
+/// Waits until a run that measures has kept its first trial.
+pub(crate) fn until_the_first_trial(child: &mut Child, results: &str) {
+    wait_until(child, "first trial", || !records(results).is_empty());
+}
+
+/// Ends a run at once, as a loss of power would.
+pub(crate) fn kill(child: &mut Child) {
+    child.kill().expect("killed");
+    child.wait().expect("ended");
 }
 
 pub(crate) fn text(octets: &[u8]) -> String {

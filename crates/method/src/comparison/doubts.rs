@@ -17,7 +17,7 @@ pub enum RunOrder {
 
 /// The doubts that a row allows for, and the values they are reported with.
 pub(super) struct Doubt {
-    /// What the test asks, and what it allows for.
+    /// The question of the test, and the doubts that it allows for.
     pub(super) terms: ComparisonTerms,
     pub(super) autocorrelation: Option<Autocorrelation>,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Sample {
     pub(crate) values: Censored,
     /// The number of the repetition, or of the run, that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
-    /// For each value the load that a search found to be too high; the value itself where no search found one.
+    /// The load that each value's search found to be too high; the value itself where it found none.
     ceilings: Vec<f64>,
     /// The value of every repetition, run by run.
     pub(super) runs: Vec<Vec<f64>>,

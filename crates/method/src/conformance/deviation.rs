@@ -30,6 +30,24 @@ pub(super) struct Deviation {
     /// Names of the measures it is about; all but those of DNS where there are none.
     #[serde(default)]
     pub(super) measures: Vec<String>,
+    /// The set-up in which the requirement is met.
+    unless: Option<Setup>,
+}
+
+/// A set-up in which more requirements are met than in others.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Setup {
+    /// The authority has a machine of its own, to which a cable leads past the device.
+    AuthorityMachine,
+}
+
+impl Setup {
+    fn is_of(self, measure: &Measure) -> bool {
+        match self {
+            Self::AuthorityMachine => measure.dns().is_some_and(|dns| dns.authority_on.is_some()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -58,7 +76,8 @@ pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
         true => is_of_frames,
         false => entry.measures.iter().any(|name| name == measure.name()),
     };
-    all().iter().filter(concerns).map(clause).collect()
+    let is_met = |entry: &&Deviation| entry.unless.is_some_and(|setup| setup.is_of(measure));
+    all().iter().filter(concerns).filter(|entry| !is_met(entry)).map(clause).collect()
 }
 
 fn clause(entry: &'static Deviation) -> Clause {

@@ -33,6 +33,7 @@ fn test(name: &str, measure: Measure) -> Test {
         device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
+        fresh_device: false,
         series: None,
         expect: Vec::new(),
     }
@@ -529,6 +530,17 @@ fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
     assert!(self_test.actual.contains("over a link of its own to the machine auth"), "{}", self_test.actual);
     let names = told.iter().find(|clause| clause.requirement.contains("different names")).expect("a clause");
     assert!(names.actual.ends_with("last longer than their time to live behind the authority on auth"), "{}", names.actual);
+}
+
+#[test]
+fn a_self_test_over_a_veth_pair_is_bent_and_one_over_a_cable_past_the_device_is_not() {
+    let is_told = |plan: &Plan| {
+        let clauses = of_the_instrument(&plan.tests[0].measure);
+        clauses.iter().any(|clause| clause.requirement.contains("the Tester is looped back (leaving out DUT)"))
+    };
+    assert!(is_told(&of_dns64(|_| ())));
+    assert!(is_told(&of_dns64(|dns| dns.authority = Some("nsd".into()))), "a real one at the tester's end");
+    assert!(!is_told(&of_dns64(|dns| dns.authority_on = Some("auth".into()))));
 }
 
 #[test]

@@ -141,8 +141,8 @@ measures! {
     /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
     /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
     response_time: ResponseTime(settings: ResponseTime),
-    /// One load for hours: loss, and growth of memory and connections.
-    soak: Soak(settings: Soak),
+    /// One load for hours, frames or new TCP connections: loss, and growth of memory and connections.
+    soak: Soak(settings: Soak, by name),
 }
 
 impl Measure {

@@ -116,6 +116,14 @@ quantities! {
     KernelGrowthMost: "kernel-memory-growth-most", "Kernel memory growth per hour, upper end", OctetsPerHour, Lower;
     /// Connections in the kernel's table at the end, less those after the warm-up.
     TableGrowth: "table-growth", "Connections gained", Connections, Lower;
+    /// The most connections that were in the kernel's table at any sample.
+    TableLargest: "table-largest", "Most connections in the table", Connections, Lower;
+    /// Connections that failed over those attempted, per cent, in hours at one rate.
+    FailedConnections: "failed-connections", "Connections failed over the soak", Percent, Lower;
+    /// Connections that were opened and brought their object, per second, over the soak.
+    ConnectionsOpened: "connections-opened", "Connections opened per second", ConnectionsPerSecond, Higher;
+    /// Connections that were closed in order and in time, per second, over the soak.
+    ConnectionsClosed: "connections-closed", "Connections closed per second", ConnectionsPerSecond, Higher;
 }
 
 impl Quantity {

@@ -61,7 +61,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
                correct request once, immediately; the response time is from the request's departure to the reply's arrival, \
                and the tester's own share of it is recorded. A request without a correct reply in time is lost, whether the \
                request or the reply was lost. Forwarded frames are requests and replies together. The paper's clients ran \
-               eight `ping6 -i0` each and waited for replies: so do they with `outstanding = 8`. Without it, requests leave on \
+               eight `ping6 -i0` each and waited for replies: so do they with `outstanding = 8`, each for its own. Without it, requests leave on \
                schedule whatever happens to them, so an overloaded relay loses frames where the paper's clients slowed down. CPU and memory are sampled ten times a \
                second from outside; memory is the growth since before the first frame.",
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
@@ -163,8 +163,8 @@ impl Measurement for ResponseTime {
                 gets no relief"
             ),
             Some(each) => format!(
-                "every client has up to {each} requests without a reply, and sends at most {rate} requests/s for {duration}; all \
-                clients share their allowance"
+                "every client has up to {each} requests without a reply, each of which waits for its own, for 10 ms at most, and sends at \
+                most {rate} requests/s for {duration}"
             ),
         };
         let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));

@@ -1,18 +1,20 @@
 //! Soak: one load for hours, and whether the device's memory and its connections stay as they are. No RFC has it; leaks are what operators report
-//! of translators after days.
+//! of translators after days. The load is either frames, or TCP connections that are opened and closed all the time: a device that forgets to free
+//! an entry shows it only under new connections.
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use super::{TrafficRequirements, Value};
+use super::{Tcp, TrafficRequirements, Value};
 use crate::conformance::Clause;
-use crate::plan::Profile;
+use crate::plan::{Profile, Stateful};
 use crate::record::Watch;
 use crate::stats::trend;
-use crate::terms::Direction;
-use crate::trial::{TrialResult, TrialSpec};
+use crate::terms::{Direction, FrameRate};
+use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
+use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +28,13 @@ pub struct Soak {
     pub duration_ns: u64,
     /// The time from the first frame on in which caches fill and growth is none of a leak, nanoseconds.
     pub warm_up_ns: u64,
+    /// The way TCP connections are made, where the load is connections per second rather than frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<Tcp>,
 }
+
+/// The new connections per second of a test that says nothing: what some thousand subscribers open, and any device can bear for hours.
+const USUAL_CONNECTIONS: FrameRate = FrameRate(100);
 
 /// The load of a test that says nothing: a device must be able to bear it for hours.
 const USUAL_SHARE: f64 = 0.5;
@@ -39,7 +47,20 @@ const KERNEL: [Quantity; 3] = [Quantity::KernelGrowthRate, Quantity::KernelGrowt
 
 const HOUR_NS: f64 = 3600e9;
 
-pub(super) static INFOS: [Info; 1] = [Info {
+/// What is seen of the device itself, whatever the load is.
+const WATCHED: [Quantity; 7] = [
+    Quantity::MemoryGrowthRate,
+    Quantity::MemoryGrowthLeast,
+    Quantity::MemoryGrowthMost,
+    Quantity::KernelGrowthRate,
+    Quantity::KernelGrowthLeast,
+    Quantity::KernelGrowthMost,
+    Quantity::TableGrowth,
+];
+
+pub(super) static INFOS: [Info; 2] = [FRAMES, CONNECTIONS];
+
+const FRAMES: Info = Info {
     term: Term {
         name: "soak",
         definition: "Soak test: one load for hours, and whether the device's memory grows and its connections stay.",
@@ -55,32 +76,60 @@ pub(super) static INFOS: [Info; 1] = [Info {
     summary: "loss, growth of memory and connections over hours at one load (no RFC)",
     noun: Noun::Frames,
     searched: None,
-    quantities: &[
-        Quantity::SoakLoss,
-        Quantity::MemoryGrowthRate,
-        Quantity::MemoryGrowthLeast,
-        Quantity::MemoryGrowthMost,
-        Quantity::KernelGrowthRate,
-        Quantity::KernelGrowthLeast,
-        Quantity::KernelGrowthMost,
-        Quantity::TableGrowth,
-    ],
+    quantities: &[Quantity::SoakLoss, WATCHED[0], WATCHED[1], WATCHED[2], WATCHED[3], WATCHED[4], WATCHED[5], WATCHED[6]],
     headline: Some(Quantity::SoakLoss),
     is_averaged: false,
     axis: "throughput",
     open_end: HIGHEST_LOAD_PASSED,
-}];
+};
+
+const CONNECTIONS: Info = Info {
+    term: Term {
+        name: "tcp-soak",
+        definition: "Soak test with new connections: TCP connections opened and closed at one rate for hours, and whether the \
+                     device's memory and table grow.",
+        clause: "none; a measure of this project, with the connections of RFC 3511 section 5.3",
+        here: "One trial: connection i is attempted at start + i / `rate`, carries a GET of HTTP/1.1 and is closed. Memory and \
+               table are sampled all the time, and growth is computed as for `soak`. A closed connection stays in the table \
+               until the device's own timeout, so the table is level when `warm-up` is longer than that (Linux: two minutes).",
+        unit: "per cent of the connections; connections per second; kB per hour; connections",
+    },
+    summary: "the same with TCP connections that are opened and closed at one rate (no RFC)",
+    noun: Noun::Connections,
+    quantities: &[
+        Quantity::FailedConnections,
+        Quantity::ConnectionsOpened,
+        Quantity::ConnectionsClosed,
+        WATCHED[0],
+        WATCHED[1],
+        WATCHED[2],
+        WATCHED[3],
+        WATCHED[4],
+        WATCHED[5],
+        WATCHED[6],
+        Quantity::TableLargest,
+    ],
+    headline: Some(Quantity::FailedConnections),
+    axis: "TCP connections",
+    ..FRAMES
+};
 
 impl Soak {
-    /// Returns the settings that the keys of a test ask for: half of the throughput, for as long as the profile has it.
-    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
-        let load = if keys.is_given("rate") { Load::read(keys) } else { Load::OfThroughput(USUAL_SHARE) };
+    /// Returns the settings that the keys of a test ask for: half of the throughput, or a few connections per second, for as long as the profile
+    /// has it.
+    pub(super) fn read(name: &str, keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        let tcp = (name == CONNECTIONS.term.name).then(|| Tcp::read(keys, defaults));
+        let load = match tcp {
+            Some(_) => Load::Rate(keys.value("rate", units::rate).unwrap_or(USUAL_CONNECTIONS)),
+            None if keys.is_given("rate") => Load::read(keys),
+            None => Load::OfThroughput(USUAL_SHARE),
+        };
         let duration_ns = time(keys, "duration", usual_ns(defaults.profile));
-        let warm_up_ns = keys.value("warm-up", crate::units::duration_ns).unwrap_or(duration_ns / 4);
+        let warm_up_ns = keys.value("warm-up", units::duration_ns).unwrap_or(duration_ns / 4);
         if warm_up_ns >= duration_ns {
             keys.mistake("warm-up", "`warm-up` must be shorter than `duration`");
         }
-        Self { load, duration_ns, warm_up_ns }
+        Self { load, duration_ns, warm_up_ns, tcp }
     }
 }
 
@@ -96,7 +145,7 @@ fn usual_ns(profile: Profile) -> u64 {
 
 impl Measurement for Soak {
     fn info(&self) -> &'static Info {
-        &INFOS[0]
+        &INFOS[usize::from(self.tcp.is_some())]
     }
 
     fn load(&self) -> Option<Load> {
@@ -105,6 +154,14 @@ impl Measurement for Soak {
 
     fn sending(&self) -> SendingTime {
         SendingTime::For(self.duration_ns)
+    }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        self.kind()
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        self.tcp.as_ref()
     }
 
     fn follow(&mut self, profile: Profile, _trial_ns: u64) {
@@ -127,17 +184,19 @@ impl Measurement for Soak {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let duration_ns = self.duration_ns;
-        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        let (duration_ns, kind) = (self.duration_ns, self.kind());
+        context.single_at(self.load, move |rate| TrialSpec { kind, ..TrialSpec::constant(rate, duration_ns) }, read)
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
         let growth_of = |samples: &[u64]| growth(&self.after(samples, result, watch), watch);
-        let (memory, kernel) = (growth_of(&device_memory(watch)), growth_of(&watch.kernel_memory));
+        let (memory, kernel) = (growth_of(&watch.device_memory()), growth_of(&watch.kernel_memory));
         let connections = self.after(&watch.connections, result, watch);
         let table = connections.first().zip(connections.last()).map(|(first, last)| *last as f64 - *first as f64);
+        let largest = watch.connections.iter().max().filter(|_| self.tcp.is_some());
         let found = MEMORY.into_iter().zip(memory).chain(KERNEL.into_iter().zip(kernel));
         let found = found.chain(table.map(|table| (Quantity::TableGrowth, table)));
+        let found = found.chain(largest.map(|largest| (Quantity::TableLargest, *largest as f64)));
         // What is of the device as a whole stands with the forward direction.
         let (direction, load) = (Direction::Forward, result.spec.rate);
         found.map(|(quantity, value)| Value { quantity, direction, load, value, is_at_least: false }).collect()
@@ -145,6 +204,10 @@ impl Measurement for Soak {
 }
 
 impl Soak {
+    fn kind(&self) -> TrialKind {
+        if self.tcp.is_some() { TrialKind::TcpRate } else { TrialKind::Constant }
+    }
+
     /// Returns the samples after the warm-up, which begins with the first frame of phase 2, up to the last frame.
     fn after(&self, samples: &[u64], result: &TrialResult, watch: &Watch) -> Vec<u64> {
         let opening_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
@@ -154,14 +217,6 @@ impl Soak {
     }
 }
 
-/// Returns the memory of the device at each sample, octets: of its own machines where it has some, else of its processes.
-fn device_memory(watch: &Watch) -> Vec<u64> {
-    let own: Vec<&Vec<u64>> = watch.devices.iter().map(|device| &device.memory).filter(|memory| !memory.is_empty()).collect();
-    let length = own.iter().map(|memory| memory.len()).min();
-    length
-        .map_or_else(|| watch.memory.clone(), |length| (0..length).map(|i| own.iter().map(|memory| memory[i]).sum()).collect())
-}
-
 /// Returns the growth per hour, and the lower and the upper end of its interval; nothing of too few samples.
 fn growth(samples: &[u64], watch: &Watch) -> Vec<f64> {
     let samples: Vec<f64> = samples.iter().map(|octets| *octets as f64).collect();
@@ -169,23 +224,38 @@ fn growth(samples: &[u64], watch: &Watch) -> Vec<f64> {
     trend(&samples).map_or_else(Vec::new, |found| [found.slope, found.low, found.high].map(per_hour).to_vec())
 }
 
-/// Returns the loss of each direction. A tester that sent as asked is enough: pauses of some milliseconds decide nothing over hours.
+/// Returns the loss of each direction, or what became of the connections. A tester that sent as asked is enough: pauses of some milliseconds decide
+/// nothing over hours.
 fn read(result: &TrialResult) -> Reading {
-    let values = each(result, |direction| Some(vec![(Quantity::SoakLoss, direction.loss_ratio().0 * 100.0)]));
+    let values = match result.spec.kind {
+        TrialKind::TcpRate => each(result, |opened| Some(cycled(result, opened))),
+        _ => each(result, |direction| Some(vec![(Quantity::SoakLoss, direction.loss_ratio().0 * 100.0)])),
+    };
     Reading::new(sent_as_asked(result), values)
+}
+
+/// Returns the share of the connections that failed, and how many were opened and closed per second.
+fn cycled(result: &TrialResult, opened: &DirectionResult) -> Vec<(Quantity, f64)> {
+    let unclosed = result.tcp().map_or(0, |tcp| tcp.connections.unclosed);
+    let per_second = |connections: u64| connections as f64 * 1e9 / result.spec.duration_ns.max(1) as f64;
+    vec![
+        (Quantity::FailedConnections, opened.loss_ratio().0 * 100.0),
+        (Quantity::ConnectionsOpened, per_second(opened.received)),
+        (Quantity::ConnectionsClosed, per_second(opened.received.saturating_sub(unclosed))),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SplitMix64;
-    use crate::terms::FrameRate;
-    use crate::trial::DirectionResult;
+    use crate::simulated::{Behaviour, SimulatedDut, SplitMix64};
+    use crate::trial::Measurer as _;
+    use crate::trial::tcp::Close;
 
     const HOUR: u64 = 3_600_000_000_000;
 
     fn soak() -> Soak {
-        Soak { load: Load::Rate(FrameRate(1000)), duration_ns: 2 * HOUR, warm_up_ns: HOUR / 2 }
+        Soak { load: Load::Rate(FrameRate(1000)), duration_ns: 2 * HOUR, warm_up_ns: HOUR / 2, tcp: None }
     }
 
     fn result() -> TrialResult {
@@ -237,5 +307,37 @@ mod tests {
         let reading = read(&result());
         assert_eq!(reading.values[0].quantity, Quantity::SoakLoss);
         assert!((reading.values[0].value - 0.01).abs() < 1e-9);
+    }
+
+    fn cycling() -> Soak {
+        let tcp = Tcp { object_octets: 64, time_limit_ns: 900_000_000, close: Close::ServerFirst, server_ports: (80, 80) };
+        Soak { tcp: Some(tcp), ..soak() }
+    }
+
+    #[test]
+    fn connections_that_a_simulated_device_cannot_open_have_failed_and_the_others_are_counted_per_second() {
+        for (capacity, failed, opened) in [(5_000, 0.0, 1_000.0), (800, 20.0, 800.0)] {
+            let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1);
+            let Ok(result) = dut.measure(&TrialSpec { kind: cycling().kind(), ..TrialSpec::constant(FrameRate(1_000), HOUR) });
+            let value =
+                |quantity| read(&result).values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
+            assert!(value(Quantity::FailedConnections).is_some_and(|found| (found - failed).abs() < 0.1), "{capacity}");
+            for quantity in [Quantity::ConnectionsOpened, Quantity::ConnectionsClosed] {
+                assert!(value(quantity).is_some_and(|found| (found - opened).abs() < 1.0), "{capacity}: {quantity:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_that_keeps_closed_connections_gains_and_one_that_frees_them_after_two_minutes_does_not() {
+        let grown = |table: fn(u64) -> u64| {
+            let watch = Watch { interval_ns: 1_000_000_000, connections: (0..7205).map(table).collect(), ..Watch::default() };
+            let values = cycling().watched(&result(), &watch);
+            let of = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
+            (of(Quantity::TableGrowth), of(Quantity::TableLargest))
+        };
+        assert_eq!(grown(|second| 100 * second.min(120)), (Some(0.0), Some(12_000.0)));
+        // One in a thousand is never freed.
+        assert_eq!(grown(|second| 100 * second.min(120) + second / 10), (Some(539.0), Some(12_720.0)));
     }
 }

@@ -53,6 +53,7 @@ fn plan(measure: Measure) -> Plan {
             device_cores: Default::default(),
             ipv4_only: false,
             optional: false,
+            fresh_device: false,
             series: None,
             expect: Vec::new(),
         }],

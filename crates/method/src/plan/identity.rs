@@ -25,6 +25,7 @@ impl Test {
             device_cores,
             ipv4_only,
             optional: _,
+            fresh_device: _,
             series: _,
             expect: _,
         } = self;
@@ -104,6 +105,7 @@ mod tests {
             changed(|test| test.frame_sizes = vec![FrameSize(128)]),
             changed(|test| test.repetitions = Repetition::Fixed(7)),
             changed(|test| test.optional = true),
+            changed(|test| test.fresh_device = true),
         ] {
             assert!(usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
         }

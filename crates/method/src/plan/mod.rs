@@ -3,6 +3,7 @@
 mod context;
 mod cores;
 mod dns;
+mod empty_trial;
 mod expectation;
 mod identity;
 mod profile;
@@ -17,6 +18,7 @@ pub use crate::measures::{
 };
 pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
+pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use profile::Profile;
 pub use selection::{MeasurementKey, Selection};
@@ -114,6 +116,9 @@ pub struct Test {
     /// True if the test is left out, with a note to that effect, where its device cannot be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
+    /// True if the device is set up anew for the test, and serves no other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh_device: bool,
     /// The series this test is a step of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -165,6 +170,7 @@ impl Test {
             device_cores: BTreeMap::new(),
             ipv4_only: false,
             optional: false,
+            fresh_device: false,
             series: None,
             expect: Vec::new(),
         }

@@ -50,9 +50,14 @@ impl<'f> RepetitionHosts<'f> {
 
     /// Returns whether all that was measured of these points was measured on one host.
     pub fn are_on_one<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> bool {
+        self.of_points(points).len() <= 1
+    }
+
+    /// Returns the hosts of all that was measured of these points.
+    pub fn of_points<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> BTreeSet<&'f str> {
         let points: BTreeSet<&Point> = points.into_iter().collect();
         let of_points = self.of.iter().filter(|((point, _), _)| points.contains(point));
-        of_points.flat_map(|(_, hosts)| hosts).collect::<BTreeSet<_>>().len() <= 1
+        of_points.flat_map(|(_, hosts)| hosts).copied().collect()
     }
 }
 

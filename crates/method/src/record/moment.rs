@@ -16,7 +16,7 @@ const MOST_BINS: usize = 3;
 /// The DUT's queue fills before it loses frames: what held it up began up to this many samples earlier.
 const SAMPLES_BEFORE: usize = 1;
 
-/// Samples begin before the first frame, and the frames of a bin may be lost in the DUT's queue a little later.
+/// A bin begins in the middle of a sample, and its frames may be lost in the DUT's queue a little later.
 const SAMPLES_AFTER: usize = 3;
 
 /// Less is what any kernel's housekeeping takes, microseconds.
@@ -35,7 +35,8 @@ impl Watch {
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+        let phase_one_ns = || result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+        let before_ns = self.lead_ns.unwrap_or_else(phase_one_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {
@@ -127,6 +128,15 @@ mod tests {
     fn a_wait_that_filled_the_queue_before_it_lost_frames_is_found() {
         assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(10, 28), (11, 6)])), Some(160));
         assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(11, 28), (12, 6)])), None);
+    }
+
+    #[test]
+    fn where_the_first_frame_was_due_long_after_the_first_sample_the_moments_are_those_of_the_frames() {
+        let late = |lead_ns| Watch { lead_ns, ..watch(waits(31_000)) };
+        let result = lost(&[(4, 90), (5, 60)]);
+        assert_eq!(late(None).taken_where_lost_ms(&result), None);
+        assert_eq!(late(Some(430_000_000)).taken_where_lost_ms(&result), Some(31));
+        assert_eq!(late(Some(430_000_000)).taken_where_lost_ms(&lost(&[(8, 90)])), None, "another moment");
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct RunPart {
     /// The time it ended, RFC 3339; `None` for a part that was killed or is still under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
+    /// The time that it was expected to take when it began, seconds; `None` where that is not on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_s: Option<u64>,
     /// The way it ended; `None` as for `ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,

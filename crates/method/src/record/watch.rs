@@ -9,6 +9,10 @@ use std::fmt;
 pub struct Watch {
     /// Time between samples, nanoseconds.
     pub interval_ns: u64,
+    /// Time from the first sample to the moment at which the first frame was due, nanoseconds; in trials of two phases that of the second one. `None` of
+    /// trials without frames, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_ns: Option<u64>,
     /// One entry for each core of the host.
     pub cores: Vec<CoreWatch>,
     /// Devices with processors of their own beside the host's: virtual machines, another machine, or several devices in a chain, in the
@@ -35,7 +39,8 @@ pub struct Watch {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
     /// The time for which the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of
-    /// their threads together. Empty for a DUT that is the kernel, or out of sight.
+    /// their threads together; or, where it is longer, the time for which the kernel's thread that hands them their frames waited while they did not
+    /// run. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
     /// The time for which other programs ran on the DUT's cores, as the scheduler counts it, milliseconds. `None` for a DUT that is the kernel, or out
@@ -108,6 +113,15 @@ impl DeviceWatch {
 }
 
 impl Watch {
+    /// Returns the memory of the device at each sample, octets: of its own machines where it has some, else of its processes.
+    pub fn device_memory(&self) -> Vec<u64> {
+        let own: Vec<&Vec<u64>> =
+            self.devices.iter().map(|device| &device.memory).filter(|memory| !memory.is_empty()).collect();
+        let length = own.iter().map(|memory| memory.len()).min();
+        let sum = |i: usize| own.iter().map(|memory| memory[i]).sum();
+        length.map_or_else(|| self.memory.clone(), |length| (0..length).map(sum).collect())
+    }
+
     /// Milliseconds the host of this virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on.
     pub fn stolen_ms(&self, since_ns: u64) -> u64 {
         self.stolen_from_ms(CoreRole::Dut, since_ns)

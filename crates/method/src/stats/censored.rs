@@ -162,7 +162,9 @@ mod tests {
             let mut claim = |_| Censored::rank_test(&draw(100.0), &draw(100.0 * factor), &plain()).unwrap().claim();
             (0..2_000).map(&mut claim).filter(|(_, p)| is_significant(*p)).map(|(is_higher, _)| is_higher).collect::<Vec<_>>()
         };
-        assert!(claims(1.0).len() <= 100, "at most 5 %");
+        // At most 5 %: a claim has to hold however high the bounds are, so it is made far less often.
+        assert!(claims(1.0).len() <= 100);
+        // About 300: fewer than by a test that ranks the worst values, too (400), which are those that the bounds hide here.
         let higher = claims(1.2);
         assert!(higher.iter().all(|is_higher| *is_higher) && higher.len() > 250, "{} of 2000", higher.len());
     }

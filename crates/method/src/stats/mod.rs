@@ -2,6 +2,8 @@
 
 mod censored;
 mod change;
+#[cfg(test)]
+mod coverage_tests;
 mod dependence;
 mod drift;
 mod holm;

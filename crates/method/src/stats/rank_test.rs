@@ -14,7 +14,7 @@ const ALIKE: f64 = 0.45;
 /// The largest number of values for which all divisions into A and B are counted.
 const LARGEST: usize = 30;
 
-/// What a comparison of two samples asks, and what it allows for.
+/// The question that two samples are compared for, and the doubts that are allowed for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparisonTerms {
     /// True where higher values are the better ones.
@@ -164,7 +164,7 @@ impl Divisions {
         }
     }
 
-    /// Those of samples without equal values.
+    /// Returns the divisions of samples without equal values.
     fn untied(m: usize, n: usize) -> Self {
         let scores: Vec<usize> = (1..=m + n).map(|rank| 2 * rank.max(alike(m, n))).collect();
         Self::of(&scores, n)
@@ -308,6 +308,7 @@ impl<'s> Inversion<'s> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::coverage_tests::assert_holds_the_true_ratio;
     use super::*;
     use crate::simulated::SplitMix64;
 
@@ -418,21 +419,7 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_true_ratio_in_95_of_100_comparisons() {
-        const RUNS: usize = 500;
-        let gaussian = |random: &mut SplitMix64| 1_000.0 * (1.0 + 0.02 * random.gaussian());
-        // Now and then much slower, as software devices are.
-        let skewed = |random: &mut SplitMix64| 1_000.0 * (1.0 - 0.05 * -(1.0 - random.uniform()).ln()).max(0.1);
-        let draws: [fn(&mut SplitMix64) -> f64; 2] = [gaussian, skewed];
-        for draw in draws {
-            for (m, n) in [(6, 6), (6, 12), (10, 10), (20, 20)] {
-                let mut random = SplitMix64::new(7);
-                let mut sample = |count: usize, factor| (0..count).map(|_| factor * draw(&mut random)).collect::<Vec<_>>();
-                let holds = |shift: Shift| shift.low <= 1.03 && 1.03 <= shift.high;
-                let held = (0..RUNS).filter(|_| holds(open(&sample(m, 1.0), &sample(n, 1.03)))).count();
-                let share = held as f64 / RUNS as f64;
-                assert!((0.925..0.99).contains(&share), "{m} and {n}: {share}");
-            }
-        }
+        assert_holds_the_true_ratio(open);
     }
 
     #[test]

@@ -104,6 +104,7 @@ fn normal_rank(m: f64, n: f64, inflation: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::coverage_tests::assert_holds_the_true_ratio;
     use super::*;
     use crate::simulated::SplitMix64;
 
@@ -162,21 +163,7 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_true_shift_in_95_of_100_comparisons() {
-        const RUNS: usize = 2_000;
-        let gaussian = |random: &mut SplitMix64| 1_000.0 * (1.0 + 0.02 * random.gaussian());
-        // Now and then much slower, as software devices are.
-        let skewed = |random: &mut SplitMix64| 1_000.0 * (1.0 - 0.05 * -(1.0 - random.uniform()).ln()).max(0.1);
-        let draws: [fn(&mut SplitMix64) -> f64; 2] = [gaussian, skewed];
-        for draw in draws {
-            for (m, n) in [(6, 6), (6, 12), (10, 10), (20, 20)] {
-                let mut random = SplitMix64::new(7);
-                let mut sample = |count: usize, factor| (0..count).map(|_| factor * draw(&mut random)).collect::<Vec<_>>();
-                let holds = |shift: Shift| shift.low <= 1.03 && 1.03 <= shift.high;
-                let held = (0..RUNS).filter(|_| holds(shift(&sample(m, 1.0), &sample(n, 1.03)).unwrap())).count();
-                let share = held as f64 / RUNS as f64;
-                assert!((0.94..0.985).contains(&share), "{m} and {n}: {share}");
-            }
-        }
+        assert_holds_the_true_ratio(|a, b| shift(a, b).unwrap());
     }
 
     #[test]

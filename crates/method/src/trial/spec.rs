@@ -20,8 +20,8 @@ pub struct TrialSpec {
     /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
     #[serde(default, rename = "opening", skip_serializing_if = "Option::is_none")]
     pub phase_one: Option<PhaseOne>,
-    /// Requests of all clients together that may wait for their replies: the sender waits, too, when there are so many (a closed loop). Then `rate`
-    /// is the highest that is sent. Where there is none, requests leave on schedule whatever happens to them.
+    /// Requests of all clients together that may wait for their replies, as many of each: a client that has so many sends no other (a closed loop). Then
+    /// `rate` is the highest that is sent. Where there is none, requests leave on schedule whatever happens to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
 }

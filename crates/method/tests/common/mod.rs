@@ -60,6 +60,7 @@ fn throughput_test() -> Test {
         device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
+        fresh_device: false,
         series: None,
         expect: Vec::new(),
     }

@@ -13,7 +13,10 @@ const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,
 
 /// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
 pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
-    let rows = digest.all_points().filter_map(|point| Some(row(digest, point, point.planned(digest)?)));
+    let rows = digest.all_points().filter_map(|point| {
+        let on = digest.hosts.of_points([&point.point]).into_iter().collect::<Vec<_>>().join(", ");
+        Some((on, row(digest, point, point.planned(digest)?)))
+    });
     run::file(digest.input, COLUMNS, rows)
 }
 

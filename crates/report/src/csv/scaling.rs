@@ -13,7 +13,10 @@ const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low
 pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
     let input = digest.input;
     let all = scalings(digest);
-    let rows = all.iter().flat_map(|scaling| rows(digest, scaling));
+    let rows = all.iter().flat_map(|scaling| {
+        let on = digest.hosts.of_points(scaling.steps.iter().map(|step| &step.point.point)).into_iter().collect::<Vec<_>>();
+        rows(digest, scaling).into_iter().map(move |row| (on.join(", "), row))
+    });
     (!all.is_empty()).then(|| run::file(input, COLUMNS, rows))
 }
 

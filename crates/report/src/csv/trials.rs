@@ -41,12 +41,13 @@ pub(crate) fn trials<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
         let directions = &record.result.directions;
         let each: Vec<Option<&DirectionResult>> =
             if directions.is_empty() { vec![None] } else { directions.iter().map(Some).collect() };
+        let on = digest.hosts.of(&record.point, record.repetition).join(", ");
         let of_trial = of_trial(digest, tests.get(record.point.test.as_str()), record);
         each.into_iter().map(move |direction| {
             let mut row = Vec::with_capacity(of_trial.len() + OF_DIRECTION);
             row.extend(of_trial.iter().cloned());
             of_direction(direction, &mut row);
-            row
+            (on.clone(), row)
         })
     });
     run::rows(digest.input, &columns, rows)

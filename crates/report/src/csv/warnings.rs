@@ -5,6 +5,8 @@ use crate::Input;
 
 /// Returns one row for each warning, numbered in the order of the other outputs; of a run without any the header alone.
 pub(crate) fn warnings_csv(input: &Input) -> String {
-    let row = |(number, warning): (usize, &String)| vec![input.plan.name.clone(), number.to_string(), warning.clone()];
+    let row = |(number, warning): (usize, &String)| {
+        (String::new(), vec![input.plan.name.clone(), number.to_string(), warning.clone()])
+    };
     run::file(input, "plan,number,warning", (1..).zip(&input.facts.warnings).map(row))
 }

@@ -14,12 +14,15 @@ pub(crate) struct ServerGroup<'a> {
     /// The common part of the titles of its tests.
     pub(crate) title: String,
     pub(crate) tests: Vec<(&'a Test, &'a DnsTest)>,
+    /// The first loss goal of its tests.
+    goal: LossRatio,
 }
 
 impl<'a> ServerGroup<'a> {
     /// Returns the conditions under which all its servers are asked; only servers with the same conditions are compared.
     pub(crate) fn conditions(&self) -> Option<QueryConditions> {
-        self.tests.first().map(|(_, dns)| QueryConditions::of(dns))
+        let (_, dns) = self.tests.first()?;
+        Some(QueryConditions { role: dns.role, timeout_ns: dns.timeout_ns, goal: self.goal })
     }
 
     /// The point where so much is cached and so much has AAAA records, per cent.
@@ -44,16 +47,12 @@ pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
 
 /// The conditions that must be the same for results to be compared, beside the percentages of cached names and of names with
 /// AAAA records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QueryConditions {
     pub(crate) role: DnsRole,
     pub(crate) timeout_ns: u64,
-}
-
-impl QueryConditions {
-    pub(crate) fn of(dns: &DnsTest) -> Self {
-        Self { role: dns.role, timeout_ns: dns.timeout_ns }
-    }
+    /// The share of queries that may have no correct answer in time.
+    pub(crate) goal: LossRatio,
 }
 
 #[derive(Clone, Copy)]
@@ -105,7 +104,13 @@ impl<'a> Digest<'a> {
     pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
         let tests = self.input.plan.tests.iter().filter_map(|test| Some((test, test.measure.dns()?)));
         let groups = by_key(tests.map(|(test, dns)| (name_of(test, dns), (test, dns))));
-        groups.into_iter().map(|(_, tests)| ServerGroup { title: common_title(&tests), tests }).collect()
+        let goal = |tests: &[(&Test, &DnsTest)]| tests.first().map(|(test, _)| test.first_goal(self.input.plan));
+        let group = |tests: Vec<(&'a Test, &'a DnsTest)>| ServerGroup {
+            title: common_title(&tests),
+            goal: goal(&tests).unwrap_or(LossRatio::ZERO),
+            tests,
+        };
+        groups.into_iter().map(|(_, tests)| group(tests)).collect()
     }
 
     /// Returns the title of a DNS server's test without its percentages, which have columns of their own.

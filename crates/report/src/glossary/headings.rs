@@ -28,6 +28,8 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("lost-connections", "validation"),
     ("mapping-behaviour", "endpoint-independent-mapping"),
     ("tcp-connections", "tcp-establishment-rate"),
+    ("soak-with-new-connections", "tcp-soak"),
+    ("table-and-memory-over-the-soak", "soak"),
     ("tcp-establishment-in-the-passing-trial-with-the-most", "tcp-establishment-rate"),
     ("tcp-connections-open-at-once", "tcp-capacity"),
     ("dns-resolution-performance", "dns64"),

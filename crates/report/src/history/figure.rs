@@ -65,7 +65,8 @@ impl PanelScale {
 pub(super) fn draw(name: &str, series: &HistorySeries<'_>, runs: &[HistoryRun<'_>]) -> String {
     let scale = PanelScale::of(series, runs.len());
     let label = format!("{name}: {} runs, {}", series.points.len(), extremes(series));
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", escaped(&label));
+    // Not an image: the medians are links to the reports of their runs, and what is in an image cannot be reached by a screen reader.
+    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"group\" aria-label=\"{}\">", escaped(&label));
     axes(&mut svg, &scale, series, runs);
     marks(&mut svg, &scale, runs);
     changes(&mut svg, &scale, series);

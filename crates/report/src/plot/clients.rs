@@ -1,5 +1,6 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
+use super::end_labels::{self, EndLabel};
 use super::figure::{Figure, VALUES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred};
@@ -33,7 +34,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if \
                   nothing were lost. CPU load: average over each trial; point at it for the standard deviation."
             .to_owned(),
-        keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
+        keys: end_labels::keys(names.iter().copied().enumerate().collect()),
         panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
         data: VALUES,
         ..Figure::default()
@@ -53,7 +54,13 @@ fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, un
     let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
     let layout = if highest < 1000.0 { layout.with_y_tick_format(style::plain_numbers()) } else { layout };
     let y = Axis::up_to(if highest > 0.0 { highest } else { 1.0 }, 5.0);
-    Some(style::draw(plots, style::from_zero(layout, Axis::counting(f64::from(most), 10.0), y)))
+    let label = |series: &ClientSeries| {
+        let (clients, last) = series.samples(quantity).last()?;
+        Some(EndLabel::of(place(series), series.name, (f64::from(clients), last.summary.median / unit)))
+    };
+    let x = Axis::counting(f64::from(most), 10.0);
+    let layout = end_labels::named(layout, names.len(), x, of_size().filter_map(label).collect(), y.end);
+    Some(style::draw(plots, style::y_from_zero(layout, y)))
 }
 
 /// Both ways of all requests, up to where the axis ends.

@@ -1,7 +1,7 @@
 //! Names at the ends of lines, in place of a legend.
 
-use super::style::LOOKS;
-use super::svg::FROM_HERE;
+use super::style::{self, Axis, LOOKS, LegendEntry};
+use super::text_start::FROM_HERE;
 use crate::numbers::cut;
 use kuva::prelude::{Layout, TextAnnotation};
 
@@ -23,6 +23,42 @@ pub(super) struct EndLabel {
 /// True if so many lines can have their names at their ends.
 pub(super) fn is_room_for(lines: usize) -> bool {
     (2..=LOOKS).contains(&lines)
+}
+
+impl EndLabel {
+    /// The name of the line with this look, with its mark, as lines may end together.
+    pub(super) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
+        Self { at, name: format!("{} {name}", style::key(look, "").glyph) }
+    }
+}
+
+/// Returns the legend of lines with these looks and names: empty where the names stand at the ends of the lines.
+pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
+    match is_room_for(lines.len()) {
+        true => Vec::new(),
+        false => lines.into_iter().map(|(look, name)| style::key(look, name)).collect(),
+    }
+}
+
+/// Returns a layout whose horizontal axis goes from zero to `end`, with the names behind it where `lines` in all have room.
+pub(super) fn named(layout: Layout, lines: usize, end: Axis, labels: Vec<EndLabel>, highest: f64) -> Layout {
+    if !is_room_for(lines) {
+        return style::x_from_zero(layout, end);
+    }
+    let layout = style::x_from_zero(layout, Axis { end: end.end * (1.0 + ROOM), ..end });
+    let layout = layout.with_x_tick_format(style::thousands_up_to(end.end));
+    labelled(layout, labels, 0.03 * end.end, highest)
+}
+
+/// The same of a logarithmic axis with these ends.
+pub(super) fn named_on_log(layout: Layout, lines: usize, ends: (f64, f64), labels: Vec<EndLabel>, highest: f64) -> Layout {
+    if !is_room_for(lines) {
+        return style::log_x(layout, ends);
+    }
+    let further = |share: f64| (ends.1 / ends.0).powf(share);
+    let aside = |label: EndLabel| EndLabel { at: (label.at.0 * further(0.03), label.at.1), ..label };
+    let layout = style::log_x(layout, (ends.0, ends.1 * further(ROOM)));
+    labelled(layout, labels.into_iter().map(aside).collect(), 0.0, highest)
 }
 
 /// Returns the layout with each name a little `aside` the end of its line, and none over another. The vertical axis goes from zero to `highest`.

@@ -1,5 +1,6 @@
 //! A panel as an axis of PGFPlots, made of the same plots and layout as its drawing: so its text is set by LaTeX, in the fonts of the paper.
 
+use super::text_start::FROM_HERE;
 use super::ticks::ticks;
 use crate::latex::text::{escaped, natural_width};
 use kuva::plot::line::LineStyle;
@@ -120,8 +121,11 @@ impl Picture {
 
     fn add_text(&mut self, text: &TextAnnotation) {
         let (x, y) = (number(text.text_x), number(text.text_y));
-        let words = escaped(&plain(Some(&text.text)));
-        self.body += &format!("\\node[anchor=south, inner sep=1pt, font=\\scriptsize] at (axis cs:{x},{y}) {{{words}}};\n");
+        // A name begins at its place: the mark before it is drawn there by the line, and pdflatex has no letter for it.
+        let name = text.text.strip_prefix(FROM_HERE).map(|name| name.split_once(' ').map_or(name, |(_mark, name)| name));
+        let anchor = if name.is_some() { "south west" } else { "south" };
+        let words = escaped(&plain(Some(name.unwrap_or(&text.text))));
+        self.body += &format!("\\node[anchor={anchor}, inner sep=1pt, font=\\scriptsize] at (axis cs:{x},{y}) {{{words}}};\n");
     }
 
     /// Notes a colour, `#0072b2`, and returns its name in LaTeX.

@@ -1,5 +1,6 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
+use super::end_labels::{self, EndLabel};
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred};
@@ -27,7 +28,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "Medians with bars from the 1st to the 99th percentile, over a logarithmic axis; the series of one measure and \
                   frame size share a panel."
                 .to_owned(),
-        keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
+        keys: end_labels::keys(names.iter().copied().enumerate().collect()),
         panels: KINDS.iter().flat_map(|kind| panels(digest, *kind, &names)).collect(),
         data: SEARCHES,
         ..Figure::default()
@@ -67,8 +68,13 @@ fn panel(
     let highest = points().map(|(_, r)| r.summary.p99).fold(0.0, f64::max);
     let (least, most) = points().fold((f64::MAX, 1.0f64), |(low, high), (at, _)| (low.min(*at), high.max(*at)));
     let layout = style::panel(&plots, &format!("{title}, {size}\u{a0}bytes"), x, &style::rate_label(measure));
-    let layout = style::log_x(layout, style::around(least, most));
-    style::draw(plots, style::y_from_zero(layout, Axis::up_to(highest, 5.0)))
+    let y = Axis::up_to(highest, 5.0);
+    let label = |(i, line): &(usize, Vec<(f64, Rated)>)| {
+        Some((*i, line.last()?)).map(|(i, (at, rated))| EndLabel::of(i, names[i], (*at, rated.summary.median)))
+    };
+    let labels = lines.iter().filter_map(label).collect();
+    let layout = end_labels::named_on_log(layout, names.len(), style::around(least, most), labels, y.end);
+    style::draw(plots, style::y_from_zero(layout, y))
 }
 
 fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated)> {

@@ -325,6 +325,11 @@ pub(crate) fn thousands() -> TickFormat {
     TickFormat::Custom(Arc::new(short_or_fraction))
 }
 
+/// The same, and nothing beyond `end`, where names stand.
+pub(crate) fn thousands_up_to(end: f64) -> TickFormat {
+    TickFormat::Custom(Arc::new(move |v| if v > end * 1.001 { String::new() } else { short_or_fraction(v) }))
+}
+
 /// Names in place of the whole numbers from 1.
 pub(crate) fn names(names: Vec<String>) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| {

@@ -2,9 +2,7 @@
 //! screen shows.
 
 use super::sheet::escaped;
-
-/// Begins a text that starts where it is placed; kuva centres all.
-pub(super) const FROM_HERE: char = '\u{200b}';
+use super::text_start::FROM_HERE;
 
 /// Points of a line that are nearer to each other than this, in pixels, are one.
 const NEAR: f64 = 0.8;

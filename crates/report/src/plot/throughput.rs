@@ -30,9 +30,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
             common_quantity(common_goal(measured(digest)))
         ),
-        keys: tests
-            .filter(|_| !is_labelled(digest))
-            .map(|test| style::key(digest.place(test), title(test)))
+        keys: end_labels::keys(tests.map(|test| (digest.place(test), title(test))).collect())
+            .into_iter()
             .chain(medium)
             .collect(),
         panels: if results > 0 { panels.collect() } else { Vec::new() },
@@ -66,9 +65,7 @@ fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> La
     let last = |test: &Test| {
         let measured = |(place, &size): (usize, &FrameSize)| Some((place, size, digest.point(test, size)?.headline()?.median));
         let (place, size, rate) = sizes.iter().enumerate().rev().find_map(measured)?;
-        // With the mark of the line, as lines may end together.
-        let name = format!("{} {}", style::key(digest.place(test), "").glyph, title(test));
-        Some(EndLabel { at: (place as f64 + 1.0, scale(rate, size)), name })
+        Some(EndLabel::of(digest.place(test), &title(test), (place as f64 + 1.0, scale(rate, size))))
     };
     let labels = compared(digest).into_iter().filter_map(last).collect();
     end_labels::labelled(layout, labels, 0.08 * sizes.len() as f64, Axis::up_to(highest, 5.0).end)

@@ -1,6 +1,6 @@
-//! Soak tests: loss, and growth of memory and connections, over hours at one load.
+//! Soak tests: loss, and growth of memory and connections, over hours at one load of frames or of new connections.
 
-use crate::digest::{Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::{grouped, percentage, stretch, title, value};
 use crate::table::Table;
 use sixbench_method::measures::Quantity;
@@ -55,8 +55,13 @@ fn kilo(octets: f64) -> String {
     value(Quantity::MemoryGrowth, octets)
 }
 
+/// The tests with frames, and those with new connections.
+pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+    vec![of_frames(digest), of_connections(digest)]
+}
+
 /// A row for each test and frame size.
-pub(crate) fn table(digest: &Digest) -> Table {
+fn of_frames(digest: &Digest) -> Table {
     let columns =
         "Test; #Size; #Load; #Time; #Loss (%)|Forward; #Loss (%)|Reverse; #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; \
         #Kernel (kB/h)|Growth; #Kernel (kB/h)|95 %; #Connections gained; #n"
@@ -70,7 +75,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
 }
 
 fn row(point: &PointDigest) -> Option<Vec<String>> {
-    let soak = point.test.measure.soak()?;
+    let soak = point.test.measure.soak().filter(|soak| soak.tcp.is_none())?;
     let of = |quantity, direction| point.samples.iter().find(|s| s.quantity == quantity && s.direction == direction);
     let loss = |direction| {
         of(Quantity::SoakLoss, direction).map_or_else(|| "–".to_owned(), |sample| percentage(sample.summary.median))
@@ -84,4 +89,37 @@ fn row(point: &PointDigest) -> Option<Vec<String>> {
     row.push(gained.map_or_else(|| "–".to_owned(), |sample| grouped(sample.summary.median)));
     row.push(first.summary.n.to_string());
     Some(row)
+}
+
+/// A row for each test of new connections.
+fn of_connections(digest: &Digest) -> Table {
+    let columns = "Test; #Connections per second|Asked; #Connections per second|Opened; #Connections per second|Closed; #Failed (%); #Time; \
+        #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; #Kernel (kB/h)|Growth; #Kernel (kB/h)|95 %; #Entries|Most; #Entries|Gained; #n"
+        .split("; ");
+    Table::new("Soak with new connections", columns)
+        .with_rows(digest.points.iter().filter_map(row_of_connections))
+        .with_note(
+            "TCP connections, each with a GET and closed at once. Opened: those that brought their object. Closed: those whose end both sides saw \
+             in order and in time. Failed: of those attempted. Memory and kernel: growth per hour after the warm-up, by a line through the means of 20 equal parts of the time. Entries: of the \
+             kernel's connection tracking table, where closed connections stay until its timeout; gained: from the end of the warm-up to that of \
+             the trial. Medians of the repetitions.",
+        )
+}
+
+fn row_of_connections(point: &PointDigest) -> Option<Vec<String>> {
+    let soak = point.test.measure.soak().filter(|soak| soak.tcp.is_some())?;
+    let failed = sample(point, Quantity::FailedConnections)?;
+    let count =
+        |quantity| sample(point, quantity).map_or_else(|| "–".to_owned(), |sample| value(quantity, sample.summary.median));
+    let mut row = vec![title(point.test), grouped(failed.load.0 as f64)];
+    row.extend([Quantity::ConnectionsOpened, Quantity::ConnectionsClosed].map(count));
+    row.extend([percentage(failed.summary.median), stretch(soak.duration_ns / 1_000_000_000)]);
+    row.extend(KINDS.iter().flat_map(|kind| kind.cells(point)));
+    row.extend([Quantity::TableLargest, Quantity::TableGrowth].map(count));
+    row.push(failed.summary.n.to_string());
+    Some(row)
+}
+
+fn sample<'p>(point: &'p PointDigest, quantity: Quantity) -> Option<&'p PointSample> {
+    point.samples.iter().find(|sample| sample.quantity == quantity)
 }

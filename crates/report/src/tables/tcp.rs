@@ -13,7 +13,8 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
-    digest.points_of(|measure| measure.tcp().is_some()).collect()
+    // A soak finds neither a rate nor a number; it has a table of its own.
+    digest.points_of(|measure| measure.tcp().is_some() && measure.soak().is_none()).collect()
 }
 
 fn found(digest: &Digest) -> Table {

@@ -28,23 +28,9 @@ pub fn direction(result: &DirectionResult) -> String {
         result.received,
         result.loss_ratio()
     );
-    let counts = [
-        ("lost", result.lost()),
-        ("of these refused by the full link", result.refused),
-        ("late", result.late),
-        ("mistranslated", result.mistranslated),
-        ("received with a known defect", result.defective),
-        ("corrupt", result.corrupt),
-        ("duplicate", result.duplicate),
-        ("reordered", result.reordered),
-        ("misdirected", result.misdirected),
-        ("foreign", result.foreign),
-        ("of these ICMP messages", result.icmp),
-        ("fragments", result.fragments),
-    ];
-    let odd: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
-    if !odd.is_empty() {
-        text += &format!("           {}\n", odd.join(", "));
+    let unusual = unusual_counts(result);
+    if !unusual.is_empty() {
+        text += &format!("           {}\n", unusual.join(", "));
     }
     if let Some(fields) = result.wrong_fields_in_words() {
         text += &format!("           wrong: {fields}\n");
@@ -68,4 +54,23 @@ pub fn direction(result: &DirectionResult) -> String {
     );
     result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
     text
+}
+
+/// Returns those counts of a direction in words that are zero where the device does everything right, and are not here.
+fn unusual_counts(result: &DirectionResult) -> Vec<String> {
+    let counts = [
+        ("lost", result.lost()),
+        ("of these refused by the full link", result.refused),
+        ("late", result.late),
+        ("mistranslated", result.mistranslated),
+        ("received with a known defect", result.defective),
+        ("corrupt", result.corrupt),
+        ("duplicate", result.duplicate),
+        ("reordered", result.reordered),
+        ("misdirected", result.misdirected),
+        ("foreign", result.foreign),
+        ("of these ICMP messages", result.icmp),
+        ("fragments", result.fragments),
+    ];
+    counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect()
 }

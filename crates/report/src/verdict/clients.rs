@@ -18,6 +18,9 @@ fn sentence(digest: &Digest, series: &ClientSeries) -> Option<String> {
     let times: Vec<_> = series.samples(Quantity::ResponseTime).map(|(at, s)| (at, short_ms(s.summary.median))).collect();
     let forwarded = series.samples(Quantity::ForwardedFrames).map(|(_, s)| s.summary.median).reduce(f64::max)?;
     let time = match &times[..] {
+        [] if is_answered(series) => {
+            "no response time, because other work or the tester itself had a part in those that were measured".to_owned()
+        }
         [] => "no response at all".to_owned(),
         [(at, time)] => format!("response time {time} with {}", clients(*at)),
         [(first, least), .., (last, most)] => format!("response time {least} with {}, {most} with {last}", clients(*first)),
@@ -31,6 +34,11 @@ fn sentence(digest: &Digest, series: &ClientSeries) -> Option<String> {
         series.size,
         missing(series)
     ))
+}
+
+/// Returns whether there were responses, whose time may nevertheless be no result.
+fn is_answered(series: &ClientSeries) -> bool {
+    series.samples(Quantity::RequestLoss).any(|(_, lost)| lost.summary.min < 100.0)
 }
 
 /// `; no result with 8, 9 and 10 clients`.

@@ -1,7 +1,7 @@
 //! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
-use crate::digest::{Digest, QueryConditions, ServerGroup, common_goal};
+use crate::digest::{Digest, QueryConditions, ServerGroup};
 use crate::numbers::{percent, seconds, short, three_digits};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
@@ -11,6 +11,12 @@ const KIND: RankingWords = RankingWords {
     verb: "answered",
     ceiling: "the highest rate of the plan",
     nothing: "did not answer every query even at the lowest rate of the plan",
+};
+
+/// The words where some queries may have no correct answer.
+const KIND_WITH_LOSS: RankingWords = RankingWords {
+    nothing: "left more queries without a correct answer than its loss goal allows even at the lowest rate of the plan",
+    ..KIND
 };
 
 /// The percentage of cached names, and that of names with AAAA records.
@@ -31,7 +37,7 @@ fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) 
     let ranked = |share: QueryShares| (share, of_share(digest, groups, share));
     let mut ranks = shares(digest, groups).into_iter().map(ranked).filter(|(_, ranks)| !ranks.is_empty());
     let Some((share, ranking)) = ranks.next() else { return Vec::new() };
-    let mut sentences = in_full(common_goal(digest.dns_points().map(|(point, _)| point)), conditions, share, &ranking);
+    let mut sentences = in_full(conditions, share, &ranking);
     sentences.extend(ranks.map(|(share, ranking)| in_brief(conditions, share, &ranking)));
     sentences
 }
@@ -49,29 +55,28 @@ fn of_share(digest: &Digest, groups: &[&ServerGroup], (cached, with_aaaa): Query
 }
 
 /// `Unbound answered 12.3 k DNS64 queries/s, every one rightly and within 1 s (nothing cached, no AAAA records).`
-fn in_full(goal: Option<LossRatio>, conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> Vec<String> {
+fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> Vec<String> {
     let leader = &ranking[0];
     let noun = match conditions.role {
         DnsRole::Dns64 => "DNS64 queries/s",
         DnsRole::Authority => "queries/s from its zone",
         DnsRole::Through => "queries/s through it",
     };
-    let all = match goal {
-        Some(LossRatio::ZERO) => "all of them".to_owned(),
-        Some(goal) => format!("all but {}", percent(goal.0)),
-        None => "all but its loss goal".to_owned(),
+    let (kind, all) = match conditions.goal {
+        LossRatio::ZERO => (KIND, "all of them".to_owned()),
+        goal => (KIND_WITH_LOSS, format!("all but at most {} of them", percent(goal.0))),
     };
     let (within, under) = (seconds(conditions.timeout_ns), words(conditions.role, share));
     let first = match leader.median == 0.0 {
-        true => format!("{} {} ({under}).", leader.name, KIND.nothing),
+        true => format!("{} {} ({under}).", leader.name, kind.nothing),
         false => format!(
             "{} answered {} {noun}, {all} correctly and within {within} ({under}){}.",
             leader.name,
             leader.amount(),
-            leader.why_open(KIND)
+            leader.why_open(kind)
         ),
     };
-    with_others(first, ranking, KIND)
+    with_others(first, ranking, kind)
 }
 
 /// `With nothing cached, 20 % of the names with AAAA records: Unbound 14 k; BIND 12 k queries/s.`

@@ -24,6 +24,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         // A series of clients is one sentence.
         | Measure::ResponseTime(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
+        Measure::Soak(soak) if soak.tcp.is_some() => return cycled(point, soak),
         Measure::Soak(soak) => soaked(point, soak)?,
         Measure::Latency(_) => latency(point)?,
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),
@@ -69,8 +70,29 @@ fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
 /// `lost 0.01 % of the frames in 4 h; memory of its processes grew by 100 kB/h (95 %: 90 to 110)`.
 fn soaked(point: &PointDigest, soak: &Soak) -> Option<String> {
     let loss = percentage(point.worst(Quantity::SoakLoss)?.summary.median);
-    let grown: String = soak::KINDS.iter().filter_map(|kind| Some(format!("; {}", kind.sentence(point)?))).collect();
-    Some(format!("lost {loss}\u{a0}% of the frames in {}{grown}", stretch(soak.duration_ns / 1_000_000_000)))
+    Some(format!("lost {loss}\u{a0}% of the frames in {}{}", stretch(soak.duration_ns / 1_000_000_000), grown(point)))
+}
+
+/// `TAYGA: opened 100 and closed 100 connections/s for 4 h, 0 % failed; at most 12,030 entries in the table, -2 gained; no growth of the memory ...`.
+fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
+    let median = |quantity| Some(point.worst(quantity)?.summary.median);
+    let [opened, closed] = [median(Quantity::ConnectionsOpened)?, median(Quantity::ConnectionsClosed)?].map(short);
+    let failed = percentage(median(Quantity::FailedConnections)?);
+    let table = median(Quantity::TableLargest).zip(median(Quantity::TableGrowth)).map(|(most, gained)| {
+        format!("; at most {} entries in the table, {} gained after the warm-up", grouped(most), grouped(gained))
+    });
+    Some(format!(
+        "{}: opened {opened} and closed {closed} connections/s for {}, {failed}\u{a0}% failed{}{}.",
+        title(point.test),
+        stretch(soak.duration_ns / 1_000_000_000),
+        table.unwrap_or_default(),
+        grown(point)
+    ))
+}
+
+/// `; memory of the device grew by 100 kB/h (95 %: 90 to 110); no growth of the memory of the kernel is shown`.
+fn grown(point: &PointDigest) -> String {
+    soak::KINDS.iter().filter_map(|kind| Some(format!("; {}", kind.sentence(point)?))).collect()
 }
 
 fn time(sample: &PointSample) -> String {

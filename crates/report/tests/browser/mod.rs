@@ -83,6 +83,11 @@ impl Chromium {
         Self { child, profile, page, calls: 0 }
     }
 
+    /// Opens another page in the place of this one.
+    pub(crate) fn go_to(&mut self, url: &str) {
+        self.call("Page.navigate", json!({ "url": url }));
+    }
+
     /// Calls a method of the protocol and returns its result.
     fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.calls += 1;

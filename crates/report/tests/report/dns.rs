@@ -2,6 +2,8 @@
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
+use sixbench_method::search::Limit;
+use sixbench_method::terms::{FrameRate, LossRatio};
 
 #[test]
 fn the_views_of_dns_servers() {
@@ -63,6 +65,45 @@ fn servers_are_ranked_under_the_same_conditions_the_required_one_first() {
     assert!(text.contains("- Unbound: with 100\u{a0}% of the names cached"), "{text}");
     let unranked = text.lines().filter(|line| line.contains("NSD reached") || line.contains("Unbound reached"));
     assert_eq!(unranked.count(), 0, "an authoritative server is compared with its like only");
+}
+
+/// Gives tests of DNS servers an accepted loss of their own.
+fn accept_loss(sample: &mut Sample, duts: &[&str], goal: f64) {
+    let tests = sample.plan.tests.iter_mut().filter(|test| duts.contains(&test.dut.as_str()));
+    tests.for_each(|test| test.own_goals = Some(vec![LossRatio(goal)]));
+    let tests: Vec<&str> = sample.plan.tests.iter().filter(|test| test.own_goals.is_some()).map(|test| &*test.name).collect();
+    let outcomes = sample.outcomes.iter_mut().filter(|outcome| tests.contains(&outcome.point.test.as_str()));
+    outcomes.flat_map(|outcome| &mut outcome.brackets).for_each(|bracket| bracket.goal = LossRatio(goal));
+}
+
+#[test]
+fn a_server_that_may_leave_queries_unanswered_is_told_with_how_many_beside_one_that_may_not() {
+    let mut sample = Sample::of_dns_servers().only(&["unbound.aaaa0.cached0", "bind.aaaa0.cached0"]);
+    accept_loss(&mut sample, &["bind"], 0.0001);
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    for words in [
+        "DNS64 queries/s, all of them correctly and within 1 s (nothing cached",
+        "DNS64 queries/s, all but at most 0.01 % of them correctly and within 1 s (nothing cached",
+        "no more queries than the first loss goal of the test allows were without a correct answer within the timeout",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("% of that"), "rates at different losses are not compared: {text}");
+    accept_loss(&mut sample, &["unbound"], 0.0001);
+    let text = markdown(&sample.input());
+    assert!(text.contains("cached reached 84\u{a0}% of that"), "of the same loss they are: {text}");
+}
+
+#[test]
+fn a_server_that_reached_no_rate_is_not_told_to_owe_every_answer_where_some_may_be_missing() {
+    let mut sample = Sample::of_dns_servers().only(&["nsd"]);
+    sample.outcomes.iter_mut().flat_map(|outcome| &mut outcome.brackets).for_each(|bracket| {
+        (bracket.lower, bracket.upper, bracket.limit) = (None, Some(FrameRate(1_000)), Limit::Dut);
+    });
+    assert!(markdown(&sample.input()).contains("NSD did not answer every query even at the lowest rate"));
+    accept_loss(&mut sample, &["nsd"], 0.01);
+    let text = markdown(&sample.input());
+    assert!(text.contains("NSD left more queries without a correct answer than its loss goal allows even at"), "{text}");
 }
 
 #[test]

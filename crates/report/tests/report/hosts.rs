@@ -1,10 +1,12 @@
 //! Results that several hosts measured: each is beside those of its own host alone.
 
-use crate::formats::{self, html, markdown, scaling_csv, terminal};
+use crate::formats::{self, csv, html, markdown, points_csv, scaling_csv, terminal};
 use crate::sample::Sample;
 use serde_json::{Value, json};
 use sixbench_method::plan::{MeasurementKey, Point};
+use sixbench_method::record::RunPart;
 use sixbench_report::Document;
+use std::collections::BTreeSet;
 
 /// Divides a run among hosts, by test and repetition.
 fn divided(mut sample: Sample, host_of: impl Fn(&str, u32) -> &'static str) -> Sample {
@@ -94,4 +96,28 @@ fn there_is_no_speed_up_from_one_host_to_another() {
     let apart = divided(sample, |test, _| if test == first.test { "alpha" } else { "beta" });
     let of_first = |text: &str| text.lines().any(|line| line.contains(&first.test));
     assert!(!scaling_csv(&apart.input()).is_some_and(|text| of_first(&text)));
+}
+
+#[test]
+fn every_row_of_a_csv_file_names_the_host_that_measured_it() {
+    let mut sample =
+        divided(Sample::complete(), |test, repetition| if test == "tayga" && repetition > 1 { "beta" } else { "alpha" });
+    let other = RunPart { host: "beta".to_owned(), ..sample.facts.runs[0].clone() };
+    sample.facts.runs.push(other);
+    let hosts = |text: &str, test: &str, repetition: &str| {
+        let column = text.lines().next().expect("a header").split(',').position(|name| name == "host").expect("a host");
+        // Only texts behind the column may have a comma of their own, and joined hosts.
+        let of = |line: &str| line.split(',').nth(column).expect("a cell").to_owned();
+        let is_of = |line: &&str| line.contains(&format!(",{test},")) && line.contains(repetition);
+        text.lines().filter(is_of).map(of).collect::<BTreeSet<String>>()
+    };
+    let results = csv(&sample.input());
+    assert_eq!(hosts(&results, "tayga", ",forward+reverse,1,"), ["alpha".to_owned()].into());
+    assert_eq!(hosts(&results, "tayga", ",forward+reverse,2,"), ["beta".to_owned()].into());
+    assert_eq!(hosts(&results, "vpp-nat64", ",forward+reverse,2,"), ["alpha".to_owned()].into());
+    let points = points_csv(&sample.input());
+    assert!(points.lines().filter(|line| line.contains(",tayga,")).all(|line| line.contains(",\"alpha, beta\",")), "{points}");
+    assert!(points.lines().filter(|line| line.contains(",vpp-nat64,")).all(|line| line.contains(",alpha,")), "{points}");
+    let warnings = formats::warnings_csv(&sample.input());
+    assert!(warnings.contains(",\"alpha, beta\","), "of no repetition: {warnings}");
 }

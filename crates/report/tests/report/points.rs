@@ -7,6 +7,7 @@ use serde_json::Value;
 use sixbench_method::plan::Test;
 use sixbench_method::record::Ending;
 use sixbench_method::status::{PlannedPoint, planned_points};
+use sixbench_method::trial::Fault;
 
 /// The status of a point as each format shows it.
 const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];
@@ -342,6 +343,21 @@ fn a_run_that_was_resumed_tells_each_of_its_parts() {
     let text = markdown(&sample.input());
     assert_eq!(text.matches("| Part |").count(), 2, "{text}");
     assert!(html(&sample.input()).expect("a page").contains("in 2\u{a0}parts"));
+}
+
+#[test]
+fn a_run_in_one_part_tells_how_long_it_was_expected_to_take_and_how_many_trials_were_invalid() {
+    // The lines are wrapped.
+    let told = |sample: &Sample| terminal(&sample.input(), 200, false).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut sample = Sample::complete();
+    assert!(!told(&sample).contains("expected"), "an earlier version did not note it");
+    sample.facts.runs[0].estimate_s = Some(120);
+    assert!(told(&sample).contains(", 2 min expected"), "{}", told(&sample));
+    sample.records.iter_mut().for_each(|record| record.result.faults.push(Fault::MadeAgain));
+    let all = format!("; {0} of {0} trials were invalid, which was not foreseen", sample.records.len());
+    assert!(told(&sample).contains(&all), "{}", told(&sample));
+    sample.facts.runs.insert(0, crate::sample::part(Some(Ending::Interrupted)));
+    assert!(!told(&sample).contains("expected"), "a run with a pause in it took as long as its user wanted");
 }
 
 #[test]

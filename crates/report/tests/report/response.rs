@@ -2,6 +2,7 @@
 
 use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
+use sixbench_method::measures::Quantity;
 
 #[test]
 fn the_views_of_numbers_of_clients() {
@@ -71,4 +72,21 @@ fn a_ladder_of_clients_is_one_sentence() {
     assert_eq!(text.matches("no frame lost with up to").count(), 2, "{text}");
     assert!(text.contains(", plain: no frame lost with 1\u{a0}client; "), "{text}");
     assert!(text.contains(", echo: no frame lost with up to 7\u{a0}clients, "), "{text}");
+}
+
+#[test]
+fn responses_whose_time_is_no_result_are_not_told_to_be_none() {
+    let told = |lost: f64| {
+        let mut sample = Sample::of_clients().only(&["plain"]);
+        for values in sample.outcomes.iter_mut().map(|outcome| &mut outcome.values) {
+            values.retain(|value| ![Quantity::ResponseTime, Quantity::ResponseTimeDeviation].contains(&value.quantity));
+            let of_loss = values.iter_mut().filter(|value| value.quantity == Quantity::RequestLoss);
+            of_loss.for_each(|value| value.value = lost);
+        }
+        markdown(&sample.input())
+    };
+    let unfit = told(0.0);
+    assert!(unfit.contains("; no response time, because other work or the tester itself had a part in"), "{unfit}");
+    assert!(!unfit.contains("no response at all"), "{unfit}");
+    assert!(told(100.0).contains("; no response at all; "), "{}", told(100.0));
 }

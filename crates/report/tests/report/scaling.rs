@@ -156,6 +156,20 @@ fn of_a_row_over_machines_the_idle_time_of_each_machine_is_told() {
 }
 
 #[test]
+fn of_a_row_over_machines_the_page_names_the_machine_that_held_it_back_and_the_one_whose_core_was_full() {
+    let mut sample = over_machines();
+    sample.plan.tests.retain(|test| test.name == "xlat-2");
+    sample.plan.tests[0].series = None;
+    let page = html(&sample.input()).expect("a page").replace('\u{a0}', " ");
+    let (_, table) = page.split_once("<h4>What held the DUT back</h4>").expect("the table");
+    let (table, _) = table.split_once("</table>").expect("its end");
+    for words in ["The bottleneck is jool-plat on m2", "on jool-plat on m2 in the losing trials core 0: "] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    assert!(!table.contains(" on m1 in the losing trials"), "{table}");
+}
+
+#[test]
 fn the_cores_of_one_machine_alone_are_told_to_be_its() {
     let mut sample = over_machines();
     for series in sample.plan.tests.iter_mut().flat_map(|test| &mut test.series) {

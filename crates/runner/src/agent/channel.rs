@@ -25,7 +25,7 @@ pub(super) enum ChannelEnd {
     Closed,
     /// Nothing was heard for so long.
     Silent(Duration),
-    /// What was heard is no message.
+    /// Octets arrived that are no message.
     Garbled(String),
     /// The message that was waited for did not come within this time, but signs of life did.
     Late(Duration),

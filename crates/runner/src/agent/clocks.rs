@@ -42,12 +42,12 @@ impl ClockReading {
     }
 }
 
-/// How the clock of the agent compares to one here.
+/// The offset of the agent's clock from one here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockComparison {
-    /// By how much the agent's clock is to be set forward to show the same time, nanoseconds.
+    /// The time by which the agent's clock is to be set forward to show the same as that here, nanoseconds.
     pub(super) set_forward_ns: i64,
-    /// What that may be wrong by at most, nanoseconds: half of the round trip.
+    /// The largest error of that offset, nanoseconds: half of the round trip.
     pub(super) apart_ns: u64,
     /// The longest round trip that was seen, nanoseconds.
     pub(super) slowest_ns: u64,
@@ -67,9 +67,9 @@ pub(super) fn compared(looks: &[(u64, u64, u64)]) -> ClockComparison {
 /// The clocks of two machines, where it is known how right both are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BoundedClocks {
-    /// By how much the agent's clock is to be set forward to show the time of the one here, nanoseconds.
+    /// The time by which the agent's clock is to be set forward to show that of the clock here, nanoseconds.
     pub(super) set_forward_ns: i64,
-    /// What that may be wrong by at most, nanoseconds.
+    /// The largest error of that offset, nanoseconds.
     pub(super) bound_ns: u64,
 }
 

@@ -13,6 +13,7 @@ use sixbench_io::clock::Clock;
 use sixbench_method::plan::Test;
 use sixbench_plan::AgentMachine;
 use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{RemoteProgram, Shell};
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{ChildStderr, ChildStdout};
@@ -24,10 +25,10 @@ use std::time::{Duration, Instant};
 /// The time without a sign of life after which the agent is lost.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// For the program to begin, after the session is there; some machines look up names first.
+/// The time in which the program must begin once the session is there; some machines look up names first.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// For an interface to be taken, which may have to negotiate its speed, and for every other answer that is no trial.
+/// The time in which an answer must come, but to a trial: an interface that is taken may have to negotiate its speed.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The time in which the agent gives its interface back when it is told to end.
@@ -44,7 +45,7 @@ pub(crate) struct Agent {
     channel: Channel<AgentAnswer>,
     _program: RemoteProgram,
     pub(super) machine: String,
-    /// What the program printed on standard error.
+    /// The text that the program has printed on standard error.
     said: Arc<Mutex<String>>,
     stop: Arc<AtomicBool>,
 }
@@ -53,7 +54,7 @@ pub(crate) struct Agent {
 /// that measures delays, that the clocks of both machines are known.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// The first thing that is missing, with what to do about it.
 pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option<&Test>) -> Result<(), RunError> {
     let shell = Shell::new();
     let agent = Agent::start(machine, &shell, &Arc::default())?;
@@ -93,6 +94,14 @@ impl Agent {
     pub(super) fn open(&self) -> Result<OpenedEnd, AgentError> {
         match self.ask(&Order::Open)? {
             AgentAnswer::Opened(opened) => Ok(*opened),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
+    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has.
+    pub(super) fn occupant(&self, cores: &[u32]) -> Result<Option<Occupant>, AgentError> {
+        match self.ask(&Order::Look(cores.to_vec()))? {
+            AgentAnswer::Seen(occupant) => Ok(occupant.map(|occupant| occupant.on(&self.machine))),
             other => Err(self.out_of_turn(other)),
         }
     }

@@ -9,6 +9,7 @@ use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::NicSetting;
 use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::monitor::Occupant;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -25,6 +26,8 @@ pub(super) enum Order {
     TellTime,
     /// Read the tester's clock and the system's.
     ReadClocks,
+    /// Say who else has the cores of this end, which are named as the plan names them.
+    Look(Vec<u32>),
     /// Send and receive this traffic from now on.
     Take(Box<EndJob>),
     /// Make this end's part of a trial, with the clock set forward by so many nanoseconds.
@@ -35,7 +38,7 @@ pub(super) enum Order {
     Sent(Vec<SentShare>),
 }
 
-/// What the agent answers.
+/// An answer of the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum AgentAnswer {
     /// It is so, or was done.
@@ -44,6 +47,8 @@ pub(super) enum AgentAnswer {
     /// The clock shows this, nanoseconds.
     Time(u64),
     Clocks(Box<ClockReading>),
+    /// Somebody has a core of the agent's, or nobody has.
+    Seen(Option<Occupant>),
     /// All threads of the trial are on their cores.
     Ready,
     /// This was sent in the trial by the agent.
@@ -77,7 +82,7 @@ pub(super) struct EndRequest {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OpenedEnd {
     pub(super) port: DistantPort,
-    /// How it sends and receives, and by which cores.
+    /// A sentence on how it sends and receives, and by which cores.
     pub(super) how: String,
     pub(super) facts: BTreeMap<String, String>,
     pub(super) warnings: Vec<String>,

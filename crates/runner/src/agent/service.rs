@@ -6,6 +6,7 @@ use super::clocks::ClockReading;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use crate::cores;
 use crate::error::{RunError, in_words};
+use crate::lateness::explain_lateness;
 use crate::ports;
 use crate::version::VERSION;
 use sixbench_engine::{Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare};
@@ -14,7 +15,8 @@ use sixbench_io::{Port, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::{backend, end_word};
 use sixbench_testbed::facts::Machine;
-use sixbench_testbed::{Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep};
+use sixbench_testbed::monitor::{Monitor, Watched, interval_for, occupant};
+use sixbench_testbed::{Cores, Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +25,7 @@ use std::time::Duration;
 /// The beginning of the first line that the agent prints; its version follows.
 pub(super) const GREETING: &str = "sixbench-agent ";
 
-/// For the other machine to be ready, and to end a trial after this one has.
+/// The time in which the other machine must be ready, and must end a trial once this one has.
 const TRIAL_MARGIN: Duration = Duration::from_secs(90);
 
 /// Serves as an agent until `input` ends.
@@ -101,6 +103,10 @@ impl AgentService {
             }
             Order::TellTime => Ok(AgentAnswer::Time(self.clock.now_ns())),
             Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(&self.clock, &self.shell())))),
+            Order::Look(cores) => {
+                let cores = Cores { tester: cores::of_end(&cores)?, dut: Vec::new() };
+                Ok(AgentAnswer::Seen(occupant(&cores, Watched::default())))
+            }
             Order::Take(job) => self.take(*job).map(|()| AgentAnswer::Done),
             Order::Make { trial, set_forward_ns } => self.make(&trial, set_forward_ns),
             Order::Start(_) | Order::Sent(_) => Err(out_of_turn()),
@@ -127,10 +133,19 @@ impl AgentService {
     }
 
     fn make(&mut self, trial: &EndTrial, set_forward_ns: i64) -> Result<AgentAnswer, RunError> {
-        let tester = self.end.as_mut().and_then(|end| end.tester.as_mut()).ok_or_else(out_of_turn)?;
+        let end = self.end.as_mut().ok_or_else(out_of_turn)?;
+        let cores = Cores { tester: end.layout.cores.clone(), dut: Vec::new() };
+        let tester = end.tester.as_mut().ok_or_else(out_of_turn)?;
         tester.set_clock(self.clock.set_forward(set_forward_ns));
         let mut companion = PlanMachine { channel: &mut self.channel, stop: &self.stop, limit: limit(trial) };
-        Ok(AgentAnswer::Made(Box::new(tester.measure_end(trial, &mut companion)?)))
+        let interval = interval_for(Duration::from_nanos(trial.spec.duration_ns));
+        let monitor = Monitor::start_every(interval, &cores, Watched::default());
+        let made = tester.measure_end(trial, &mut companion);
+        let watch = monitor.stop();
+        let mut made = made?;
+        // As on the machine of the plan: what the host takes from a core makes the tester late as other programs do.
+        explain_lateness(&mut made.faults, &watch, false);
+        Ok(AgentAnswer::Made(Box::new(made)))
     }
 }
 
@@ -220,5 +235,62 @@ impl Companion for PlanMachine<'_> {
 
     fn lost(&self) -> Arc<AtomicBool> {
         self.channel.lost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::net::UnixStream;
+    use std::process::{Child, Command, Stdio};
+    use std::time::Instant;
+
+    /// A program that has one core, ended when this is dropped.
+    struct Burner(Child);
+
+    impl Burner {
+        fn on(core: u32) -> Self {
+            let words = ["-c", &core.to_string(), "sh", "-c", "while :; do :; done"];
+            Self(Command::new("taskset").args(words).stdout(Stdio::null()).spawn().expect("taskset"))
+        }
+    }
+
+    impl Drop for Burner {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn an_agent_says_who_else_has_a_core_of_its_end() {
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let (stop, silence) = (Arc::<AtomicBool>::default(), Duration::from_secs(120));
+        let of_agent = (there.try_clone().expect("a stream"), there, stop.clone());
+        let agent = std::thread::spawn(move || serve(of_agent.0, of_agent.1, silence, &of_agent.2));
+        let mut input = BufReader::new(here.try_clone().expect("a stream"));
+        input.read_line(&mut String::new()).expect("a greeting");
+        let channel = Channel::<AgentAnswer>::new(input, here.try_clone().expect("a stream"), silence);
+        let core = cores::of_end(&[]).expect("cores")[0];
+        let burner = Burner::on(core);
+        let (name, end) = (format!("(process {})", burner.0.id()), Instant::now() + Duration::from_secs(60));
+        loop {
+            channel.send(&Order::Look(vec![core]));
+            let answer = channel.receive(Some(Duration::from_secs(60)), &stop).expect("an answer");
+            let AgentAnswer::Seen(seen) = answer else { panic!("{answer:?}") };
+            // On a busy machine another may have more of it.
+            let told = seen.map_or_else(String::new, |seen| seen.on("far").to_string());
+            if told.contains(&name) && told.ends_with(&format!(" % of core {core} of far")) {
+                break;
+            }
+            assert!(Instant::now() < end, "{name} was not seen");
+        }
+        channel.send(&Order::Look(vec![u32::MAX]));
+        let refused = channel.receive(Some(Duration::from_secs(60)), &stop).expect("an answer");
+        assert!(matches!(&refused, AgentAnswer::Failed(why) if why.contains("4294967295")), "{refused:?}");
+        drop((burner, channel));
+        here.shutdown(std::net::Shutdown::Both).expect("closed");
+        agent.join().expect("no panic").expect("a good end");
     }
 }

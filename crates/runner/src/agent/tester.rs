@@ -19,15 +19,16 @@ use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec};
 use sixbench_plan::{AgentMachine, backend_word, end_word};
 use sixbench_testbed::Shell;
+use sixbench_testbed::monitor::Occupant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time between the agreement on the first frame and that frame, beside the time that messages take: the agent has to hear of it before.
 const LEAD_NS: u64 = 100_000_000;
 
-/// How far two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
+/// The time by which two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
 const DRIFT_NS_PER_S: u64 = 1_000_000;
 
 /// The tester. Fields are dropped in the order in which they stand: the end here, then the agent.
@@ -35,6 +36,8 @@ pub(crate) struct TesterApart {
     tester: FrameTester,
     port: DistantPort,
     agent: Agent,
+    /// The cores that the plan names for the agent's end.
+    agent_cores: Vec<u32>,
     /// The facts of the agent's machine.
     facts: BTreeMap<String, String>,
     warnings: Vec<String>,
@@ -72,7 +75,10 @@ impl TesterApart {
         let known = agent.bounded_clocks(tester.clock(), &site.shell)?;
         let how = format!("{how}; {}", in_words(&known));
         let (no_delays, shell) = (known.err(), site.shell.clone());
-        let mut apart = Self { tester, port: here, agent, facts, warnings, number: 0, no_delays, needs_delays: None, shell };
+        let agent_cores = machine.cores.clone();
+        let (number, needs_delays) = (0, None);
+        let mut apart =
+            Self { tester, port: here, agent, agent_cores, facts, warnings, number, no_delays, needs_delays, shell };
         apart.tell_job(site.isolation, profile, settings)?;
         Ok((apart, how))
     }
@@ -100,6 +106,11 @@ impl TesterApart {
     pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), AgentError> {
         self.needs_delays = Some(test.to_owned());
         self.no_delays.as_ref().map_or(Ok(()), |why| Err(AgentError::Clocks { test: test.to_owned(), why: why.clone() }))
+    }
+
+    /// Returns the moment at which the first frame of the latest trial was due.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.tester.began()
     }
 
     /// Makes a trial, at the same time on both machines.
@@ -142,6 +153,12 @@ impl TesterApart {
             (Err(why), Some(test)) => Err(AgentError::Clocks { test: test.clone(), why }),
             (Err(_), None) => Ok(None),
         }
+    }
+
+    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has. An agent that does not answer is an error of
+    /// the next trial.
+    pub(crate) fn occupant(&self) -> Option<Occupant> {
+        self.agent.occupant(&self.agent_cores).ok().flatten()
     }
 
     /// Returns the facts of the agent's machine, each by a name that has that of the machine before it.

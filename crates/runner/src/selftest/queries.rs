@@ -24,7 +24,7 @@ const TIMEOUTS_MS: [u64; 4] = [200, 100, 50, 25];
 /// The self-test of RFC 8219 section 9.2.1 wants all answers within a quarter of the timeout.
 const QUARTERS: u64 = 4;
 
-/// What the DNS tester can do by itself.
+/// The figures that the DNS tester reaches by itself.
 #[derive(Serialize)]
 pub struct QueryFigures {
     /// The accuracy of sending, for each rate.

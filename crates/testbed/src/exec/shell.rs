@@ -115,7 +115,7 @@ impl Shell {
         self.run_heeding(&self.context_of_changes(), words)
     }
 
-    /// As [`Shell::run`], for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
+    /// Does the same as [`Shell::run`], for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
     pub(crate) fn run_stoppably(&self, words: &[String]) -> Result<String, TestbedError> {
         self.run_heeding(&self.context, words)
     }

@@ -5,6 +5,7 @@ use super::sampling::Monitor;
 use super::targets::Watched;
 use crate::exec::family;
 use crate::net::Cores;
+use serde::{Deserialize, Serialize};
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
 use std::fmt;
 use std::time::Duration;
@@ -16,11 +17,11 @@ const LOOK: Duration = Duration::from_millis(220);
 const HOUSEKEEPING: u64 = 100;
 
 /// Who has a core that a trial needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupant {
     /// The core, as its machine numbers it.
     core: u32,
-    /// The device whose core it is, where it has cores of its own.
+    /// The device whose core it is, where it has cores of its own; or the machine of the tester's other end.
     device: Option<String>,
     /// The share of the core's time, per cent.
     percent: u64,
@@ -28,7 +29,7 @@ pub struct Occupant {
 }
 
 /// The kind of an occupant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Occupation {
     /// The host of this virtual machine.
     Host,
@@ -40,6 +41,11 @@ impl Occupant {
     /// Returns whether it is the same as another, perhaps with another share.
     pub fn is_still(&self, other: &Self) -> bool {
         (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
+    }
+
+    /// Returns the same as another machine sees it: its core is one of `machine`.
+    pub fn on(self, machine: &str) -> Self {
+        Self { device: Some(self.device.unwrap_or_else(|| machine.to_owned())), ..self }
     }
 
     /// Returns who it is: `rustc (process 41)`.
@@ -144,6 +150,14 @@ mod tests {
         assert_eq!(told(&watch(vec![tester(150, 400), device(0)])), "the host of this virtual machine has 40 % of core 0");
         let polls = Watch { process_ms: Some(196), ..watch(vec![tester(0, 0), device(980)]) };
         assert_eq!(told(&polls), "", "the device's own process has it");
+    }
+
+    #[test]
+    fn an_occupant_on_the_machine_of_an_agent_is_told_with_that_machine() {
+        let here = in_watch(&watch(vec![core(3, CoreRole::Tester, 0, 300)])).expect("the host");
+        let there = here.clone().on("far");
+        assert_eq!(there.to_string(), "the host of this virtual machine has 30 % of core 3 of far");
+        assert_eq!((there.place().as_str(), there.is_still(&here)), ("core 3 of far", false));
     }
 
     #[test]

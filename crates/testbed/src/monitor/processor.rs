@@ -84,15 +84,28 @@ fn unreclaimable(meminfo: &str) -> u64 {
     ["SUnreclaim:", "VmallocUsed:", "Percpu:"].into_iter().filter_map(of).sum::<u64>() * 1024
 }
 
-/// For how long the threads of a process have been ready to run and waited for a core, microseconds; 0 where the kernel does not say.
-pub(super) fn waited_us(process: u32) -> u64 {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let of_thread = |thread: std::fs::DirEntry| Some(scheduled(&thread.path())?.waited_ns);
-    threads.filter_map(of_thread).sum::<u64>() / 1000
+/// Returns what the scheduler has counted of all threads of these processes together; zeroes where the kernel does not say.
+pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
+    let threads = |process: &u32| std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let counted = processes.iter().flat_map(threads).filter_map(|thread| scheduled(&thread.path()));
+    counted.fold(Scheduled::default(), |sum, one| Scheduled {
+        ran_ns: sum.ran_ns + one.ran_ns,
+        waited_ns: sum.waited_ns + one.waited_ns,
+    })
+}
+
+/// Returns the kernel's threads that hand frames on, on these cores, where interrupts cannot keep up with them.
+pub(super) fn softirq_threads(cores: &[u32]) -> Vec<u32> {
+    let names: Vec<String> = cores.iter().map(|core| format!("ksoftirqd/{core}\n")).collect();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let is_one =
+        |process: &u32| std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| names.contains(&name));
+    processes.filter_map(number).filter(is_one).collect()
 }
 
 /// What the scheduler has counted of a thread, nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scheduled {
     /// The time for which it ran.
     pub(super) ran_ns: u64,
@@ -187,7 +200,15 @@ mod tests {
     fn the_wait_for_a_core_is_the_second_number_of_schedstat() {
         assert_eq!(parse_schedstat("1234567 31000000 42\n"), Some(Scheduled { ran_ns: 1_234_567, waited_ns: 31_000_000 }));
         assert_eq!(parse_schedstat(""), None);
-        assert_eq!(waited_us(u32::MAX), 0);
+        assert_eq!(scheduled_of(&[u32::MAX]), Scheduled::default());
+    }
+
+    #[test]
+    fn every_core_of_this_machine_has_a_kernel_thread_that_hands_frames_on() {
+        let of_first = softirq_threads(&[0]);
+        assert_eq!(of_first.len(), 1);
+        assert!(scheduled_of(&of_first).ran_ns > 0);
+        assert_eq!(softirq_threads(&[u32::MAX]), [0; 0]);
     }
 
     #[test]

@@ -45,13 +45,15 @@ struct MonitorSample {
     kernel_memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
-    /// The time that the DUT's processes have waited for a core so far, microseconds.
-    waited_us: u64,
+    /// What the scheduler has counted so far of the DUT's processes.
+    own: processor::Scheduled,
+    /// The time for which the kernel's threads that hand the DUT its frames have waited for a core so far, each on its own, nanoseconds.
+    softirqs_waited_ns: Vec<u64>,
     conntrack: conntrack::ConntrackCounters,
 }
 
 impl MonitorSample {
-    fn now(watched: &Watched) -> Self {
+    fn now(watched: &Watched, softirqs: &[u32]) -> Self {
         // Some servers are several processes: if the others counted as foreign processes on the DUT's cores, its trials would be invalid.
         let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
         Self {
@@ -61,7 +63,8 @@ impl MonitorSample {
             memory: processes.iter().filter_map(|process| processor::resident_octets(*process)).sum(),
             kernel_memory: if watched.is_here() { processor::kernel_octets() } else { 0 },
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
-            waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
+            own: processor::scheduled_of(&processes),
+            softirqs_waited_ns: softirqs.iter().map(|thread| processor::scheduled_of(&[*thread]).waited_ns).collect(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
         }
     }
@@ -78,13 +81,14 @@ impl Monitor {
         let (stop, stopped) = mpsc::channel();
         let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
         let whom = watched.clone();
+        let softirqs = if whom.processes.is_empty() { Vec::new() } else { processor::softirq_threads(&cores.dut) };
         let thread = std::thread::spawn(move || {
             let mut snapshots = Vec::new();
             // Each is due at a multiple of the interval: to look takes time itself, and on a busy machine much of it. Were it added to every
             // interval, the samples would fall behind the trial, and what was seen would be held against the losses of another moment.
             let mut due = Instant::now();
             loop {
-                snapshots.push(MonitorSample::now(&whom));
+                snapshots.push(MonitorSample::now(&whom, &softirqs));
                 watchers.iter_mut().for_each(Watcher::look);
                 due += interval;
                 let wait = due.saturating_duration_since(Instant::now());
@@ -99,6 +103,11 @@ impl Monitor {
 
     /// Stops; returns what was seen.
     pub fn stop(self) -> Watch {
+        self.stop_after(None)
+    }
+
+    /// Does the same; `began` is the moment at which the first frame of the trial was due, where it is known.
+    pub fn stop_after(self, began: Option<Instant>) -> Watch {
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut moments, mut kernel_memory) = (Vec::new(), Vec::new());
@@ -111,6 +120,8 @@ impl Monitor {
         // The time of a process that was restarted in the middle begins at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
         let waited_us = waited_us(&snapshots, self.interval);
+        let first = snapshots.first().map(|snapshot| snapshot.at);
+        let lead = began.zip(first).map(|(began, first)| began.saturating_duration_since(first));
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
@@ -126,6 +137,7 @@ impl Monitor {
         }
         Watch {
             interval_ns: self.interval.as_nanos() as u64,
+            lead_ns: lead.map(|lead| lead.as_nanos() as u64),
             cores: processor::watched(&processors, &self.cores),
             devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
@@ -142,23 +154,39 @@ impl Monitor {
     }
 }
 
-/// The time for which the DUT's processes waited for a core, in each interval; empty where the kernel does not say.
+/// The time for which the DUT's processes waited for a core, in each interval, microseconds; empty where the kernel does not say.
 fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
-    if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
+    if snapshots.iter().all(|snapshot| snapshot.own.waited_ns == 0) {
         return Vec::new();
     }
     let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
-    let waited: Vec<u64> = snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
+    let waited: Vec<u64> = snapshots.windows(2).map(|pair| waited_ns(&pair[0], &pair[1]) / 1000).collect();
     by_interval(&moments, &waited, interval)
+}
+
+/// The time for which the DUT waited for a core between two samples, nanoseconds.
+///
+/// A process that is handed no frame sleeps, and waits for nothing: then what takes its core keeps the kernel's own thread from handing it one. That
+/// thread waits for the DUT's processes, too, which is their own doing.
+fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
+    let processes = after.own.waited_ns.saturating_sub(before.own.waited_ns);
+    let ran = after.own.ran_ns.saturating_sub(before.own.ran_ns);
+    let threads = after.softirqs_waited_ns.iter().zip(&before.softirqs_waited_ns);
+    let longest = threads.map(|(after, before)| after.saturating_sub(*before)).max().unwrap_or(0);
+    processes.max(longest.saturating_sub(ran))
 }
 
 /// Spreads what was counted between two moments over the intervals that lie between them. A snapshot taken late, because what held the
 /// DUT's core held the monitor's, too, has counted what belongs to the intervals after its own.
 fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<u64> {
-    let (Some(begin), Some(last)) = (moments.first(), counted.len().checked_sub(1)) else { return Vec::new() };
+    let (Some(begin), Some(end), Some(last)) = (moments.first(), moments.last(), counted.len().checked_sub(1)) else {
+        return Vec::new();
+    };
     let interval = interval.as_nanos() as u64;
     let since = |moment: &Instant| moment.duration_since(*begin).as_nanos() as u64;
-    let mut spread = vec![0; counted.len()];
+    // A monitor that had no core for long has fewer snapshots than there were intervals.
+    let last = last.max((since(end).div_ceil(interval) as usize).saturating_sub(1));
+    let mut spread = vec![0; last + 1];
     for (pair, total) in moments.windows(2).zip(counted) {
         let (from, to) = (since(&pair[0]), since(&pair[1]));
         let length = u128::from(to - from).max(1);
@@ -188,6 +216,25 @@ mod tests {
         assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6], INTERVAL), [5, 6], "in time");
         assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98], INTERVAL), [0, 98]);
         assert_eq!(by_interval(&[], &[], INTERVAL), [0; 0]);
+    }
+
+    #[test]
+    fn a_monitor_that_was_away_for_long_leaves_what_it_counted_in_its_own_moments() {
+        let away = moments(&[0, 100, 790]);
+        assert_eq!(by_interval(&away, &[5, 690], INTERVAL), [5, 100, 100, 100, 100, 100, 100, 90]);
+    }
+
+    #[test]
+    fn a_device_that_is_handed_no_frame_waits_as_long_as_the_kernels_thread_but_for_its_own_time() {
+        let sample = |ran_ns, waited_ns, softirqs_waited_ns: &[u64]| MonitorSample {
+            own: processor::Scheduled { ran_ns, waited_ns },
+            softirqs_waited_ns: softirqs_waited_ns.to_vec(),
+            ..MonitorSample::now(&Watched::default(), &[])
+        };
+        let before = sample(1_000, 500, &[70, 100]);
+        assert_eq!(waited_ns(&before, &sample(1_200, 560, &[70, 100])), 60, "its own wait");
+        assert_eq!(waited_ns(&before, &sample(1_200, 560, &[90, 9_100])), 8_800, "the thread of one core");
+        assert_eq!(waited_ns(&before, &sample(9_900, 560, &[90, 9_100])), 100, "it had the core itself for the rest");
     }
 
     #[test]

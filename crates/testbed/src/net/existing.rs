@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::path::Path;
 
-/// Whether an interface may have addresses and routes of this machine when it is taken for test traffic.
+/// The rule for an interface that has addresses and routes of this machine when it is taken for test traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnAddresses {
-    /// It may not: with any, it is in use.
+    /// It is refused: it is in use.
     #[default]
     Refused,
-    /// It may: they are noted, and come back with it.
+    /// They are noted, and come back with it.
     Lent,
 }
 

@@ -134,16 +134,21 @@ fn restore(shell: &Shell, file: &str, before: &str) {
     }
 }
 
-/// Sets back what processes that are gone have left, unless one that is still there uses it.
+/// Sets back what processes that are gone have left, unless one that is still there uses it. A sysctl that is not there is left to others: processes of
+/// another mount namespace, such as a container, may have `/run` in common with this one, but not the files below `/sys`.
 pub(crate) fn sweep(shell: &Shell) {
     for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
-        for (file, before) in lines_of(&note) {
-            let is_sysctl = file.starts_with("/proc/sys/") || file.starts_with("/sys/");
-            if is_sysctl && noted_by_others(&file).is_none() {
-                restore(shell, &file, &before);
-            }
-        }
-        let _ = std::fs::remove_file(&note);
+        let lines = lines_of(&note);
+        let is_sysctl = |(file, _): &&(String, String)| file.starts_with("/proc/sys/") || file.starts_with("/sys/");
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            lines.iter().filter(is_sysctl).partition(|(file, _)| Path::new(file).exists());
+        here.iter().filter(|(file, _)| noted_by_others(file).is_none()).for_each(|(file, before)| restore(shell, file, before));
+        let kept: String = elsewhere.iter().map(|(file, before)| format!("{file} {before}\n")).collect();
+        let _ = match (here.is_empty(), kept.is_empty()) {
+            (_, true) => std::fs::remove_file(&note),
+            (true, false) => Ok(()),
+            (false, false) => std::fs::write(&note, kept),
+        };
     }
 }
 
@@ -232,6 +237,27 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
         std::fs::remove_file(&other).expect("removed");
         std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_sweep_leaves_the_note_of_a_sysctl_that_it_cannot_see_to_those_who_can() {
+        let _guard = ONE_AT_A_TIME.lock();
+        // No process has such a number.
+        let note = note_of(u32::MAX - std::process::id());
+        let elsewhere = "/sys/devices/system/cpu/cpu9999/cpufreq/scaling_governor powersave\n";
+        let here = format!(
+            "/proc/sys/kernel/hostname {}\n",
+            std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim()
+        );
+        let swept = |text: String| {
+            std::fs::write(&note, text).expect("a note (needs root)");
+            sweep(&Shell::new());
+            std::fs::read_to_string(&note).ok()
+        };
+        assert_eq!(swept(elsewhere.to_owned()).as_deref(), Some(elsewhere));
+        assert_eq!(swept(format!("{here}{elsewhere}")).as_deref(), Some(elsewhere), "what was set back is not set back again");
+        assert_eq!(swept(here), None);
+        let _ = std::fs::remove_file(&note);
     }
 
     #[test]

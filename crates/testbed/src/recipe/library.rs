@@ -40,6 +40,8 @@ pub struct Library {
     files: BTreeMap<String, Vec<RecipeFile>>,
     /// The recipes of one device as they are written, for those that take something from them.
     tables: BTreeMap<String, toml::Table>,
+    /// The files of rows, by name: a row follows when one of its devices is replaced.
+    rows: BTreeMap<String, RecipeFile>,
     /// The same on another host, as `NAME@HOST`.
     pub(super) elsewhere: BTreeMap<String, Recipe>,
 }
@@ -88,7 +90,19 @@ impl Library {
             now.iter().try_for_each(|file| self.add_made(file))?;
             made = later;
         }
-        chains.iter().try_for_each(|file| self.add_chain(file))
+        chains.iter().try_for_each(|file| self.add_chain(file))?;
+        self.renew_rows(&chains)
+    }
+
+    /// Makes the rows again that were there before, as some of their devices may have been replaced.
+    fn renew_rows(&mut self, new: &[RecipeFile]) -> Result<(), TestbedError> {
+        let earlier: Vec<RecipeFile> = self.rows.values().filter(|file| !new.contains(file)).cloned().collect();
+        earlier.iter().try_for_each(|file| {
+            self.add_chain(file).map_err(|error| {
+                let what = "a device of this row was replaced by one that does not fit into it: give that another name, or bring the row along, too";
+                error.explained(|error| format!("{error}\n  {what}"))
+            })
+        })
     }
 
     /// Adds a recipe that takes something from others, which are there already.
@@ -141,7 +155,13 @@ impl Library {
         }
         let others = [DeviceHost::Netns, DeviceHost::Lab].into_iter().filter_map(|host| recipe.on(host));
         self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
-        self.tables.extend(table.map(|table| (name.clone(), table)));
+        match table {
+            Some(table) => {
+                self.rows.remove(&name);
+                self.tables.insert(name.clone(), table);
+            }
+            None => self.rows.extend(files.first().map(|own| (name.clone(), own.clone()))),
+        }
         self.files.insert(name.clone(), files);
         self.recipes.insert(name, own);
     }
@@ -173,4 +193,51 @@ fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
         Ok((file.display().to_string(), text))
     };
     files.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: &str = "tayga-464xlat";
+
+    fn built_in() -> Library {
+        Library::load::<&Path>(&[]).expect("recipes")
+    }
+
+    /// Returns the recipe of a device of the row as a plan may bring it along.
+    fn own(change: impl Fn(&mut Recipe)) -> Vec<(String, String)> {
+        let mut recipe = built_in().get("tayga-clat").expect("a recipe").clone();
+        change(&mut recipe);
+        vec![("recipes/clat.toml".to_owned(), toml::to_string(&recipe).expect("TOML"))]
+    }
+
+    fn origins(library: &Library) -> Vec<(&str, CodeOrigin)> {
+        library.files_of(ROW).iter().map(|file| (file.path.as_str(), file.origin)).collect()
+    }
+
+    #[test]
+    fn a_row_has_the_device_that_a_plan_brings_along_and_its_file_is_one_of_the_row() {
+        let texts = own(|recipe| recipe.title = "mine".to_owned());
+        let library = built_in().with_texts(texts, CodeOrigin::Plan).expect("recipes");
+        let row = library.get(ROW).expect("the row");
+        let titles: Vec<&str> = row.parts.iter().map(|part| part.title.as_str()).collect();
+        assert_eq!(titles[0], "mine");
+        let [row, clat, plat] = origins(&library)[..] else { panic!("{:?}", origins(&library)) };
+        assert_eq!((row.1, clat, plat.1), (CodeOrigin::BuiltIn, ("recipes/clat.toml", CodeOrigin::Plan), CodeOrigin::BuiltIn));
+    }
+
+    #[test]
+    fn a_copy_of_a_device_changes_nothing_of_a_row() {
+        let library = built_in().with_texts(own(|_| ()), CodeOrigin::Plan).expect("recipes");
+        assert_eq!(origins(&library), origins(&built_in()));
+    }
+
+    #[test]
+    fn a_device_that_does_not_fit_into_its_row_is_refused_with_what_to_do() {
+        let texts = own(|recipe| recipe.right.tester = vec!["2001:db8:100::7".parse().expect("an address")]);
+        let told = built_in().with_texts(texts, CodeOrigin::Plan).expect_err("no neighbour").to_string();
+        assert!(told.contains("tayga-464xlat.toml is not a valid recipe"), "{told}");
+        assert!(told.contains("give that another name, or bring the row along"), "{told}");
+    }
 }

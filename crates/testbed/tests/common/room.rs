@@ -148,6 +148,36 @@ impl Room {
         pids.split_whitespace().map(str::to_owned).collect()
     }
 
+    /// Ends the sessions of a machine's sshd by force; who listens goes on. So it looks from afar when the machine is started anew. Returns how many
+    /// there were.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn end_sessions(machine: &Namespace) -> usize {
+        Self::signal_sessions(machine, "KILL")
+    }
+
+    /// Sends the sessions of a machine's sshd the signal of this name. Returns how many there were.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn signal_sessions(machine: &Namespace, signal: &str) -> usize {
+        let command_line = |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_session = |line: String| line.starts_with("sshd: ") && !line.contains("[listener]");
+        let sessions: Vec<String> = Self::pids_of(machine).into_iter().filter(|pid| is_session(command_line(pid))).collect();
+        // Some may have ended by themselves, as others did.
+        let line = format!("kill -s {signal} {} 2>/dev/null || true", sessions.join(" "));
+        Shell::new().run(&["sh", "-c", &line]).expect("a shell");
+        sessions.len()
+    }
+
+    /// Waits until the near machine has these interfaces again, and fails when that does not come.
+    #[allow(dead_code, reason = "each test binary has its own copy of this file")]
+    pub(crate) fn assert_near_has(&self, interfaces: &[&str]) {
+        let end = Instant::now() + Duration::from_secs(60);
+        let is_here = |interface: &&str| self.near.shell().look(&["ip", "link", "show", "dev", interface]).is_ok();
+        while !interfaces.iter().all(is_here) {
+            assert!(Instant::now() < end, "{interfaces:?} are not given back");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Waits until the far machines are as they were, and fails when that does not come.
     pub(crate) fn assert_is_as(&self, before: &str) {
         let end = Instant::now() + Duration::from_secs(60);
@@ -225,7 +255,8 @@ fn write_keys(shell: &Shell, directory: &std::path::Path, near: &str) {
             &format!("sshd{index}_config"),
             format!(
                 "Port {PORT}\nListenAddress {address}\nHostKey {host}\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM no\n\
-                 StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+                 StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+                 ClientAliveInterval 5\n"
             ),
         );
     }

@@ -137,15 +137,18 @@ fn of_many_repetitions_an_autocorrelation_that_chance_may_make_is_told_as_such()
     let share =
         |rows: &[ComparisonRow]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
     let (independent, following) = (dependent(0.0), dependent(0.6));
-    assert!(share(&independent) < 0.25 && share(&following) > 0.5, "{} {}", share(&independent), share(&following));
+    // Of those that are told, about 6 in 100 and 73 in 100, by a hundred rows and by six hundred: three standard deviations of chance are left.
+    assert!(share(&independent) < 0.14 && share(&following) > 0.67, "{} {}", share(&independent), share(&following));
     assert!(independent.len() > 20 && independent.iter().all(|row| row.autocorrelation.is_some_and(|found| found > 0.0)));
 }
 
 #[test]
 fn a_difference_of_3_percent_at_1_percent_noise_is_still_shown() {
-    // One after the other, half of that may be a drift of the machine.
+    // One after the other, a part of that may be a drift of the machine. A straight line through both samples, with which no test for Gaussian noise
+    // is more powerful, shows 70 and 99.5 in 100. Three standard deviations of a thousand runs are below what was found: 63 and 98.
+    let one_after_the_other = [58.0, 96.5];
     for (order, least) in
-        [(RunOrder::InTurns, [97.0, 98.0]), (RunOrder::AFirst, [50.0, 90.0]), (RunOrder::BFirst, [50.0, 90.0])]
+        [(RunOrder::InTurns, [97.0, 97.5]), (RunOrder::AFirst, one_after_the_other), (RunOrder::BFirst, one_after_the_other)]
     {
         for (n, least) in [7, 20].into_iter().zip(least) {
             let shown = called_different(22, order, |random| [chain(random, 0.0, 1e6, n), chain(random, 0.0, 1.03e6, n)]);

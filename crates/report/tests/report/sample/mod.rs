@@ -270,6 +270,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         device_cores: Default::default(),
         ipv4_only: false,
         optional: false,
+        fresh_device: false,
         series: None,
         expect: Vec::new(),
     }
@@ -334,7 +335,7 @@ fn code() -> Vec<CodeFile> {
 pub(crate) fn part(ending: Option<Ending>) -> RunPart {
     let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
     let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
-    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), ending }
+    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), estimate_s: None, ending }
 }
 
 /// Returns the tables as files of Parquet, with their names.

@@ -23,7 +23,7 @@ const LOOPED_PORT: u16 = 5300;
 /// The words by which a server says that it listens.
 const LISTENS: &str = "listening on ";
 
-/// What the authority answers for, and where.
+/// The zone that the authority serves, and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedZone {
     /// The domain of all names.

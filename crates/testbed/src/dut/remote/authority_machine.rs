@@ -24,7 +24,7 @@ pub struct AuthorityMachine {
 }
 
 impl AuthorityMachine {
-    /// By the name ssh knows it by; `config` is read instead of the usual ssh_config. The first of `interfaces` is cabled to the device's right, the
+    /// A machine by the name ssh knows it by; `config` is read instead of the usual ssh_config. The first of `interfaces` is cabled to the device's right, the
     /// second to the tester, for the self-test. Nothing is opened yet: in a rehearsal it can be used as it is.
     pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
         Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }

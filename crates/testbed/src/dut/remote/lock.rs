@@ -44,7 +44,7 @@ impl Drop for MachineLock {
     }
 }
 
-/// What becomes of the attempt to lock a machine.
+/// The result of an attempt to lock a machine.
 #[derive(Debug)]
 pub enum LockAttempt {
     /// The machine is this tester's.

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The program is the session, so that nothing between it and ssh holds its input.
 const SCRIPT: &str = r#"exec "$@""#;
 
-/// For a program that says something and ends.
+/// The time in which a program that says something and ends must do so.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The program. When this is dropped, its input must have been closed; it then has some time to end by itself.
