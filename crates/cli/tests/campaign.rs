@@ -93,7 +93,7 @@ fn shards_one_of_which_was_killed_and_resumed_are_united_to_what_one_run_measure
     refused(&["merge", &first, &different, "-o", &again], "[trial] or [search] differ", &again);
     let lock = fs::File::options().append(true).open(format!("{second}/trials.jsonl")).expect("trials");
     lock.lock().expect("as a run has it");
-    refused(&["merge", &first, &second, "-o", &again], "a run still writes", &again);
+    refused(&["merge", &first, &second, "-o", &again], "still writes to", &again);
 }
 
 #[test]

@@ -25,7 +25,8 @@ struct Terminal {
 impl Terminal {
     fn start(plan: &str) -> Self {
         let mut command = with_environment(Command::new("script"));
-        let line = format!("exec {} init {plan}", env!("CARGO_BIN_EXE_sixbench"));
+        // A test that runs in the background inherits that Ctrl-C is ignored.
+        let line = format!("exec env --default-signal=INT {} init {plan}", env!("CARGO_BIN_EXE_sixbench"));
         command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut script = command.spawn().expect("script, of the package bsdutils");
         let (shown, mut screen) = (Arc::new(Mutex::new(String::new())), script.stdout.take().expect("a pipe"));
@@ -61,7 +62,17 @@ impl Terminal {
     /// Waits until the program has ended. The input stays open until then: `script` would make an end of the terminal's input of its end.
     fn end(mut self) -> (ExitStatus, String) {
         let input = self.script.stdin.take();
-        let status = self.script.wait().expect("ended");
+        let end = Instant::now() + Duration::from_secs(60);
+        let status = loop {
+            match self.script.try_wait().expect("a state") {
+                Some(status) => break status,
+                None if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+                None => {
+                    self.script.kill().expect("killed");
+                    panic!("it does not end: {}", self.shown());
+                }
+            }
+        };
         drop(input);
         (status, self.shown())
     }
