@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::plans::KERNEL;
+use common::plans::{KERNEL, settings};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, output, router, sixbench, start, text};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -243,4 +244,59 @@ fn a_device_is_set_up_anew_for_each_step_of_a_series_that_asks_for_it() {
     };
     assert_eq!(set_up("one", ""), 1);
     assert_eq!(set_up("anew", "fresh-device = true\n"), 3);
+}
+
+/// Searches that end in loss, of several repetitions, and delays with their distributions.
+const LOSSY: &str = concat!(
+    "name = \"again\"\n",
+    settings!("50ms" + "20ms", "1k" to "8M", "50%"),
+    r#"[[test]]
+name = "kernel"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 2
+[[test]]
+name = "delays"
+dut = "linux-ipv4"
+measure = "pdv"
+rate = "1k"
+duration = "100ms"
+frame-sizes = [84]
+repetitions = 2
+"#
+);
+
+/// Returns the files of a directory and of the directories in it, each with its text.
+fn files(directory: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
+    let of = |path: std::path::PathBuf| match path.is_dir() {
+        true => files(&path),
+        false => BTreeMap::from([(path.display().to_string(), without_numbers(&text(&fs::read(&path).expect("a file"))))]),
+    };
+    entries.flat_map(of).collect()
+}
+
+/// A program numbers the parts of all figures that it draws, one after the other, however often it draws them.
+fn without_numbers(text: &str) -> String {
+    let rest = |part: &str| part.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+    text.split("kuva-clip-").map(rest).collect::<Vec<_>>().join("kuva-clip-")
+}
+
+/// What is written at the end of a run is made of its trials as they are, and what is written later of less of each.
+#[test]
+fn a_report_that_is_written_again_is_the_one_that_the_run_wrote() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("again"));
+    let plan = scratch.write("plan.toml", LOSSY);
+    // Every page tells the minute in which it was made: one that ends between both makes them differ.
+    let differing = |of: u32| {
+        let results = scratch.path(&format!("results{of}"));
+        assert_ran(&output(&["run", &plan, "-o", &results]));
+        let before = files(Path::new(&results));
+        assert!(output(&["report", &results]).status.success());
+        let after = files(Path::new(&results));
+        assert!(before.len() > 20 && before.keys().eq(after.keys()), "{:?}\n{:?}", before.keys(), after.keys());
+        before.keys().filter(|name| before[*name] != after[*name]).cloned().collect::<Vec<_>>()
+    };
+    let is_the_same = |of: u32| differing(of).is_empty();
+    assert!((1..3).any(is_the_same) || differing(3) == [""; 0]);
 }
