@@ -2,7 +2,8 @@
 
 pub use crate::agent::fuzzing::read_agent_messages;
 
-use crate::store::{RecordError, line, records};
+use crate::store::line;
+use crate::trial_lines::{RecordError, records};
 use sixbench_method::record::TrialRecord;
 
 /// Reads the text of a `trials.jsonl`; returns the records, and whether the last line is torn.

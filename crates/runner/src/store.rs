@@ -1,10 +1,12 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
+pub use super::trial_lines::RecordError;
+use super::trial_lines::{record, records};
 use super::writer::{WritingProcess, how_to_stop, writer_words};
 use sixbench_io::files::NO_LINK;
 use sixbench_method::plan::{Plan, Point, Selection};
-use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
@@ -77,22 +79,6 @@ pub enum StoreError {
     /// No record is one that the plan asks for.
     #[error("{}", directory.display())]
     Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
-}
-
-/// The reason why a line of `trials.jsonl` is no record.
-#[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
-#[allow(missing_docs)]
-pub enum RecordError {
-    /// It is no record at all.
-    #[error("line {line} is not a trial")]
-    NoTrial { line: usize, source: serde_json::Error },
-    /// It was written by a newer sixbench.
-    #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
-    Newer { line: usize, format: u32 },
-    /// It has a number that no trial has.
-    #[error("line {line} was changed after it was written: {what}")]
-    Outside { line: usize, what: String },
 }
 
 /// Returns these lines below what stands before them.
@@ -448,18 +434,6 @@ pub(crate) fn each_record(directory: &Path, mut take: impl FnMut(u64, TrialRecor
     Ok(false)
 }
 
-/// Returns the record of a line, whose number errors name.
-fn record(line: &[u8], number: usize) -> std::result::Result<TrialRecord, RecordError> {
-    let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
-    if record.format > FORMAT {
-        return Err(RecordError::Newer { line: number, format: record.format });
-    }
-    match record.first_outside() {
-        Some(what) => Err(RecordError::Outside { line: number, what }),
-        None => Ok(record),
-    }
-}
-
 /// Returns the number of octets up to the end of the last whole line.
 fn end_of_lines(octets: &[u8]) -> usize {
     octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1)
@@ -531,23 +505,11 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
-/// only if its end is missing.
-pub(crate) fn records(text: &str, before: usize) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
-    let mut records = Vec::new();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if !line.ends_with('\n') {
-            return Ok((records, true));
-        }
-        records.push(record(line.as_bytes(), before + index + 1)?);
-    }
-    Ok((records, false))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use sixbench_method::plan::Point;
+    use sixbench_method::record::FORMAT;
     use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};

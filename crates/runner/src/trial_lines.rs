@@ -1,0 +1,44 @@
+//! The lines of `trials.jsonl`: each is a record, and only the last one may be torn.
+
+use sixbench_method::record::{FORMAT, TrialRecord};
+
+/// The reason why a line of `trials.jsonl` is no record.
+#[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum RecordError {
+    /// It is no record at all.
+    #[error("line {line} is not a trial")]
+    NoTrial { line: usize, source: serde_json::Error },
+    /// It was written by a newer sixbench.
+    #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
+    Newer { line: usize, format: u32 },
+    /// It has a number that no trial has.
+    #[error("line {line} was changed after it was written: {what}")]
+    Outside { line: usize, what: String },
+}
+
+/// Returns the record of a line, whose number errors name.
+pub(crate) fn record(line: &[u8], number: usize) -> Result<TrialRecord, RecordError> {
+    let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
+    if record.format > FORMAT {
+        return Err(RecordError::Newer { line: number, format: record.format });
+    }
+    match record.first_outside() {
+        Some(what) => Err(RecordError::Outside { line: number, what }),
+        None => Ok(record),
+    }
+}
+
+/// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
+/// only if its end is missing.
+pub(crate) fn records(text: &str, before: usize) -> Result<(Vec<TrialRecord>, bool), RecordError> {
+    let mut records = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if !line.ends_with('\n') {
+            return Ok((records, true));
+        }
+        records.push(record(line.as_bytes(), before + index + 1)?);
+    }
+    Ok((records, false))
+}
