@@ -228,13 +228,13 @@ fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
 }
 
 #[test]
-fn a_connection_that_hangs_ends_the_run_within_half_a_minute_which_is_resumed_when_the_machine_answers() {
+fn a_connection_that_hangs_ends_the_run_which_is_resumed_when_the_machine_answers() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-hang"), Room::build("hang"));
     let before = room.state();
     let results = scratch.path("results");
-    // More than one trial in any case.
+    // Trials are left to be made when the connection is cut, however long that takes.
     let router =
-        REMOTE_TESTS.split("[[test]]\nname = \"siit\"").next().expect("a test").replace("repetitions = 1", "repetitions = 3");
+        REMOTE_TESTS.split("[[test]]\nname = \"siit\"").next().expect("a test").replace("repetitions = 1", "repetitions = 10");
     let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &router), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
     // Nothing is closed and nobody is told: what the machines send each other over the link of ssh is gone.

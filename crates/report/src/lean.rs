@@ -2,6 +2,7 @@
 //! figures show them, the tester's own cores, and what was watched while a search was far from its result. Counts and faults always stay.
 
 use crate::digest::PointDigest;
+use sixbench_method::bottleneck::{NEAR_LIMIT, TRIALS_AT_LIMIT};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{CoreRole, Facts, TrialRecord, Watch, by_point};
@@ -9,11 +10,6 @@ use sixbench_method::replay::by_outcome_point;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeSet;
-
-/// The trials on either side of a limit that say why it is one, as of `bottleneck::explain`.
-const AT_LIMIT: usize = 3;
-/// The same: losing trials above this multiple of the lowest losing load are not looked at.
-const NEAR: f64 = 1.2;
 
 /// Returns whether the trials of a run can do without what no report reads of them: results of several hosts are reported for each host alone, with
 /// other trials in the figures.
@@ -77,11 +73,11 @@ fn read_at_limits(plan: &Plan, test: &Test, trials: &[TrialRecord]) -> BTreeSet<
             };
             let rate = |place: usize| trials[place].result.spec.rate.0 as f64;
             read.extend(of(Verdict::Invalid));
-            read.extend(of(Verdict::Passed).into_iter().rev().take(AT_LIMIT));
+            read.extend(of(Verdict::Passed).into_iter().rev().take(TRIALS_AT_LIMIT));
             let lost = of(Verdict::Lost);
-            let near = lost.first().map_or(0.0, |lowest| NEAR * rate(*lowest));
+            let near = lost.first().map_or(0.0, |lowest| NEAR_LIMIT * rate(*lowest));
             read.extend(
-                lost.into_iter().enumerate().filter(|(n, place)| *n < AT_LIMIT || rate(*place) <= near).map(|(_, p)| p),
+                lost.into_iter().enumerate().filter(|(n, place)| *n < TRIALS_AT_LIMIT || rate(*place) <= near).map(|(_, p)| p),
             );
         }
     }

@@ -19,10 +19,10 @@ use losses::are_of_queries;
 use table::Refusals;
 
 /// The number of trials that are looked at on either side of the limit: a single one may be an accident.
-const TRIALS: usize = 3;
+pub const TRIALS_AT_LIMIT: usize = 3;
 
 /// Losing trials at more than this, as a multiple of the lowest losing load, show an overload and not the limit.
-const NEAR: f64 = 1.2;
+pub const NEAR_LIMIT: f64 = 1.2;
 
 /// Returns the limit of the DUT in `records`, which are of one point, from the losing trials at the lowest loads and the
 /// passing ones at the highest. Returns `None` when nothing was lost, or when nothing was watched. Where the evidence gives
@@ -86,8 +86,8 @@ fn with<'a>(records: &[&'a TrialRecord], goal: LossRatio, verdict: Verdict) -> V
 
 fn lowest_lost<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
     let lost = with(records, goal, Verdict::Lost);
-    let near = lost.first().map_or(0.0, |lowest| NEAR * rate(lowest).0 as f64);
-    lost.into_iter().take(TRIALS).filter(|record| rate(record).0 as f64 <= near).collect()
+    let near = lost.first().map_or(0.0, |lowest| NEAR_LIMIT * rate(lowest).0 as f64);
+    lost.into_iter().take(TRIALS_AT_LIMIT).filter(|record| rate(record).0 as f64 <= near).collect()
 }
 
 /// The passing trial at the highest load, the last of several: where the DUT worked hardest without losing.
@@ -118,7 +118,7 @@ fn with_shares(evidence: String, losing: &WatchedCores, at_most: &WatchedCores) 
 }
 
 fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
-    with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS).collect()
+    with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS_AT_LIMIT).collect()
 }
 
 /// The tester, or phase 1, is the limit when between the highest passing load and the lowest losing one there is a load without a valid trial.
