@@ -24,6 +24,21 @@ pub fn show_rate(rate: FrameRate) -> String {
     }
 }
 
+/// Returns the last figure that [`show_rate`] shows of a rate, frames per second.
+pub fn shown_unit(rate: u64) -> f64 {
+    match rate {
+        1_000_000.. => 1e3,
+        1000.. => 1e2,
+        _ => 1.0,
+    }
+}
+
+/// Returns a rate that is known not to be lower, rounded down: `412.3k`.
+pub fn show_rate_at_least(rate: FrameRate) -> String {
+    let unit = shown_unit(rate.0) as u64;
+    show_rate(FrameRate(rate.0 / unit * unit))
+}
+
 /// Returns seconds as people plan: `4 min`, `5.4 h`.
 pub fn show_seconds(seconds: u64) -> String {
     match seconds {
