@@ -19,8 +19,8 @@ enum Place {
     Here,
     /// At two interfaces of this machine, set up by the user.
     Cabled([String; 2]),
-    /// At two interfaces of this machine, set up over ssh; the host and its own two interfaces.
-    Ssh([String; 2], String, [String; 2]),
+    /// At two interfaces of this machine, set up over ssh; host, left and right interface of each device in a row, as a plan names them.
+    Ssh([String; 2], [Vec<String>; 3]),
 }
 
 /// Asks for a plan and returns its text. `input` has the answers, a line for each; an empty line takes the default. `tell` prints prompts and
@@ -88,11 +88,17 @@ impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
         if place == "cabled" {
             return Ok(Place::Cabled(ports));
         }
-        let host = self.ask("ssh host, as ssh knows it", "", |text| {
-            let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
-            if is_name { Ok(text.to_owned()) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
-        })?;
-        Ok(Place::Ssh(ports, host, self.ask("Its interfaces at the other ends, LEFT,RIGHT", "", pair)?))
+        let mut machines = [vec![], vec![], vec![]];
+        for part in device.devices() {
+            let of = if device.parts.is_empty() { String::new() } else { format!(" of {}", part.name) };
+            let host = self.ask(&format!("ssh host{of}, as ssh knows it"), "", |text| {
+                let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
+                if is_name { Ok(format!("ssh:{text}")) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
+            })?;
+            let [left, right] = self.ask("Its interfaces at the other ends, LEFT,RIGHT", "", pair)?;
+            machines.iter_mut().zip([host, left, right]).for_each(|(all, one)| all.push(format!("\"{one}\"")));
+        }
+        Ok(Place::Ssh(ports, machines))
     }
 }
 
@@ -143,8 +149,10 @@ fn testbed(place: &Place) -> String {
     match place {
         Place::Here => String::new(),
         Place::Cabled(own) => ports(own),
-        Place::Ssh(own, host, [left, right]) => {
-            format!("{}host = \"ssh:{host}\"\ndut-left = \"{left}\"\ndut-right = \"{right}\"\n", ports(own))
+        Place::Ssh(own, machines) => {
+            let value = |all: &Vec<String>| if all.len() == 1 { all[0].clone() } else { format!("[{}]", all.join(", ")) };
+            let [hosts, left, right] = machines.each_ref().map(value);
+            format!("{}host = {hosts}\ndut-left = {left}\ndut-right = {right}\n", ports(own))
         }
     }
 }
@@ -203,6 +211,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_device_of_a_row_over_ssh_has_a_machine_of_its_own() {
+        let (plan, told) = asked("p\njool-464xlat\nssh\neth1,eth2\nce\nens1,ens2\nroot@br\nens3,ens4\n\n\n");
+        let plan = plan.expect("a plan");
+        let machines =
+            "host = [\"ssh:ce\", \"ssh:root@br\"]\ndut-left = [\"ens1\", \"ens3\"]\ndut-right = [\"ens2\", \"ens4\"]\n";
+        assert!(plan.contains(machines), "{plan}");
+        assert!(told.contains("ssh host of jool-clat, as") && told.contains("ssh host of jool-plat, as"), "{told}");
+        let library = Library::load::<&str>(&[]).expect("recipes");
+        let loaded = load(&plan, &library).unwrap_or_else(|mistakes| panic!("{}", crate::render("p", &plan, &mistakes, false)));
+        assert_eq!(loaded.plan.tests[0].dut, "jool-464xlat");
     }
 
     #[test]

@@ -92,6 +92,38 @@ fn the_facts_of_a_device_have_those_of_its_machine_and_of_its_interfaces() {
     }
 }
 
+/// The customer edge of MAP-T without Jool, which this machine may not have: everything but the translation.
+fn ce_without_jool() -> Recipe {
+    let mut recipe = recipe("jool-mapt-ce");
+    recipe.modules.clear();
+    let ignored = "jool_mapt() { :; }\nmodprobe() { :; }\n";
+    recipe.files.iter_mut().for_each(|file| file.content = format!("{ignored}{}", file.content));
+    recipe.ready = None;
+    recipe.version = toml::from_str("run = \"echo without Jool\"").expect("a command");
+    recipe
+}
+
+#[test]
+fn a_ce_that_puts_its_interface_into_a_namespace_tells_its_facts_and_gives_it_back() {
+    let room = Room::build("ce");
+    let before = room.state();
+    let dut = bring_up(&room, "ce", &ce_without_jool()).expect("a device");
+    let seen = room.far.shell().look(&["ip", "-o", "link"]).expect("links");
+    assert!(!seen.contains(FAR[0]) && seen.contains("to_napt"), "{seen}");
+    for interface in FAR {
+        assert!(dut.facts().machine.contains_key(&format!("{interface}: offloads")), "{:?}", dut.facts().machine);
+    }
+    let connections = dut.connections().expect("a stateful device");
+    assert_eq!((connections.empty().expect("emptied"), connections.count().expect("a count")), (Some(0), Some(0)));
+    drop((dut, connections));
+    room.assert_is_as(&before);
+    // The same when the machine has to undo it alone.
+    let dut = bring_up(&room, "ce", &ce_without_jool()).expect("a device");
+    assert!(Room::end_sessions(&room.far) > 0);
+    room.assert_is_as(&before);
+    drop(dut);
+}
+
 #[test]
 fn a_server_and_its_files_are_gone_as_well() {
     let room = Room::build("dns");
@@ -224,6 +256,10 @@ fn what_a_recipe_needs_and_the_machine_lacks_is_told_before_anything_is_done() {
     let mut router = recipe("linux-ipv4");
     router.needs.push(toml::from_str("program = \"sb-none\"\npackage = \"sb-package\"").expect("a need"));
     assert_eq!(check(&router), "cannot run sb-none: not installed (on dut: apt-get install sb-package)");
+    let mut router = recipe("linux-ipv4");
+    router.modules = vec!["sb_none".to_owned(), "jool_none".to_owned()];
+    let without = "the kernel of dut has no module jool_none, which linux-ipv4 needs: install it there (the running kernel)";
+    assert_eq!(check(&router), without);
     let mut router = recipe("linux-ipv4");
     router.system = System::Openbsd;
     assert!(check(&router).contains("linux-ipv4 is a recipe for OpenBSD, but dut runs Linux"), "{}", check(&router));

@@ -5,7 +5,6 @@ use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
 use crate::exec::{Daemon, ExecTarget, Shell, ShellAccess, TestbedError};
-use crate::facts::Machine;
 use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
@@ -14,7 +13,6 @@ use crate::net::namespace::Namespace;
 use crate::net::topology::{Cores, LINKS, hand_over};
 use crate::recipe::{DeviceHost, LabProgram, Recipe, System};
 use sixbench_method::record::DutFacts;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
@@ -106,14 +104,6 @@ impl Dut {
 
     pub(crate) fn facts(&self) -> &DutFacts {
         self.running.facts()
-    }
-
-    /// Returns the facts of a machine that the device has for itself; none of another system than Linux.
-    pub(crate) fn machine_facts(&self) -> BTreeMap<String, String> {
-        let shell = &self.running.context().shell;
-        let is_told = matches!(shell.target(), ExecTarget::Ssh(_)) && self.running.recipe().system == System::Linux;
-        let links = self.running.vars().links.iter().flatten().map(String::as_str).collect::<Vec<_>>();
-        if is_told { Machine::read(shell, &links).facts(&[], &links) } else { BTreeMap::new() }
     }
 
     /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace in which the kernel gives it frames.

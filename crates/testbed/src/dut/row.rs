@@ -3,11 +3,13 @@
 use super::{RemoteMachine, remote};
 use crate::dut::connections::ConnectionTable;
 use crate::dut::device::Dut;
-use crate::dut::template_vars::DutOptions;
+use crate::dut::running::ExecContext;
+use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{Shell, ShellAccess, TestbedError};
+use crate::facts::Machine;
 use crate::monitor::{WatchSource, Watched, WatchedDevice};
 use crate::net::{Cores, LinkSettings, Topology};
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, System};
 use sixbench_method::record::DutFacts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,12 +64,8 @@ impl Devices {
         shell: &Shell,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        Dut::bring_up_in_memory(recipe, run, cores, shell, options).map(|dut| Self::one(recipe, dut))
-    }
-
-    fn one(recipe: &Recipe, dut: Dut) -> Self {
-        let facts = DutFacts { machine: dut.machine_facts(), ..dut.facts().clone() };
-        Self { facts, names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] }
+        let dut = Dut::bring_up_in_memory(recipe, run, cores, shell, options)?;
+        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
 
     /// Brings up what `recipe` stands for on machines of their own, one for each device, from left to right. `run` tells several testbeds of one
@@ -85,14 +83,13 @@ impl Devices {
     ) -> Result<Self, TestbedError> {
         let places = remote::prepare(machines, recipe, (run, options), shell)?;
         let parts = recipe.devices();
+        // Before a recipe moves an interface into a namespace, where it is out of sight.
+        let machine = machine_facts(machines, parts, &places);
         // The rightmost first, as in namespaces. Each place is undone with its device, or with those that are left when one fails.
         let bring_up = |(part, place)| Dut::bring_up_on(part, place, options);
         let mut duts = parts.iter().zip(places).rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
-        if let [_] = &duts[..] {
-            return Ok(Self::one(recipe, duts.remove(0)));
-        }
-        let facts = DutFacts { machine: facts_of_machines(machines, &duts), ..facts(recipe, parts, &duts) };
+        let facts = DutFacts { machine, ..facts(recipe, parts, &duts) };
         let names = parts.iter().map(|part| part.name.clone()).collect();
         Ok(Self { facts, names, own_cores: vec![], duts })
     }
@@ -160,13 +157,17 @@ impl Devices {
     }
 }
 
-/// Returns the facts of all machines of a row, each with the name of its machine before its own.
-fn facts_of_machines(machines: &[RemoteMachine], duts: &[Dut]) -> BTreeMap<String, String> {
-    let of_machine = |(machine, dut): (&RemoteMachine, &Dut)| {
-        let name = machine.name().to_owned();
-        dut.machine_facts().into_iter().map(move |(fact, value)| (format!("{name}: {fact}"), value))
-    };
-    machines.iter().zip(duts).flat_map(of_machine).collect()
+/// Returns the facts of all machines that run Linux, in a row each with the name of its machine before its own.
+fn machine_facts(on: &[RemoteMachine], parts: &[Recipe], places: &[(ExecContext, TemplateVars)]) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let devices = parts.iter().zip(on).zip(places).filter(|((part, _), _)| part.system == System::Linux);
+    for ((_, machine), (context, vars)) in devices {
+        let links: Vec<&str> = vars.links.iter().flatten().map(String::as_str).collect();
+        let before = if on.len() == 1 { String::new() } else { format!("{}: ", machine.name()) };
+        let own = Machine::read(&context.shell, &links).facts(&[], &links);
+        facts.extend(own.into_iter().map(|(fact, value)| (format!("{before}{fact}"), value)));
+    }
+    facts
 }
 
 /// Returns the facts of a single device unchanged; for several devices, merges the facts of all, each under the name of its

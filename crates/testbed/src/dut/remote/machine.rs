@@ -41,6 +41,7 @@ impl RemoteMachine {
         let place = (name, "[testbed] (dut-left, dut-right)");
         self.interfaces.iter().try_for_each(|interface| check::check(&shell, place, recipe.system, interface))?;
         check_programs(recipe, &shell, name)?;
+        check_modules(recipe, &shell, name)?;
         match wanted_cores {
             Some(_) if recipe.system != System::Linux => Err(TestbedError::Other(format!(
                 "`cores` takes cores of Linux machines offline, but {name} runs {}: leave the key out, and set the cores there",
@@ -78,48 +79,52 @@ impl RemoteMachine {
 
 /// A recipe that leaves the device to the user has nothing to set up.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
-    if recipe.host == DeviceHost::Memif {
-        let text = format!("{} runs at links in shared memory, which do not reach {machine}: name another recipe", recipe.name);
-        return Err(TestbedError::Other(text));
-    }
-    if recipe.is_bare_wire() {
-        let text = format!("{} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out", recipe.name);
-        return Err(TestbedError::Other(text));
-    }
-    if !recipe.built.is_empty() {
-        let text =
-            format!("{} runs what the lab of this machine has, which {machine} has not: name another recipe", recipe.name);
-        return Err(TestbedError::Other(text));
-    }
-    if recipe.host != DeviceHost::Manual {
-        return Ok(());
-    }
-    let text =
-        format!("{} is set up by hand: leave `host = \"ssh:{machine}\"` out of [testbed], or name another recipe", recipe.name);
+    let name = &recipe.name;
+    let text = match recipe.host {
+        DeviceHost::Memif => {
+            format!("{name} runs at links in shared memory, which do not reach {machine}: name another recipe")
+        }
+        _ if recipe.is_bare_wire() => {
+            format!("{name} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out")
+        }
+        _ if !recipe.built.is_empty() => {
+            format!("{name} runs what the lab of this machine has, which {machine} has not: name another recipe")
+        }
+        DeviceHost::Manual => {
+            format!("{name} is set up by hand: leave `host = \"ssh:{machine}\"` out of [testbed], or name another recipe")
+        }
+        DeviceHost::Netns | DeviceHost::Lab => return Ok(()),
+    };
     Err(TestbedError::Other(text))
 }
 
 fn check_system(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    let runs = shell.look(&["uname", "-s"])?;
-    let wanted = recipe.system.title();
-    if runs.trim() == wanted {
-        return Ok(());
-    }
-    let text =
-        format!("{} is a recipe for {wanted}, but {machine} runs {}: name another recipe or machine", recipe.name, runs.trim());
-    Err(TestbedError::Other(text))
+    let (runs, wanted, name) = (shell.look(&["uname", "-s"])?, recipe.system.title(), &recipe.name);
+    let runs = runs.trim();
+    let text = || format!("{name} is a recipe for {wanted}, but {machine} runs {runs}: name another recipe or machine");
+    if runs == wanted { Ok(()) } else { Err(TestbedError::Other(text())) }
 }
 
 fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    for need in &recipe.needs {
-        match shell.require(&need.program) {
-            Err(TestbedError::Missing { program, .. }) => {
-                return Err(TestbedError::Missing { program, cure: Some(format!("on {machine}: {}", need.cure())) });
-            }
-            other => other?,
+    recipe.needs.iter().try_for_each(|need| match shell.require(&need.program) {
+        Err(TestbedError::Missing { program, .. }) => {
+            Err(TestbedError::Missing { program, cure: Some(format!("on {machine}: {}", need.cure())) })
         }
-    }
-    Ok(())
+        other => other,
+    })
+}
+
+/// Refuses a machine whose kernel has no Jool, or not the one that the device needs. Linux's own modules are not looked for: they may be part of a
+/// kernel that has no list of them, and Jool's never are.
+fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
+    let mut modules = recipe.modules.iter().chain(&recipe.kernel_modules).filter(|module| module.starts_with("jool"));
+    modules.try_for_each(|module| {
+        let look = format!("test -d /sys/module/{module} || modprobe -n -q {module} || echo no");
+        let (device, source, is_there) = (&recipe.name, &recipe.source, shell.look(&["sh", "-c", &look])?.trim().is_empty());
+        let text =
+            || format!("the kernel of {machine} has no module {module}, which {device} needs: install it there ({source})");
+        if is_there { Ok(()) } else { Err(TestbedError::Other(text())) }
+    })
 }
 
 /// Makes the machine the place of a device: cores, sysctls, addresses and routes, each to be undone. The links may still be without a carrier. `run`
