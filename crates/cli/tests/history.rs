@@ -1,9 +1,12 @@
 //! `sixbench history` as a user meets it: a folder of results directories of simulated devices becomes a page, over time or by a label.
 
+#[path = "../../report/tests/browser/mod.rs"]
+mod browser;
 mod common;
 #[path = "common/results.rs"]
 mod results;
 
+use browser::Chromium;
 use common::{Scratch, output, text};
 use results::{dut, plan, records, test, write};
 use serde_json::Value;
@@ -11,6 +14,7 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{Facts, RunPart};
 use sixbench_method::terms::FrameSize;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Writes a run of the day `day`, with a device of this capacity and this kernel; its commit is its day.
@@ -132,6 +136,33 @@ fn two_runs_that_are_chosen_have_an_interval_that_agrees_with_the_wider_one_of_c
     assert!(page.contains("B is worse, by these repetitions alone"), "{page}");
     let turned = rendered(&scratch, &format!("file://{}#a=1&b=0", scratch.path("history.html")));
     assert!(turned.contains("B is better, by these repetitions alone"), "{turned}");
+}
+
+#[test]
+fn a_page_of_a_history_and_of_a_comparison_can_be_read_by_everybody() {
+    let (scratch, plan) = (Scratch::new("history-looks"), two_sizes());
+    for day in 1..=14 {
+        let (capacity, kernel) = if day < 8 { (100_000, "6.1.0") } else { (90_000, "6.1.2") };
+        run(&scratch, &plan, day, capacity + noise(day), kernel);
+    }
+    let compared = scratch.path("comparison.html");
+    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0));
+    let comparison = output(&["compare", &scratch.path("run01"), &scratch.path("run14"), "--page", &compared]);
+    assert!(fs::exists(&compared).unwrap_or_default(), "{}", text(&comparison.stderr));
+    // What the browser shows is left for people to look at.
+    let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    fs::create_dir_all(&pictures).expect("a directory");
+    let mut browser = Chromium::open(scratch.path("profile"), "about:blank");
+    let pages = [
+        ("history", "sixbench-test-history-looks", format!("{}#a=0&b=13", scratch.path("history.html"))),
+        ("comparison", "B is worse than A", compared),
+    ];
+    for (name, title, page) in pages {
+        browser.go_to(&format!("file://{page}"));
+        browser.wait_for_title(title);
+        let barriers = browser.barriers(&pictures, name);
+        assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));
+    }
 }
 
 #[test]

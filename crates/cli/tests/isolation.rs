@@ -247,7 +247,8 @@ fn neither_ends_nor_varying_addresses_nor_subscribers_nor_an_import_lead_outside
     assert!(text(&import.stderr).contains("a run of this plan would be refused: 240.0.0.2"), "{}", text(&import.stderr));
     let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
     let vary = "dut = \"wild-routes\"\nleft-addresses = { range = \"0-65535\", ipv4-offset = 0 }";
-    let tests = ["dut = \"wild-end\"", vary, "dut = \"wild-lw4o6\"", "dut = \"wild-6rd\"\nsubscribers = 10"];
+    let carry = "dut = \"wild-routes\"\nleft-addresses = { range = \"65536-131072\" }";
+    let tests = ["dut = \"wild-end\"", vary, carry, "dut = \"wild-lw4o6\"", "dut = \"wild-6rd\"\nsubscribers = 10"];
     let written = tests.iter().enumerate().map(|(i, test)| scratch.write(&format!("plan{i}.toml"), &plans::of_test(test)));
     for plan in written.chain([format!("{imported}/plan.toml")]) {
         let output = output(&["run", &plan, "--recipes", &recipes, "-o", &results]);

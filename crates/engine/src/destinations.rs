@@ -1,11 +1,9 @@
 //! Every address that the frames of a profile bear, for the guard of RFC 6815.
 
-use crate::profile::{AddressVariation, Appearance, TrafficProfile};
-use crate::side::{AddressField, POOL_AT_IPV4, POOL_AT_IPV6};
+use crate::profile::{Appearance, TrafficProfile};
+use crate::side::pool_address;
 use sixbench_method::isolation::Addressed;
-use sixbench_method::terms::IpVersion;
 use sixbench_wire::rules::AddressRule;
-use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
 impl Addressed for TrafficProfile {
@@ -13,8 +11,10 @@ impl Addressed for TrafficProfile {
         for (direction, path) in self.loaded_paths() {
             let (source, destination) = self.variations(direction);
             for datagram in [path.sent, path.expected] {
-                each_variant(datagram.ends.source, source, show);
-                each_variant(datagram.ends.destination, destination, show);
+                for (address, variation) in [(datagram.ends.source, source), (datagram.ends.destination, destination)] {
+                    show(address);
+                    variation.addresses(address).for_each(&mut *show);
+                }
                 datagram.tunnel.iter().flat_map(|tunnel| [tunnel.ends.source, tunnel.ends.destination]).for_each(&mut *show);
             }
         }
@@ -35,33 +35,9 @@ impl TrafficProfile {
     fn each_of_pool(&self, show: &mut dyn FnMut(IpAddr)) {
         let Some(gateway) = &self.gateway else { return };
         let source = self.paths(gateway.opens).foreground.expected.ends.source;
-        let at = if source.is_ipv4() { POOL_AT_IPV4 } else { POOL_AT_IPV6 };
         for (first, last) in &gateway.pool.parts {
-            (*first..=*last).for_each(|value| show(with_part(source, at, value)));
+            (*first..=*last).for_each(|value| show(pool_address(source, value)));
         }
-    }
-}
-
-/// The address itself, and what it becomes where 16 bits of it vary.
-fn each_variant(address: IpAddr, variation: AddressVariation, show: &mut dyn FnMut(IpAddr)) {
-    show(address);
-    let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
-    let at = variation.offset(version);
-    let field = AddressField::new(variation, version, part(address, at));
-    let count = match variation {
-        AddressVariation::None => 0,
-        AddressVariation::Part(part) => part.range.count(),
-        AddressVariation::Networks(count) => u32::from(count),
-    };
-    (0..count).for_each(|place| show(with_part(address, at, field.at(place as u16))));
-}
-
-/// The 16 bits of an address that begin at this octet.
-fn part(address: IpAddr, at: usize) -> u16 {
-    let pair = |octets: &[u8]| u16::from_be_bytes([octets[at], octets[at + 1]]);
-    match address {
-        IpAddr::V4(address) => pair(&address.octets()),
-        IpAddr::V6(address) => pair(&address.octets()),
     }
 }
 
@@ -77,7 +53,7 @@ fn each_subscriber(appearance: Appearance, count: u32, show: &mut dyn FnMut(IpAd
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{SubscriberGroup, SubscriberGroups};
+    use crate::profile::{AddressVariation, SubscriberGroup, SubscriberGroups};
     use sixbench_method::isolation::Isolation;
     use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
     use sixbench_method::terms::FrameSize;
@@ -114,6 +90,23 @@ mod tests {
         assert_eq!(refused(varied), "0.18.0.2".parse().ok());
         let networks = TrafficProfile { right_variation: AddressVariation::Networks(256), ..profile() };
         assert_eq!(refused(networks), None);
+    }
+
+    #[test]
+    fn values_that_carry_into_the_16_bits_in_front_are_refused_where_that_leaves_the_range() {
+        let carrying = |own: &str, last, ipv6_offset| {
+            let range = ValueRange { first: 65_000, last, order: ValueOrder::Pseudorandom };
+            let part = AddressPart { range, ipv4_offset: 2, ipv6_offset };
+            let own = own.parse().expect("an address");
+            let profile = TrafficProfile::identity(own, own, FrameSize(84));
+            refused(TrafficProfile { right_variation: AddressVariation::Part(part), ..profile })
+        };
+        // Two times 65,536 addresses are the whole of 198.18.0.0/15.
+        assert_eq!(carrying("198.18.0.2", 131_071, 12), None);
+        assert_eq!(carrying("198.18.0.2", 131_072, 12), "198.20.0.0".parse().ok());
+        assert_eq!(carrying("2001:2:0:8000::2", 131_071, 12), None);
+        assert_eq!(carrying("2001:2:0:8000::2", 65_535, 4), "2001:2:fde8:8000::2".parse().ok());
+        assert_eq!(carrying("2001:2:0:8000::2", 65_535, 2), "2001:fde8:0:8000::2".parse().ok());
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Counter {
 
 impl Counter {
     /// Places 0 to `range.count() - 1`.
-    pub(crate) fn new(range: ValueRange) -> Self {
+    pub(crate) fn new<V: Copy + Ord + Into<u32>>(range: ValueRange<V>) -> Self {
         Self { order: range.order, count: range.count() }
     }
 
@@ -107,11 +107,11 @@ impl Flow {
 
     /// Places of source and destination address of frame `index`, independent of its ports; `None` where both stay.
     #[inline(always)]
-    pub(crate) fn address_places(&self, index: u64) -> Option<(u16, u16)> {
+    pub(crate) fn address_places(&self, index: u64) -> Option<(u32, u32)> {
         let (source, destination) = self.addresses?;
         let random = mix(self.random(index) ^ STEP);
         let (high, low) = ((random >> 32) as u32, random as u32);
-        Some((source.place(index, high) as u16, destination.place(index, low) as u16))
+        Some((source.place(index, high), destination.place(index, low)))
     }
 
     /// Returns the draw that decides on the subscriber of frame `index`, independent of its ports and of the other addresses.
@@ -232,7 +232,7 @@ mod tests {
         let flow = Flow::new(Ports::FIXED, Some((counter, Counter::random(256))), 1, 0);
         assert_eq!(flow.address_places(65_535).map(|places| places.0), Some(65_535));
         assert_eq!(flow.address_places(65_536).map(|places| places.0), Some(0));
-        let networks: std::collections::BTreeSet<u16> = (0..10_000).filter_map(|i| Some(flow.address_places(i)?.1)).collect();
+        let networks: std::collections::BTreeSet<u32> = (0..10_000).filter_map(|i| Some(flow.address_places(i)?.1)).collect();
         assert_eq!(networks.len(), 256);
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, ValueOrder};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use sixbench_wire::rules::{AddressRule, PortRule};
+use sixbench_wire::template::{VARIABLE_AT_IPV4, VARIABLE_AT_IPV6};
 use std::net::IpAddr;
 
 /// Addresses of a datagram.
@@ -90,7 +91,8 @@ pub enum AddressVariation {
     /// Nothing.
     #[default]
     None,
-    /// 16 bits of every address (draft-lencse-bmwg-multiple-ip-addresses), the same value on both sides of the DUT.
+    /// 16 bits of every address (draft-lencse-bmwg-multiple-ip-addresses), the same value on both sides of the DUT. Values above 65,535 are
+    /// added to the 16 bits in front.
     Part(AddressPart),
     /// The network of destinations: so many from the path's own on, pseudorandomly (RFC 2544 section 12). Octet 3 of IPv4 addresses
     /// (appendix C.2.2), octet 8 of IPv6 addresses.
@@ -98,7 +100,7 @@ pub enum AddressVariation {
 }
 
 impl AddressVariation {
-    /// Returns the number of values that the 16 bits take in a stateful test, which has no networks.
+    /// Returns the number of values that an address takes in a stateful test, which has no networks.
     pub(crate) fn count(self) -> u32 {
         match self {
             Self::Part(part) => part.range.count(),
@@ -106,20 +108,20 @@ impl AddressVariation {
         }
     }
 
-    /// Returns the octet of an address of this version at which the 16 bits begin.
-    pub(crate) fn offset(self, version: IpVersion) -> usize {
+    /// Returns the octet of an address of this version at which the 32 bits begin that hold all that varies: the 16 bits of a part with
+    /// those in front of them.
+    pub(crate) fn begins_at(self, version: IpVersion) -> usize {
         match (self, version) {
-            (Self::Part(part), IpVersion::Ipv4) => usize::from(part.ipv4_offset),
-            (Self::Part(part), IpVersion::Ipv6) => usize::from(part.ipv6_offset),
-            (_, IpVersion::Ipv4) => usize::from(AddressPart::IPV4_OFFSET),
+            (_, IpVersion::Ipv4) => VARIABLE_AT_IPV4,
+            (Self::Part(part), IpVersion::Ipv6) => usize::from(part.ipv6_offset).saturating_sub(2),
             (Self::Networks(_), IpVersion::Ipv6) => NETWORK_AT_IPV6,
-            (Self::None, IpVersion::Ipv6) => usize::from(AddressPart::IPV6_OFFSET),
+            (Self::None, IpVersion::Ipv6) => VARIABLE_AT_IPV6,
         }
     }
 }
 
-/// The 16 bits whose lower octet is the eighth of an IPv6 address.
-const NETWORK_AT_IPV6: usize = 6;
+/// The 32 bits whose lowest octet is the eighth of an IPv6 address.
+const NETWORK_AT_IPV6: usize = 4;
 
 /// Subscribers whose addresses, and perhaps ports, follow from their number by the rules that configure the DUT (RFC 7597, RFC 7599,
 /// RFC 7596, RFC 3056).

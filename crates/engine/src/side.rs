@@ -1,36 +1,92 @@
-//! The variable 16 bits of the addresses on either side of the DUT: where they stand, and which values they take.
+//! The variable 32 bits of the addresses on either side of the DUT: where they stand, and which values they take.
 
 use crate::flow::Counter;
 use crate::profile::{AddressVariation, TrafficProfile};
 use sixbench_method::terms::{Direction, IpVersion};
+use sixbench_wire::template::{part_of, with_part};
+use std::net::IpAddr;
 
-/// The addresses of a pool differ in their last 16 bits, which begin here.
-pub(crate) const POOL_AT_IPV4: usize = 2;
-/// The octet at which the last 16 bits of the IPv6 addresses of a pool begin.
-pub(crate) const POOL_AT_IPV6: usize = 14;
+/// The octet at which the last 32 bits of an IPv4 address begin.
+const LAST_AT_IPV4: usize = 0;
+/// The octet at which the last 32 bits of an IPv6 address begin.
+const LAST_AT_IPV6: usize = 12;
+const UPPER_HALF: u32 = 0xffff_0000;
+const LOWER_HALF: u32 = 0xffff;
 
-/// From a place in a range to the 16 bits of an address on one side of the DUT.
+/// From a place in a range to the 32 bits of an address on one side of the DUT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AddressField {
-    first: u16,
-    step: u16,
+    /// The bits that stay.
+    kept: u32,
+    /// The place 0.
+    first: u32,
+    step: u32,
+    /// The bits that may change.
+    mask: u32,
 }
 
 impl AddressField {
-    /// `own` are the 16 bits of the path's own address.
-    pub(crate) fn new(variation: AddressVariation, version: IpVersion, own: u16) -> Self {
-        match variation {
-            AddressVariation::None => Self { first: own, step: 0 },
-            AddressVariation::Part(part) => Self { first: part.range.first, step: 1 },
-            AddressVariation::Networks(_) if version == IpVersion::Ipv4 => Self { first: own, step: 1 << 8 },
-            AddressVariation::Networks(_) => Self { first: own, step: 1 },
+    /// `own` are the 32 bits of the path's own address.
+    pub(crate) fn new(variation: AddressVariation, version: IpVersion, own: u32) -> Self {
+        let lower = |step| Self { kept: own & UPPER_HALF, first: own & LOWER_HALF, step, mask: LOWER_HALF };
+        match (variation, version) {
+            (AddressVariation::None, _) => Self { kept: own, first: 0, step: 0, mask: 0 },
+            (AddressVariation::Part(part), IpVersion::Ipv4) => Self::of_part(part.range.first, part.ipv4_offset, own),
+            (AddressVariation::Part(part), IpVersion::Ipv6) => Self::of_part(part.range.first, part.ipv6_offset, own),
+            (AddressVariation::Networks(_), IpVersion::Ipv4) => lower(1 << 8),
+            (AddressVariation::Networks(_), IpVersion::Ipv6) => lower(1),
         }
     }
 
-    #[inline]
-    pub(crate) fn at(self, place: u16) -> u16 {
-        self.first.wrapping_add(place.wrapping_mul(self.step))
+    /// The 16 bits from the octet `offset` on are the lower half of the 32 bits, and there is nothing in front of octet 0.
+    fn of_part(first: u32, offset: u8, own: u32) -> Self {
+        match offset {
+            0 => Self { kept: own & LOWER_HALF, first: first << 16, step: 1 << 16, mask: UPPER_HALF },
+            _ => Self { kept: 0, first: (own & UPPER_HALF).wrapping_add(first), step: 1, mask: u32::MAX },
+        }
     }
+
+    /// The addresses of a pool differ in their last 16 bits, which are the places.
+    fn of_pool(own: u32) -> Self {
+        Self { kept: own & UPPER_HALF, first: 0, step: 1, mask: LOWER_HALF }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(self, place: u32) -> u32 {
+        self.kept | self.first.wrapping_add(place.wrapping_mul(self.step)) & self.mask
+    }
+}
+
+impl AddressVariation {
+    /// Returns every address that `own` becomes, in the order of the values; none where nothing varies.
+    pub fn addresses(self, own: IpAddr) -> impl Iterator<Item = IpAddr> {
+        let version = version(own);
+        let at = self.begins_at(version);
+        let field = AddressField::new(self, version, part_of(own, at));
+        let count = match self {
+            Self::None => 0,
+            Self::Part(part) => part.range.count(),
+            Self::Networks(count) => u32::from(count),
+        };
+        (0..count).map(move |place| with_part(own, at, field.at(place)))
+    }
+}
+
+/// Returns an address of a pool, which has these last 16 bits.
+pub(crate) fn pool_address(own: IpAddr, last: u16) -> IpAddr {
+    let at = last_at(version(own));
+    with_part(own, at, AddressField::of_pool(part_of(own, at)).at(u32::from(last)))
+}
+
+fn last_at(version: IpVersion) -> usize {
+    match version {
+        IpVersion::Ipv4 => LAST_AT_IPV4,
+        IpVersion::Ipv6 => LAST_AT_IPV6,
+    }
+}
+
+pub(crate) fn version(address: IpAddr) -> IpVersion {
+    if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
 /// The side from which a frame is seen, and the side that sent it.
@@ -57,7 +113,7 @@ fn counter(variation: AddressVariation) -> Option<Counter> {
     }
 }
 
-/// The variable 16 bits of the addresses of one side.
+/// The variable 32 bits of the addresses of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct VaryingAddresses {
     /// The octet at which they begin.
@@ -68,8 +124,8 @@ pub(crate) struct VaryingAddresses {
 }
 
 impl VaryingAddresses {
-    pub(crate) fn address_field(self, version: IpVersion, own: u16) -> AddressField {
-        if self.is_pool { AddressField { first: 0, step: 1 } } else { AddressField::new(self.variation, version, own) }
+    pub(crate) fn address_field(self, version: IpVersion, own: u32) -> AddressField {
+        if self.is_pool { AddressField::of_pool(own) } else { AddressField::new(self.variation, version, own) }
     }
 }
 
@@ -79,9 +135,8 @@ pub(crate) fn sides(
     version: IpVersion,
     view: Option<Viewpoint>,
 ) -> (VaryingAddresses, VaryingAddresses) {
-    let own = |variation: AddressVariation| VaryingAddresses { at: variation.offset(version), variation, is_pool: false };
-    let pool_at = if version == IpVersion::Ipv4 { POOL_AT_IPV4 } else { POOL_AT_IPV6 };
-    let pool = |variation| VaryingAddresses { at: pool_at, variation, is_pool: true };
+    let own = |variation: AddressVariation| VaryingAddresses { at: variation.begins_at(version), variation, is_pool: false };
+    let pool = |variation| VaryingAddresses { at: last_at(version), variation, is_pool: true };
     match view {
         Some(Viewpoint { at_initiator: false, of_initiator: true }) => (pool(source), own(destination)),
         Some(Viewpoint { at_initiator: false, of_initiator: false }) => (own(source), pool(destination)),

@@ -1,13 +1,13 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
 use crate::flow::{DrawnPorts, Flow};
-use crate::profile::{AddressPair, AddressVariation, Encapsulation, Path, TrafficProfile};
-use crate::side::{AddressField, Viewpoint, counters, sides};
+use crate::profile::{AddressVariation, Encapsulation, Path, TrafficProfile};
+use crate::side::{AddressField, Viewpoint, counters, sides, version};
 use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::subscriber::SubscriberPopulation;
 use crate::window::RequestLog;
 use sixbench_method::plan::Payload;
-use sixbench_method::terms::{Direction, IpVersion, Share};
+use sixbench_method::terms::{Direction, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
     DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
@@ -127,7 +127,7 @@ impl<'a> StreamSource<'a> {
 impl FrameKind {
     fn new(datagram: &Encapsulation, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
         let Common { profile, direction, trial, macs, .. } = *common;
-        let (id, version) = (StreamId::new(direction, is_background, trial), version(&datagram.ends));
+        let (id, version) = (StreamId::new(direction, is_background, trial), version(datagram.ends.source));
         let conversation = if is_background { None } else { common.conversation() };
         let population = if is_background { None } else { common.population() };
         let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
@@ -195,7 +195,7 @@ impl FrameKind {
         // The place of the Initiator's address is the subscriber's number; behind the DUT it is one of the pool.
         let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
         let at_home = self.population.as_ref().filter(|_| view.at_initiator);
-        let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(u32::from(number))?)));
+        let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(number)?)));
         let addresses = (self.address_fields.0.at(fields.places.0), self.address_fields.1.at(fields.places.1));
         let (source_port, destination_port) = fields.ports;
         Variable { source_port, destination_port, sequence, time, addresses: Some(addresses), subscriber }
@@ -258,7 +258,7 @@ impl FlowPattern {
         self.flow.drawn_ports().filter(|_| is_simple)
     }
 
-    /// Returns whether 16 bits of an address differ from frame to frame.
+    /// Returns whether 32 bits of an address differ from frame to frame.
     pub(crate) fn varies_addresses(&self) -> bool {
         self.flow.varies_addresses()
     }
@@ -267,10 +267,6 @@ impl FlowPattern {
     pub(crate) fn subscriber_end(&self) -> Option<DatagramEnd> {
         self.population.as_ref().map(SubscriberPopulation::end)
     }
-}
-
-fn version(ends: &AddressPair) -> IpVersion {
-    if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
 /// The way in which frames take turns among flows.

@@ -15,7 +15,7 @@ use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialResul
 
 const CONNECTIONS: u64 = 600;
 
-fn range(first: u16, last: u16) -> ValueRange {
+fn range<V>(first: V, last: V) -> ValueRange<V> {
     ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 

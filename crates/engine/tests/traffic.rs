@@ -33,7 +33,7 @@ fn sent(profile: TrafficProfile) -> Vec<Vec<u8>> {
     frames.lock().expect("no panic").clone()
 }
 
-fn part(first: u16, last: u16, order: ValueOrder) -> AddressVariation {
+fn part(first: u32, last: u32, order: ValueOrder) -> AddressVariation {
     AddressVariation::Part(AddressPart { range: ValueRange { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
 }
 
@@ -61,6 +61,40 @@ fn addresses_count_up_and_down_within_their_range() {
     let frames = sent(TrafficProfile { left_variation: left, right_variation: right, ..ipv4() });
     let pairs: Vec<_> = frames[..5].iter().map(|f| (word(f, 28), word(f, 32))).collect();
     assert_eq!(pairs, [(2, 12), (3, 11), (4, 10), (5, 12), (2, 11)]);
+}
+
+/// The 32 bits of the destination that hold the varying ones, 10 octets from its beginning, of an IPv6 frame.
+fn varying_destination(frame: &[u8]) -> u32 {
+    u32::from_be_bytes([frame[48], frame[49], frame[50], frame[51]])
+}
+
+#[test]
+fn each_of_131072_destinations_is_sent_to_and_the_one_that_ends_at_the_other_responder_is_found() {
+    const DESTINATIONS: u64 = 131_072;
+    // 50 addresses into those of the second responder.
+    const LED_ASTRAY: u32 = 65_536 + 50;
+    let seen = Arc::new(Mutex::new(vec![0u32; DESTINATIONS as usize]));
+    let kept = seen.clone();
+    let device = each(move |_, mut frame| {
+        let destination = varying_destination(&frame);
+        kept.lock().expect("no panic")[destination as usize] += 1;
+        if destination == LED_ASTRAY {
+            frame[49] = 0;
+        }
+        vec![frame]
+    });
+    let profile = TrafficProfile {
+        right_variation: part(0, 131_071, ValueOrder::Increasing),
+        directions: Directions::Forward,
+        ..ipv6_with_background(Share::ALL)
+    };
+    let spec = TrialSpec::constant(FrameRate(DESTINATIONS / 4), 4_000_000_000);
+    let result = trial_of(profile, device, spec);
+    let forward = &result.directions[0];
+    assert_eq!((forward.offered, forward.received, forward.mistranslated), (DESTINATIONS, DESTINATIONS - 1, 1), "{result:?}");
+    assert!(seen.lock().expect("no panic").iter().all(|times| *times == 1));
+    let expected = "destination address: expected 2001:2:0:8000:0:1:32:2, got 2001:2:0:8000::32:2";
+    assert!(forward.examples[0].ends_with(expected), "{:?}", forward.examples);
 }
 
 #[test]

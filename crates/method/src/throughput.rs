@@ -1,15 +1,17 @@
 //! One throughput for each device, frame size, directions and traffic. The measurements that are made at the throughput share the searches
-//! for it: a search of its own for each would take most of the time of a run, and every one would find another rate.
+//! for it: a search of its own for each would take most of the time of a run, and every one would find another rate. DNS queries have their
+//! searches for themselves.
 
 use crate::measures::{LoadSource, Outcome, SearchRef};
-use crate::plan::{Measure, Plan, Point, Test};
+use crate::plan::{DnsTest, Measure, Plan, Point, Test};
 use crate::stats::{self, Censored, CensoredValue};
 use crate::terms::FrameRate;
 
 /// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
+    // What was made at a known load has not found it.
     let found: Vec<(SearchRef, CensoredValue)> = points(plan, point)
-        .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source))
+        .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source && outcome.load.is_none()))
         .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.value()?)))
         .collect();
     let rates: Censored = found.iter().map(|(_, rate)| *rate).collect();
@@ -57,11 +59,14 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
 pub(crate) fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
     let of = plan.test(&point.test);
     let is_source = move |test: &&Test| {
-        let is_alike = |of: &Test| of.shares_throughput_with(test) && of.first_goal(plan) == test.first_goal(plan);
+        let queries = |test: &Test| test.measure.dns().map(DnsTest::searched);
+        let is_alike = |of: &Test| {
+            of.shares_throughput_with(test) && of.first_goal(plan) == test.first_goal(plan) && queries(of) == queries(test)
+        };
         of.is_some_and(is_alike) && test.frame_sizes.contains(&point.frame_size)
     };
     let measured = |which: fn(&Measure) -> bool| plan.tests.iter().filter(move |test| which(&test.measure));
-    let tests = measured(Measure::is_throughput).chain(measured(Measure::is_at_throughput));
+    let tests = measured(Measure::finds_the_load).chain(measured(Measure::is_at_throughput));
     tests.filter(is_source).map(|test| Point { test: test.name.clone(), frame_size: point.frame_size })
 }
 

@@ -3,6 +3,7 @@
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 use std::fmt::Display;
+use std::str::FromStr;
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub fn show_ns(ns: u64) -> String {
@@ -21,6 +22,21 @@ pub fn show_rate(rate: FrameRate) -> String {
         r if r >= 1000 => format!("{:.1}k", r as f64 / 1e3),
         r => r.to_string(),
     }
+}
+
+/// Returns the last figure that [`show_rate`] shows of a rate, frames per second.
+pub fn shown_unit(rate: u64) -> f64 {
+    match rate {
+        1_000_000.. => 1e3,
+        1000.. => 1e2,
+        _ => 1.0,
+    }
+}
+
+/// Returns a rate that is known not to be lower, rounded down: `412.3k`.
+pub fn show_rate_at_least(rate: FrameRate) -> String {
+    let unit = shown_unit(rate.0) as u64;
+    show_rate(FrameRate(rate.0 / unit * unit))
 }
 
 /// Returns seconds as people plan: `4 min`, `5.4 h`.
@@ -213,13 +229,20 @@ pub fn frames(text: &str) -> Result<u64, String> {
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
 }
 
-/// Reads a range of 16-bit values, such as ports or parts of addresses: `1024-65535`, or one value.
+/// Reads a range of 16-bit values, such as ports: `1024-65535`, or one value.
 pub fn range(text: &str) -> Result<(u16, u16), String> {
-    let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
+    range_up_to(text, u16::MAX, "a range of 16-bit values such as 1024-65535")
+}
+
+/// Reads a range of values of which none is above `most`, or one value; `what` says in the error what was expected.
+///
+/// # Errors
+/// No such range.
+pub fn range_up_to<V: FromStr + Ord>(text: &str, most: V, what: &str) -> Result<(V, V), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number = |text: &str| text.trim().parse::<u16>().map_err(|_| wrong());
-    let (first, last) = (number(first)?, number(last)?);
-    if first > last { Err(format!("the range `{text}` ends before it begins")) } else { Ok((first, last)) }
+    let number = |text: &str| text.trim().parse().ok().filter(|value: &V| *value <= most);
+    let both = number(first).zip(number(last)).ok_or_else(|| format!("expected {what}, not `{text}`"))?;
+    if both.0 > both.1 { Err(format!("the range `{text}` ends before it begins")) } else { Ok(both) }
 }
 
 /// Reads one of a few words; `what` says in the error what they are.

@@ -142,6 +142,31 @@ fn the_estimate_counts_a_shared_search_once() {
     assert!(!fixed.is_at_throughput());
 }
 
+fn queries(with_aaaa: u8, at_found_rate: bool) -> Measure {
+    Measure::Dns(DnsTest { with_aaaa, at_found_rate, ..DnsTest::required(DnsRole::Through) })
+}
+
+#[test]
+fn queries_at_the_found_rate_are_one_trial_in_each_repetition_at_the_median_of_the_searches_with_the_same_queries() {
+    // Neither the throughput of frames nor the rate of other queries is theirs.
+    let mut plan = plan_of(vec![Measure::Throughput, queries(0, false), queries(100, false), queries(100, true)]);
+    plan.tests[1].maximum = Some(FrameRate(500_000));
+    let (records, outcomes) = live(&plan, &mut dut());
+    let found: Vec<f64> = of(&outcomes, "2").iter().map(|outcome| outcome.throughput().unwrap().0 as f64).collect();
+    let rate = median(&found).unwrap() as u64;
+    assert_eq!(loads(&records, "3"), [rate; 3]);
+    for outcome in of(&outcomes, "3") {
+        let load = outcome.load.as_ref().expect("a source");
+        assert_eq!((load.throughput.0, load.searches.clone()), (rate, searches(&[("2", 1), ("2", 2), ("2", 3)])));
+        let passed = outcome.throughput();
+        assert!(outcome.trials == 1 && passed.is_none_or(|passed| passed.0 == rate), "{outcome:?}");
+    }
+    assert!(records.iter().filter(|record| record.point.test == "3").all(|r| r.result.spec.kind == TrialKind::Queries));
+    assert_eq!(replay(&plan, &records).finished, outcomes);
+    let searched = estimate(&plan_of(vec![queries(100, false)])).trials;
+    assert_eq!(estimate(&plan_of(vec![queries(100, false), queries(100, true)])).trials, searched + 3);
+}
+
 #[test]
 fn an_overload_is_still_a_drop_of_the_rate() {
     let plan = plan_of(vec![Measure::Throughput, recovery()]);

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn every_key_is_taken() {
         let lines = "measure = \"dns64\"\ndomain = \"example.test\"\nnames = \"10.0.0.0/14\"\ntimeout = \"250ms\"\ncached = \"20%\"\n\
-                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nauthority = \"nsd-authority\"";
+                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nauthority = \"nsd-authority\"\nrate = \"throughput\"";
         let expected = DnsTest {
             role: DnsRole::Dns64,
             domain: "example.test".to_owned(),
@@ -117,6 +117,7 @@ mod tests {
             ports: 64,
             authority: Some("nsd-authority".to_owned()),
             authority_on: None,
+            at_found_rate: true,
         };
         assert_eq!(dns(&tests(&[lines])[0]), &expected);
     }

@@ -2,6 +2,7 @@
 //! numbers must lie in the same ranges, since memory, time and arithmetic rely on them.
 
 use super::diagnostic::Diagnostic;
+use sixbench_method::plan::AddressPart;
 use sixbench_method::terms::FrameSize;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -46,6 +47,8 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("foreground.of", 1.0, 10_000.0),
     ("left-networks", 1.0, 256.0),
     ("right-networks", 1.0, 256.0),
+    ("left-addresses.range.last", 0.0, AddressPart::LAST_VALUE as f64),
+    ("right-addresses.range.last", 0.0, AddressPart::LAST_VALUE as f64),
     ("ipv4-offset", 0.0, 2.0),
     ("ipv6-offset", 0.0, 14.0),
     ("flows.count", 1.0, 1e9),
@@ -189,6 +192,14 @@ mod tests {
         let changed: Vec<String> = text.lines().map(set).collect();
         assert!(!is_open, "no {key} in {text}");
         changed.join("\n")
+    }
+
+    #[test]
+    fn so_many_addresses_that_the_guard_could_not_look_at_each_are_refused() {
+        let text = resolved_of("right-addresses = { range = \"0-1048575\" }\n");
+        assert!(resolved::plan_of(&text).is_ok());
+        let mistake = resolved::plan_of(&text.replacen("last = 1048575", "last = 1048576", 1)).expect_err("too many");
+        assert_eq!(mistake.title, "`last` must be between 0 and 1048575, not 1048576");
     }
 
     #[test]

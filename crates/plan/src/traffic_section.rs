@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
-use sixbench_method::units::range;
+use sixbench_method::units::{range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(super) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
@@ -45,14 +45,23 @@ fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
     ports
 }
 
+fn address_range(text: &str) -> Result<(u32, u32), String> {
+    let most = AddressPart::LAST_VALUE;
+    range_up_to(text, most, &format!("a range of values up to {most} such as 0-65535"))
+}
+
 fn read_addresses(section: Section<'_>) -> AddressPart {
-    let (first, last) = section.required("range", range).unwrap_or((0, 0));
+    let (first, last) = section.required("range", address_range).unwrap_or((0, 0));
     let order = section.text("order", order).unwrap_or(ValueOrder::Pseudorandom);
     let part = AddressPart {
         range: ValueRange { first, last, order },
         ipv4_offset: section.number("ipv4-offset", |text| offset(text, 2)).unwrap_or(AddressPart::IPV4_OFFSET),
         ipv6_offset: section.number("ipv6-offset", |text| offset(text, 14)).unwrap_or(AddressPart::IPV6_OFFSET),
     };
+    if last > u32::from(u16::MAX) && (part.ipv4_offset == 0 || part.ipv6_offset == 0) {
+        let title = "values above 65535 are added to the 16 bits in front, and there are none in front of octet 0";
+        section.mistake_with_help("range", title, "choose an offset of at least 2, or values up to 65535");
+    }
     section.finish();
     part
 }
@@ -77,4 +86,32 @@ fn offset(text: &str, most: u8) -> Result<u8, String> {
 fn networks(text: &str) -> Result<u16, String> {
     let networks = text.parse().ok().filter(|networks| (1..=256).contains(networks));
     networks.ok_or_else(|| format!("expected 1 to 256 networks, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{fixture_tests, parse};
+    use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
+    use sixbench_method::terms::Direction;
+
+    #[test]
+    fn a_range_of_addresses_may_have_more_values_than_16_bits() {
+        let source = fixture_tests::plan(|_| "relay", &["right-addresses = { range = \"0-131071\" }"]);
+        let traffic = parse(&source, &["relay"]).expect("a plan").plan.tests[0].traffic;
+        let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
+        assert_eq!(traffic.right_addresses, Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 }));
+        assert_eq!(traffic.destinations_of(Direction::Forward), 131_072);
+    }
+
+    #[test]
+    fn mistakes_of_addresses_are_told_each_at_its_line() {
+        let tests = [
+            "left-addresses = { range = \"0-1048576\" }",
+            "left-addresses = { range = \"0-65536\", ipv4-offset = 0 }",
+            "right-addresses = { range = \"0-65536\", ipv6-offset = 0 }",
+            "right-addresses = { range = \"9-2\" }",
+            "right-addresses = { range = \"0-9\" }\nright-networks = 2",
+        ];
+        insta::assert_snapshot!(fixture_tests::mistakes(&fixture_tests::plan(|_| "relay", &tests), &["relay"]));
+    }
 }

@@ -121,6 +121,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("dns64", "with-aaaa", Quantity),
     ("dns64", "cached-names", Quantity),
     ("dns64", "source-ports", Number),
+    ("dns64", "rate", Text),
 ];
 
 /// A plan in which `line` stands at its place, and in which nothing else gives its key.

@@ -11,6 +11,19 @@ struct SentenceKind<'s> {
 
 /// Returns a table of the sentences of which there are several of a kind, a row for each kind, and those that stand alone.
 pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String>) {
+    let kinds = kinds(sentences);
+    let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
+    let table = Table::new(title, ["What was told", "Of (…)", "#Times"]).with_rows(repeated.iter().map(row));
+    (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
+}
+
+/// Returns a sentence for each kind: what differs is listed where it is one word, and else the first of the kind stands for them, with their number.
+pub(crate) fn in_brief(sentences: &[String]) -> Vec<String> {
+    kinds(sentences).iter().map(SentenceKind::in_brief).collect()
+}
+
+/// Returns the sentences by kind, in the order in which the first of each comes.
+fn kinds(sentences: &[String]) -> Vec<SentenceKind<'_>> {
     let mut kinds: Vec<SentenceKind> = Vec::new();
     for sentence in sentences {
         let words: Vec<&str> = sentence.split(' ').collect();
@@ -19,9 +32,30 @@ pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String
             None => kinds.push(SentenceKind { first: words, others: Vec::new() }),
         }
     }
-    let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
-    let table = Table::new(title, ["What was told", "Of (…)", "#Times"]).with_rows(repeated.iter().map(row));
-    (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
+    kinds
+}
+
+impl SentenceKind<'_> {
+    /// Returns whether all have the same word in this place.
+    fn is_common(&self, place: usize) -> bool {
+        self.others.iter().all(|other| other[place] == self.first[place])
+    }
+
+    fn in_brief(&self) -> String {
+        let differing: Vec<usize> = (0..self.first.len()).filter(|place| !self.is_common(*place)).collect();
+        match (&differing[..], self.others.len()) {
+            (_, 0) => self.first.join(" "),
+            ([place], _) => {
+                let mut words = self.first.clone();
+                let mut each: Vec<&str> = std::iter::once(&self.first).chain(&self.others).map(|other| other[*place]).collect();
+                each.dedup();
+                let listed = each.join(", ");
+                words[*place] = &listed;
+                words.join(" ")
+            }
+            (_, n) => format!("{} (and {n} more of this kind)", self.first.join(" ")),
+        }
+    }
 }
 
 /// True if most words stand in the same places.
@@ -31,11 +65,10 @@ fn is_alike(a: &[&str], b: &[&str]) -> bool {
 }
 
 fn row(kind: &SentenceKind) -> Vec<String> {
-    let is_common = |i: usize| kind.others.iter().all(|other| other[i] == kind.first[i]);
-    let mut common: Vec<&str> = (0..kind.first.len()).map(|i| if is_common(i) { kind.first[i] } else { "…" }).collect();
+    let mut common: Vec<&str> = (0..kind.first.len()).map(|i| if kind.is_common(i) { kind.first[i] } else { "…" }).collect();
     common.dedup_by(|a, b| a == b && *a == "…");
     let differing =
-        |words: &Vec<&str>| (0..words.len()).filter(|&i| !is_common(i)).map(|i| words[i]).collect::<Vec<_>>().join(" ");
+        |words: &Vec<&str>| (0..words.len()).filter(|&i| !kind.is_common(i)).map(|i| words[i]).collect::<Vec<_>>().join(" ");
     let all = std::iter::once(&kind.first).chain(&kind.others);
     let times = kind.others.len() + 1;
     let each: Vec<String> = by_key(all.map(|words| (differing(words), ()))).into_iter().map(|(words, _)| words).collect();
@@ -53,6 +86,17 @@ mod tests {
         let (table, alone) = told_once("", &sentences);
         assert_eq!(table.rows, [["other work used the processors of … during trials", "tayga, jool", "3"]]);
         assert_eq!(alone, ["the machine is virtual"]);
+    }
+
+    #[test]
+    fn in_brief_a_kind_is_one_sentence() {
+        let of = |dut: &str| format!("other work used the processors of {dut} during trials");
+        let busy = |dut: &str, core: u32| format!("before {dut} was set up: core {core} is busy with other work");
+        let told = in_brief(&[of("tayga"), busy("tayga", 1), of("jool"), of("jool"), busy("jool", 2)]);
+        assert_eq!(
+            told,
+            [of("tayga, jool"), "before tayga was set up: core 1 is busy with other work (and 1 more of this kind)".to_owned()]
+        );
     }
 
     #[test]

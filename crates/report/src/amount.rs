@@ -1,9 +1,10 @@
 //! Values of measurements as people read them, with their unit.
 
+use crate::bound::Bound;
 use sixbench_method::comparison::Subject;
 use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
-use sixbench_method::units::show_rate;
+use sixbench_method::units::{show_rate, shown_unit};
 
 /// Returns a value with its unit, to about four figures.
 pub(crate) fn show(subject: &Subject, value: f64) -> String {
@@ -20,6 +21,16 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
             Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => format!("{value:.0} {}", subject.unit()),
         },
     }
+}
+
+/// Returns the same of a value that may only be known not to be lower: `at least 295.9k frames/s`.
+pub(crate) fn show_bound(subject: &Subject, value: f64, is_at_least: bool) -> String {
+    let bound = Bound::of(is_at_least);
+    let shown = match subject {
+        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => bound.rounded(value, shown_unit(value as u64)),
+        Subject::Value(..) => value,
+    };
+    format!("{}{}", bound.words().unwrap_or_default(), show(subject, shown))
 }
 
 /// Returns a value with its unit, to its last figure, so that it can be told from a bound beside it.

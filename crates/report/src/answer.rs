@@ -1,5 +1,6 @@
 //! The first screen of the page: every result beside those it may be compared with, on one scale, each repetition a dot.
 
+use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, common_goal};
 use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share, subject, supported, unit};
 use crate::plot::answer_bar::{RepetitionDot, bar};
@@ -116,7 +117,7 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
 /// `45.1 k with at most 0.01 % loss`
 fn of_goal(found: &GoalDigest) -> Option<String> {
     let summary = found.summary.as_ref()?;
-    let number = supported(summary.median, summary.max - summary.min);
+    let number = supported(summary.median, summary.max - summary.min, found.limits.bound());
     Some(format!("{}{number} {}", found.limits.sign(), loss_goal(found.goal)))
 }
 
@@ -125,8 +126,9 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
     let Some(result) = point.result(digest) else { return point.nothing().to_owned() };
     let Some(summary) = summary else { return result.shown };
     let scale = point.test.measure.info().headline.map_or(1.0, printed_scale);
-    let sign = if point.is_result_open() { "≥\u{a0}" } else { "" };
-    format!("{sign}{}", supported(result.value * scale, (summary.max - summary.min) * scale))
+    let bound = Bound::of(point.is_result_open());
+    let number = supported(result.value * scale, (summary.max - summary.min) * scale, bound);
+    format!("{}{number}", bound.sign().unwrap_or_default())
 }
 
 /// The number of each repetition, and whether it was the device that ended it. A search in which not even the lowest load passed has found zero.

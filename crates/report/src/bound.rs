@@ -30,6 +30,24 @@ impl Bound {
         }
     }
 
+    /// Returns the bound of a number that may be higher in truth, or is exact.
+    pub(crate) fn of(is_open: bool) -> Self {
+        if is_open { Self::AtLeast } else { Self::Exact }
+    }
+
+    /// Returns the number in multiples of `unit`. What is a bound stays one: "at least 296 k" is false of 295,923.
+    pub(crate) fn rounded(self, value: f64, unit: f64) -> f64 {
+        let units = value / unit;
+        // Where it is a multiple but for what binary fractions leave out, it stays the same.
+        let is_multiple = (units - units.round()).abs() < 1e-9 * units.abs();
+        let whole = match self {
+            Self::AtLeast if !is_multiple => units.floor(),
+            Self::AtMost if !is_multiple => units.ceil(),
+            _ => units.round(),
+        };
+        whole * unit
+    }
+
     /// Returns the words before the number in a sentence; `None` where it says nothing.
     pub(crate) fn words(self) -> Option<&'static str> {
         match self {
@@ -54,6 +72,15 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_that_is_rounded_claims_no_more_than_before() {
+        let rounded = |bound: Bound| [295_923.0, 296_000.0, 295_100.0].map(|value| bound.rounded(value, 1e3) / 1e3);
+        assert_eq!(rounded(Bound::Exact), [296.0, 296.0, 295.0]);
+        assert_eq!(rounded(Bound::AtLeast), [295.0, 296.0, 295.0]);
+        assert_eq!(rounded(Bound::AtMost), [296.0, 296.0, 296.0]);
+        assert!((Bound::AtLeast.rounded(0.3, 0.1) - 0.3).abs() < 1e-12);
+    }
 
     #[test]
     fn a_ratio_is_bound_by_what_may_be_higher() {

@@ -7,7 +7,7 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{Connections, DirectionResult, TrialResult, TrialSpec, Verdict};
-use sixbench_method::units::{show_ns, show_rate, show_seconds};
+use sixbench_method::units::{show_ns, show_rate, show_rate_at_least, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
 /// and what was lost?
@@ -146,7 +146,8 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
         Limit::Maximum => " or more: the plan's maximum",
     };
     match bracket.lower {
-        Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
+        Some(rate) if bracket.limit == Limit::Dut => format!("{} {unit}{goal}", show_rate(rate)),
+        Some(rate) => format!("{} {unit}{goal}{limit}", show_rate_at_least(rate)),
         None if bracket.value().is_none() => format!("no result{goal}: no trial gave information about the device"),
         None => format!("nothing passed{goal}"),
     }
@@ -211,7 +212,7 @@ impl Narrowing {
         let loads = match (self.passed, self.lost) {
             // A measurement that does not search may pass at higher loads than it lost at.
             (Some(passed), Some(lost)) if passed < lost => format!(", between {} and {}", show_rate(passed), show_rate(lost)),
-            (Some(passed), None) => format!(", {} or more", show_rate(passed)),
+            (Some(passed), None) => format!(", {} or more", show_rate_at_least(passed)),
             (None, Some(lost)) => format!(", below {}", show_rate(lost)),
             _ => String::new(),
         };

@@ -1,5 +1,6 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
+use crate::bound::Bound;
 use sixbench_method::measures::{Quantity, Searched, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
@@ -11,6 +12,21 @@ pub(crate) fn short(value: f64) -> String {
     format!("{}{prefix}", three_digits(scaled))
 }
 
+/// [`short`] of a number that may be a bound, which rounding leaves one.
+pub(crate) fn short_bound(value: f64, bound: Bound) -> String {
+    short(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3).max(1.0)) })
+}
+
+/// Returns the unit in which a number that is not zero has so many digits.
+fn unit_of_digits(value: f64, digits: i32) -> f64 {
+    10f64.powi(first_place(value) + 1 - digits)
+}
+
+/// Returns the place of a number's first digit: 3 of 1,234.
+fn first_place(value: f64) -> i32 {
+    value.abs().log10().floor() as i32
+}
+
 /// A number and the prefix that it is printed with.
 fn prefixed(value: f64) -> (f64, &'static str) {
     match value.abs() {
@@ -19,6 +35,11 @@ fn prefixed(value: f64) -> (f64, &'static str) {
         v if v >= 999.5 => (value / 1e3, "\u{a0}k"),
         _ => (value, ""),
     }
+}
+
+/// [`three_digits`] of a number that may be a bound, which rounding leaves one.
+pub(crate) fn three_digits_bound(value: f64, bound: Bound) -> String {
+    three_digits(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3)) })
 }
 
 /// Three significant digits, trailing zeros of a fraction dropped.
@@ -62,6 +83,11 @@ pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
 /// A ratio in per cent: `12 %`, `0.35 %`.
 pub(crate) fn percent(ratio: f64) -> String {
     format!("{}\u{a0}%", three_digits(ratio * 100.0))
+}
+
+/// [`share`] of a ratio that may be a bound, which rounding leaves one.
+pub(crate) fn share_bound(ratio: f64, bound: Bound) -> String {
+    share(bound.rounded(ratio, if ratio >= 0.1 { 0.01 } else { 0.001 }))
 }
 
 /// A ratio in per cent for a sentence: whole numbers from 10 % on.
@@ -109,17 +135,17 @@ pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
 }
 
 /// A number with as many digits as the spread of its repetitions (highest less lowest) supports, two to four, and a prefix: 292,123 with a spread of
-/// 30,000 is `290 k`, with one of 300 `292.1 k`. Without a spread there are three digits.
-pub(crate) fn supported(value: f64, spread: f64) -> String {
-    if value == 0.0 || spread <= 0.0 {
+/// 30,000 is `290 k`, with one of 300 `292.1 k`. Without a spread there are three digits. What is a bound stays one.
+pub(crate) fn supported(value: f64, spread: f64, bound: Bound) -> String {
+    if value == 0.0 {
         return short_or_fraction(value);
     }
-    let place = |x: f64| x.abs().log10().floor() as i32;
-    let digits = (place(value) - place(spread) + 1).clamp(2, 4);
-    let unit = 10f64.powi(place(value) + 1 - digits);
-    let rounded = (value / unit).round() * unit;
-    let (scaled, prefix) = prefixed(rounded);
-    format!("{scaled:.*}{prefix}", (digits - 1 - place(scaled)).max(0) as usize)
+    if spread <= 0.0 {
+        return short_or_fraction(bound.rounded(value, unit_of_digits(value, 3)));
+    }
+    let digits = (first_place(value) - first_place(spread) + 1).clamp(2, 4);
+    let (scaled, prefix) = prefixed(bound.rounded(value, unit_of_digits(value, digits)));
+    format!("{scaled:.*}{prefix}", (digits - 1 - first_place(scaled)).max(0) as usize)
 }
 
 /// [`short`], or three significant digits of what is below a hundred.
@@ -305,12 +331,21 @@ mod tests {
             (292_123.0, 400_000.0),
             (292_123.0, 0.0),
         ];
-        let shown = cases.map(|(value, spread)| supported(value, spread).replace('\u{a0}', " "));
+        let shown = cases.map(|(value, spread)| supported(value, spread, Bound::Exact).replace('\u{a0}', " "));
         assert_eq!(shown, ["290 k", "292 k", "292.1 k", "292.1 k", "290 k", "292 k"]);
         assert_eq!(
-            [(0.0241, 0.002), (0.0241, 0.0001), (12.3456, 0.01), (0.0, 5.0)].map(|(v, s)| supported(v, s)),
+            [(0.0241, 0.002), (0.0241, 0.0001), (12.3456, 0.01), (0.0, 5.0)].map(|(v, s)| supported(v, s, Bound::Exact)),
             ["0.024", "0.0241", "12.35", "0"]
         );
+    }
+
+    #[test]
+    fn a_lower_bound_is_rounded_down() {
+        let shown = |value, spread| supported(value, spread, Bound::AtLeast).replace('\u{a0}', " ");
+        assert_eq!([shown(295_923.0, 60_000.0), shown(34_903.0, 4_000.0), shown(0.0, 1.0)], ["290 k", "34 k", "0"]);
+        let short = [295_923.0, 950.7, 999_900.0, 0.0].map(|value| short_bound(value, Bound::AtLeast));
+        assert_eq!(short, ["295\u{a0}k", "950", "999\u{a0}k", "0"]);
+        assert_eq!([0.128, 0.0789].map(|ratio| share_bound(ratio, Bound::AtLeast)), ["12\u{a0}%", "7.8\u{a0}%"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The summary printed at the end of a run.
 
+use crate::alike;
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
-use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share, title, unit};
+use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
 use crate::table::Table;
 use crate::tables::{percentile_note, relative};
 use crate::wrapping::wrapped;
@@ -84,7 +85,7 @@ fn said(digest: &Digest) -> Vec<String> {
         said.push(verdict::nothing(digest));
     }
     said.extend(verdict::reservations(digest));
-    said.extend(digest.input.facts.warnings.iter().map(|warning| format!("warning: {warning}")));
+    said.extend(alike::in_brief(&digest.input.facts.warnings).iter().map(|warning| format!("warning: {warning}")));
     said
 }
 
@@ -222,7 +223,8 @@ fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
     }
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let sign = if value == highest || value == 0.0 { Some("") } else { bound.sign().map(str::trim_end) };
-    let share = sign.map(|sign| format!(" {sign}{}", share(value / highest).replace('\u{a0}', " "))).unwrap_or_default();
+    let share =
+        sign.map(|sign| format!(" {sign}{}", share_bound(value / highest, bound).replace('\u{a0}', " "))).unwrap_or_default();
     let room = if width < 10 { width } else { width - 7 };
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];

@@ -1,7 +1,7 @@
 //! Requests and replies through real kernel forwarding in namespaces, rigged with nftables: what the rules dropped and what sixbench
 //! missed must agree exactly, each on its own way. Needs root; without it these tests fail, they do not skip.
 
-use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
+use super::rigged_tests::{ONE_AT_A_TIME, counters, perform, recipe};
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, TrafficSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::FrameRate;
@@ -18,8 +18,7 @@ fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let test = Test { measure, traffic, ..Test::of("asked", "linux-ipv6") };
     let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");
     let (result, watch, listing) = perform(&recipe("linux-ipv6", rules), &test, &TrialSpec::response(RATE, SECOND), look);
-    let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
-    (result, watch, listing.split("counter packets ").skip(1).filter_map(after).collect())
+    (result, watch, counters(&listing))
 }
 
 #[test]

@@ -63,9 +63,13 @@ fn trial(recipe: &Recipe, directions: Directions) -> (TrialResult, Vec<u64>) {
     // A machine that keeps the tester from receiving in time makes a trial invalid, which says nothing of the rules.
     let is_whole = |(result, ..): &(TrialResult, Watch, String)| result.faults.is_empty();
     let (result, _, listing) = (1..TRIES).map(once).find(is_whole).unwrap_or_else(|| once(TRIES));
+    (result, counters(&listing))
+}
+
+/// The packets of every nftables counter, in the order of the rules.
+pub(super) fn counters(listing: &str) -> Vec<u64> {
     let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
-    let counters = listing.split("counter packets ").skip(1).filter_map(after).collect();
-    (result, counters)
+    listing.split("counter packets ").skip(1).filter_map(after).collect()
 }
 
 /// A chain on the frames that come in on the left: the forward direction.
@@ -143,6 +147,34 @@ fn many_addresses_and_networks_pass_a_router_without_a_neighbour_entry_each() {
         }
         assert!(entries < 10, "{entries}");
     }
+}
+
+#[test]
+fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut router = recipe(
+        "linux-ipv6",
+        &[
+            "add table ip6 hops",
+            "add chain ip6 hops out { type filter hook postrouting priority 0 ; }",
+            "add rule ip6 hops out udp sport 1024-65535 rt ip6 nexthop 2001:2:0:8000::2 counter",
+            "add rule ip6 hops out udp sport 1024-65535 rt ip6 nexthop 2001:2:0:8000::3 counter",
+        ],
+    );
+    // As the recipes of the 6to4 relays have their two responders.
+    router.right.tester.push("2001:2:0:8000::3".parse().expect("an address"));
+    let run = "ip -6 route add 2001:2:0:8000:0:1::/96 via 2001:2:0:8000::3".to_owned();
+    router.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
+    let mut test = Test { directions: Directions::Forward, ..Test::of("destinations", "linux-ipv6") };
+    let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
+    test.traffic.right_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 });
+    let (result, _, listing) = through(&router, &test, FrameRate(2000), |dut| dut.line("nft list ruleset").expect("rules"));
+    let forward = &result.directions[0];
+    assert_eq!((forward.offered, forward.mistranslated), (2000, 0), "{:?}", forward.examples);
+    // A stall of this machine may cost frames; a next hop that does not answer would cost half of them.
+    let [first, second] = counters(&listing)[..] else { panic!("{listing}") };
+    assert!(first + second >= forward.received && first.min(second) > 600, "{first} {second} {forward:?}");
+    assert!(forward.received > 1500, "{forward:?}");
 }
 
 #[test]

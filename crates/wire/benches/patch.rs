@@ -86,7 +86,7 @@ fn random_ports(sequence: u64, time: StampedTime) -> Variable {
 
 fn random_addresses(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
-    let addresses = Some(((random >> 32) as u16, (random >> 48) as u16));
+    let addresses = Some(((random >> 32) as u32, random as u32));
     Variable { addresses, ..random_ports(sequence, time) }
 }
 

@@ -132,7 +132,7 @@ pub enum WireError {
     /// An echo of ICMPv6 between IPv4 addresses.
     #[error("an ICMPv6 echo cannot be sent from {source_address}: expected IPv6 addresses")]
     EchoOverIpv4 { source_address: IpAddr },
-    /// Variable 16 bits at an octet where they cannot be.
-    #[error("16 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
+    /// Variable 32 bits at an octet where they cannot be.
+    #[error("32 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
     PartOffset { version: IpVersion, offset: usize, most: usize },
 }

@@ -38,6 +38,12 @@ pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(array(octets, at))
 }
 
+/// The 32-bit big-endian number at `at`; the caller has checked the length.
+#[inline(always)]
+pub(crate) fn be32(octets: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(array(octets, at))
+}
+
 /// The octets written in a test as hexadecimal digits, as a capture prints them.
 #[cfg(test)]
 pub(crate) fn hex(digits: &str) -> Vec<u8> {

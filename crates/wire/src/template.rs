@@ -1,6 +1,6 @@
 //! The hot path: a test frame built once and patched for every sending.
 //!
-//! Patching writes the ports, the sequence number, the time and, when they vary, 16 bits of either address; the UDP checksum
+//! Patching writes the ports, the sequence number, the time and, when they vary, 32 bits of either address; the UDP checksum
 //! (and the IPv4 header checksum) follows by adding the new words to a partial sum that was made when the template was (RFC
 //! 1624). It never allocates and never reads the frame.
 
@@ -16,7 +16,7 @@ mod plain;
 mod tunnel;
 
 use blank::Blank;
-pub use blank::with_part;
+pub use blank::{part_of, with_part};
 use outer::OuterPatch;
 pub use outer::{OuterHeader, address_of, bits};
 pub use plain::{AddressesThatVary, PlainArrival, PlainPatch};
@@ -28,11 +28,11 @@ pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
 pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
 // No test frame is so short that Ethernet pads it: every octet behind a datagram of the right length is one too many.
 const _: () = assert!(LEAST_IPV4 >= ethernet::MINIMUM_LEN && LEAST_IPV6 >= ethernet::MINIMUM_LEN);
-/// The octet of an IPv4 address at which its variable 16 bits begin where nothing else is said: they are the last two octets.
-pub const VARIABLE_AT_IPV4: usize = 2;
-/// The octet of an IPv6 address at which its variable 16 bits begin where nothing else is said: they are octets 12 and 13, bits
-/// 96 to 111 (draft-lencse-bmwg-multiple-ip-addresses).
-pub const VARIABLE_AT_IPV6: usize = 12;
+/// The octet of an IPv4 address at which its variable 32 bits begin: they are the whole address.
+pub const VARIABLE_AT_IPV4: usize = 0;
+/// The octet of an IPv6 address at which its variable 32 bits begin where nothing else is said: they end with bits 96 to 111, which
+/// draft-lencse-bmwg-multiple-ip-addresses lets vary.
+pub const VARIABLE_AT_IPV6: usize = 10;
 
 const UDP_AT_IPV4: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
 const UDP_AT_IPV6: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
@@ -63,7 +63,7 @@ pub struct Description {
     pub frame_octets: usize,
     /// The tag's stream.
     pub stream: u8,
-    /// The octet of source and destination address at which the variable 16 bits begin; even, since checksums add 16-bit words.
+    /// The octet of source and destination address at which the variable 32 bits begin; even, since checksums add 16-bit words.
     pub variable_at: (usize, usize),
     /// The kind of datagram.
     pub transport: Transport,
@@ -102,7 +102,7 @@ pub enum DatagramEnd {
 }
 
 /// The addresses of a subscriber, in place of those described; as bits, those of IPv4 the low 32. Where a whole address of the datagram
-/// itself varies, the described one must be all zeros, and its variable 16 bits, too.
+/// itself varies, the described one must be all zeros, and its variable 32 bits, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriberAddresses {
     /// The end of the stream that the subscriber is.
@@ -114,7 +114,7 @@ pub struct SubscriberAddresses {
 }
 
 impl Description {
-    /// Returns the octets at which 16 bits of source and destination address of this version vary where nothing else is said.
+    /// Returns the octets at which 32 bits of source and destination address of this version vary where nothing else is said.
     pub const fn usual_variable_at(version: IpVersion) -> (usize, usize) {
         match version {
             IpVersion::V4 => (VARIABLE_AT_IPV4, VARIABLE_AT_IPV4),
@@ -134,8 +134,8 @@ pub struct Variable {
     pub sequence: u64,
     /// The tag's time.
     pub time: StampedTime,
-    /// The variable 16 bits of source and destination address; `None` leaves the template's own.
-    pub addresses: Option<(u16, u16)>,
+    /// The variable 32 bits of source and destination address; `None` leaves the template's own.
+    pub addresses: Option<(u32, u32)>,
     /// The subscriber's own addresses, where the stream is of many.
     pub subscriber: Option<SubscriberAddresses>,
 }
@@ -181,7 +181,7 @@ pub struct Template {
     description: Description,
     version: IpVersion,
     /// The variable parts of the described addresses, and where in the frame they stand.
-    own_parts: (u16, u16),
+    own_parts: (u32, u32),
     parts_at: (usize, usize),
     /// Octets of the UDP datagram.
     udp_len: u16,
@@ -274,10 +274,10 @@ impl Template {
         self.version
     }
 
-    /// The variable 16 bits of the described source and destination address: what a [`Variable`]
+    /// The variable 32 bits of the described source and destination address: what a [`Variable`]
     /// repeats for the side that shall stay as described while the other varies.
     #[inline]
-    pub fn own_parts(&self) -> (u16, u16) {
+    pub fn own_parts(&self) -> (u32, u32) {
         self.own_parts
     }
 
@@ -322,8 +322,8 @@ impl Template {
     }
 
     #[inline]
-    fn udp_checksum(&self, variable: &Variable, parts: (u16, u16)) -> u16 {
-        let ports = u64::from(variable.source_port) + u64::from(variable.destination_port);
+    fn udp_checksum(&self, variable: &Variable, parts: (u32, u32)) -> u16 {
+        let ports = sum_of((variable.source_port, variable.destination_port));
         // The stream shares a word with the upper 8 of the 40 bits; it is in `udp_sum` already.
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
         let own = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
@@ -335,7 +335,7 @@ impl Template {
     }
 
     #[inline]
-    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], variable: &Variable, parts: (u16, u16)) {
+    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], variable: &Variable, parts: (u32, u32)) {
         let own = variable.inner();
         let own_sum = own.map_or(0, |(_, address)| outer::sum_of(address));
         let checksum = checksum::finish(self.header_sum + sum_of(parts) + own_sum);
@@ -381,9 +381,10 @@ fn put<const N: usize>(frame: &mut [u8], at: usize, octets: [u8; N]) {
     frame[at..at + N].copy_from_slice(&octets);
 }
 
+/// Returns the partial sum of two fields.
 #[inline]
-fn sum_of(parts: (u16, u16)) -> u64 {
-    u64::from(parts.0) + u64::from(parts.1)
+fn sum_of<T: Into<u64>>(fields: (T, T)) -> u64 {
+    fields.0.into() + fields.1.into()
 }
 
 #[cfg(test)]

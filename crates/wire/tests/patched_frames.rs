@@ -18,12 +18,12 @@ fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
 /// IPv6 frames are 20 octets longer than IPv4's, so that both start at their least.
 fn template() -> impl Strategy<Value = Template> {
     let sizes = prop_oneof![4 => 60usize..=1514, 1 => Just(60), 1 => 1515usize..=9212];
-    let rest = (any::<[u8; 12]>(), any::<(u8, u8)>(), (0usize..8, 0usize..8));
+    let rest = (any::<[u8; 12]>(), any::<(u8, u8)>(), (0usize..7, 0usize..7));
     (addresses(), sizes, rest).prop_map(|((src, dst), octets, (macs, (hop_limit, stream), places))| {
         let frame_octets = if src.is_ipv6() { octets.max(80) } else { octets };
         let [dst_mac, src_mac] = [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
-        let words = if src.is_ipv4() { 2 } else { 8 };
-        let variable_at = (places.0 % words * 2, places.1 % words * 2);
+        let places_of_32_bits = if src.is_ipv4() { 1 } else { 7 };
+        let variable_at = (places.0 % places_of_32_bits * 2, places.1 % places_of_32_bits * 2);
         let description = Description {
             variable_at,
             src_mac,
@@ -41,7 +41,7 @@ fn template() -> impl Strategy<Value = Template> {
 }
 
 fn variable() -> impl Strategy<Value = Variable> {
-    let addresses = prop::option::of(any::<(u16, u16)>());
+    let addresses = prop::option::of(any::<(u32, u32)>());
     (any::<(u16, u16)>(), 0..=MAX_SEQUENCE, any::<u64>(), addresses).prop_map(
         |((source_port, destination_port), sequence, time_ns, addresses)| Variable {
             source_port,

@@ -4,10 +4,10 @@ use super::table::place;
 use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, TranslationPool};
 use crate::flow::mix;
 use crate::profile::{AddressVariation, TrafficProfile};
-use crate::side::{AddressField, Viewpoint};
+use crate::side::{AddressField, Viewpoint, version};
 use sixbench_method::plan::ValueOrder;
-use sixbench_method::terms::{Direction, IpVersion};
-use sixbench_wire::template::with_part;
+use sixbench_method::terms::Direction;
+use sixbench_wire::template::{part_of, with_part};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) struct Conversation {
     key: u64,
 }
 
-/// An address with its variable 16 bits.
+/// An address with its variable 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Located {
     address: IpAddr,
@@ -49,22 +49,14 @@ struct Located {
 
 impl Located {
     fn new(address: IpAddr, variation: AddressVariation) -> Self {
-        let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
-        let at = variation.offset(version);
+        let version = version(address);
+        let at = variation.begins_at(version);
         Self { address, at, field: AddressField::new(variation, version, part_of(address, at)) }
     }
 
-    fn with(self, place: u16) -> IpAddr {
+    fn with(self, place: u32) -> IpAddr {
         with_part(self.address, self.at, self.field.at(place))
     }
-}
-
-fn part_of(address: IpAddr, at: usize) -> u16 {
-    let octets = match address {
-        IpAddr::V4(address) => address.octets().to_vec(),
-        IpAddr::V6(address) => address.octets().to_vec(),
-    };
-    u16::from_be_bytes([octets[at], octets[at + 1]])
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +68,7 @@ struct Orders {
 /// Places of source and destination address, and their ports. The place of a translated source is its 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FourTupleFields {
-    pub(crate) places: (u16, u16),
+    pub(crate) places: (u32, u32),
     pub(crate) ports: (u16, u16),
 }
 
@@ -171,12 +163,15 @@ impl Conversation {
         let tuple = self.tuple(connection);
         let (own_port, other_port) = self.ports(tuple);
         let own = match view.at_initiator {
-            true => Mapped { part: tuple.source, port: own_port },
-            false => self.source(connection, seen),
+            true => (tuple.source, own_port),
+            false => {
+                let Mapped { part, port } = self.source(connection, seen);
+                (u32::from(part), port)
+            }
         };
-        let other = Mapped { part: tuple.destination, port: other_port };
+        let other = (tuple.destination, other_port);
         let (from, to) = if view.of_initiator { (own, other) } else { (other, own) };
-        FourTupleFields { places: (from.part, to.part), ports: (from.port, to.port) }
+        FourTupleFields { places: (from.0, to.0), ports: (from.1, to.1) }
     }
 
     #[inline]

@@ -8,9 +8,9 @@ use sixbench_method::plan::{ValueOrder, ValueRange};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FourTuple {
     /// Place of the Initiator's address.
-    pub(crate) source: u16,
+    pub(crate) source: u32,
     /// Place of the address it speaks to.
-    pub(crate) destination: u16,
+    pub(crate) destination: u32,
     /// Place of its port.
     pub(crate) source_port: u16,
     /// Place of the port it speaks to.
@@ -54,17 +54,18 @@ impl Enumeration {
         let (place, source_port) = split(place, self.counts[0]);
         let (place, destination_port) = split(place, self.counts[1]);
         let (place, source) = split(place, self.counts[2]);
-        FourTuple { source, destination: place as u16, source_port, destination_port }
+        let ports = (source_port as u16, destination_port as u16);
+        FourTuple { source, destination: place as u32, source_port: ports.0, destination_port: ports.1 }
     }
 }
 
-/// Quotient and remainder, the latter below 2^16. Most places fit into 32 bits, whose division is the faster one.
+/// Quotient and remainder, the latter below 2^32. Most places fit into 32 bits, whose division is the faster one.
 #[inline]
-fn split(place: u64, count: u64) -> (u64, u16) {
+fn split(place: u64, count: u64) -> (u64, u32) {
     match (u32::try_from(place), count) {
         (_, 1) => (place, 0),
-        (Ok(place), count) => (u64::from(place / count as u32), (place % count as u32) as u16),
-        (Err(_), count) => (place / count, (place % count) as u16),
+        (Ok(place), count) => (u64::from(place / count as u32), place % count as u32),
+        (Err(_), count) => (place / count, (place % count) as u32),
     }
 }
 
@@ -150,8 +151,8 @@ mod tests {
             let tuples = all(&enumeration);
             prop_assert_eq!(tuples.len() as u64, counts.iter().map(|&c| u64::from(c)).product::<u64>());
             let is_within = |t: &FourTuple| {
-                let places = [t.source_port, t.destination_port, t.source, t.destination];
-                places.iter().zip(counts).all(|(place, count)| u32::from(*place) < count)
+                let places = [u32::from(t.source_port), u32::from(t.destination_port), t.source, t.destination];
+                places.iter().zip(counts).all(|(place, count)| *place < count)
             };
             prop_assert!(tuples.iter().all(is_within));
         }
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn a_linear_order_counts_source_ports_fastest() {
         let up = enumeration([2, 2, 2, 1], ValueOrder::Increasing, 0);
-        let as_digits = |t: FourTuple| [t.source_port, t.destination_port, t.source, t.destination];
+        let as_digits = |t: FourTuple| [u32::from(t.source_port), u32::from(t.destination_port), t.source, t.destination];
         assert_eq!((0..3).map(|n| as_digits(up.tuple(n))).collect::<Vec<_>>(), [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]);
         let down = enumeration([2, 2, 2, 1], ValueOrder::Decreasing, 0);
         assert_eq!(as_digits(down.tuple(0)), [1, 1, 1, 0]);

@@ -27,7 +27,7 @@ pub(super) fn mapping(conversation: &Conversation) -> (Mapping, Vec<(u64, u64)>)
 }
 
 /// A connection as the Responder sees it.
-type Outside = (Mapped, u16, u16);
+type Outside = (Mapped, u32, u16);
 
 fn outside(tuple: FourTuple, source: Mapped) -> Outside {
     (source, tuple.destination, tuple.destination_port)
@@ -37,7 +37,7 @@ fn outside(tuple: FourTuple, source: Mapped) -> Outside {
 fn collisions(conversation: &Conversation) -> Vec<(u64, u64)> {
     let hash = |(source, destination, port): Outside| {
         let far = u64::from(destination) << 16 | u64::from(port);
-        mix(far << 32 | u64::from(source.part) << 16 | u64::from(source.port))
+        mix(mix(far) ^ (u64::from(source.part) << 16 | u64::from(source.port)))
     };
     let hashed = |connection, source| hash(outside(conversation.tuple(connection), source));
     let mut hashes: Vec<u64> = conversation.table.iter().map(|(connection, source)| hashed(connection, source)).collect();
@@ -57,7 +57,7 @@ fn collisions(conversation: &Conversation) -> Vec<(u64, u64)> {
 }
 
 /// Source, then destination, then what it was mapped to.
-type SeenMapping = ((u16, u16), (u16, u16), Mapped);
+type SeenMapping = ((u32, u16), (u32, u16), Mapped);
 
 fn depend(conversation: &Conversation, mapping: &mut Mapping) {
     let every = mapping.seen.div_ceil(SAMPLE).max(1);
@@ -103,7 +103,8 @@ mod tests {
     /// 10 source ports, 4 ports on each of 3 destinations: 120 connections.
     fn conversation(map: impl Fn(FourTuple) -> Mapped) -> Conversation {
         let address = |text: &str| text.parse().expect("address");
-        let part = AddressPart { range: range(2, 4), ipv4_offset: 2, ipv6_offset: 14 };
+        let addresses = ValueRange { first: 2, last: 4, order: ValueOrder::Pseudorandom };
+        let part = AddressPart { range: addresses, ipv4_offset: 2, ipv6_offset: 14 };
         let profile = TrafficProfile {
             forward_ports: Ports { source: range(1000, 1009), destination: range(1, 4) },
             right_variation: AddressVariation::Part(part),
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn mappings_that_depend_on_the_destination_are_told_apart() {
-        let by_address = |tuple: FourTuple| Mapped { part: 1 + tuple.destination, ..preserving(tuple) };
+        let by_address = |tuple: FourTuple| Mapped { part: 1 + tuple.destination as u16, ..preserving(tuple) };
         let (of_address, _) = mapping(&conversation(by_address));
         assert_eq!((of_address.address_dependent, of_address.endpoint_independent, of_address.addresses), (10, 0, 3));
         let by_port = |tuple: FourTuple| Mapped { port: 2000 + 10 * tuple.destination_port + tuple.source_port, part: 1 };

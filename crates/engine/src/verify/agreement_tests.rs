@@ -49,6 +49,13 @@ fn with_addresses(profile: TrafficProfile) -> TrafficProfile {
     TrafficProfile { left_variation: part, right_variation: part, ..profile }
 }
 
+/// As many destinations as the clients of the 6to4 paper had: their values carry into the 16 bits in front.
+fn with_more_addresses(profile: TrafficProfile) -> TrafficProfile {
+    let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
+    let right_variation = AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });
+    TrafficProfile { right_variation, ..profile }
+}
+
 fn with_background(mut profile: TrafficProfile) -> TrafficProfile {
     for (paths, native) in [
         (&mut profile.forward, ends("2001:2::3", "2001:2:0:8000::3")),
@@ -190,6 +197,8 @@ fn cases() -> Vec<Case> {
         with_addresses(ipv4()),
         with_addresses(ipv6()),
         with_addresses(siit()),
+        with_more_addresses(siit()),
+        with_more_addresses(six_to_four()),
         with_background(ipv4()),
         with_background(siit()),
         map_t(),
@@ -383,9 +392,10 @@ fn a_source_is_right_that_is_of_the_pool_where_it_is_to_be_learned() {
         let kind = stream.kind(3).0;
         let variable = stream.variable_of_arrival(kind, 3, StampedTime::new(9), Mapped { part, port });
         let mut frame = kind.template.patched(&variable);
-        if (variable.addresses.map(|a| a.0), variable.source_port) != (Some(part), port) {
+        let address = u32::from_be_bytes([198, 19, 0, 0]) | u32::from(part);
+        if (variable.addresses.map(|a| a.0), variable.source_port) != (Some(address), port) {
             // No source of the pool: it is written as a device would that is wrong.
-            let other = Variable { addresses: variable.addresses.map(|a| (part, a.1)), source_port: port, ..variable };
+            let other = Variable { addresses: variable.addresses.map(|a| (address, a.1)), source_port: port, ..variable };
             frame = kind.template.patched(&other);
         }
         frame

@@ -95,7 +95,7 @@ pub(crate) fn lw4o6() -> TrafficProfile {
     with(between(left, right), vec![group(seen(rule.ipv4(), rule.ipv6()), seen(rule.ipv4(), None), rule.ports())])
 }
 
-fn range(first: u16, last: u16) -> ValueRange {
+fn range<V>(first: V, last: V) -> ValueRange<V> {
     ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn six_rd() -> TrafficProfile {
 
 /// A CLAT with 1000 clients from 192.168.1.0 on.
 pub(crate) fn clat() -> TrafficProfile {
-    let part = AddressPart { range: range(0x0100, 0x0100 + SUBSCRIBERS as u16 - 1), ipv4_offset: 2, ipv6_offset: 14 };
+    let part = AddressPart { range: range(0x0100, 0x0100 + SUBSCRIBERS - 1), ipv4_offset: 2, ipv6_offset: 14 };
     let profile = between(plain("192.168.1.0", SERVER), plain("2001:db8:aaaa::c0a8:100", SERVER_BEHIND_DMR));
     TrafficProfile { left_variation: AddressVariation::Part(part), ..profile }
 }

@@ -123,7 +123,7 @@ fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
     ]
 }
 
-fn is_random(range: ValueRange) -> bool {
+fn is_random<V>(range: ValueRange<V>) -> bool {
     range.order == ValueOrder::Pseudorandom
 }
 
@@ -175,7 +175,7 @@ fn networks(test: &Test) -> u16 {
 /// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
-    let varying: Vec<ValueRange> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
+    let varying: Vec<ValueRange<u32>> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
     let actual = list(each_once(varying.iter().map(|range| range.order.word())));
     let is_met = varying.iter().copied().all(is_random);
     let requirement = "randomly distributed IP addresses where the DUT may hash them";

@@ -4,7 +4,7 @@
 use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
@@ -91,6 +91,7 @@ impl DnsTest {
             domain: keys.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
             timeout_ns: keys.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
             ports: keys.number("source-ports", port_count).unwrap_or(standard.ports),
+            at_found_rate: keys.text("rate", found_rate).is_some(),
             ..standard
         };
         let dns = match role {
@@ -134,6 +135,11 @@ fn name_count(text: &str) -> Result<u32, String> {
     units::count(text, "names such as 100k").map(|number| number as u32)
 }
 
+fn found_rate(text: &str) -> Result<(), String> {
+    let title = format!("expected `throughput`, the rate that the test with the same queries finds, not `{text}`");
+    if text.trim() == "throughput" { Ok(()) } else { Err(title) }
+}
+
 fn port_count(text: &str) -> Result<u16, String> {
     let ports = text.parse().ok().filter(|ports| (1..=4096).contains(ports));
     ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
@@ -142,6 +148,10 @@ fn port_count(text: &str) -> Result<u16, String> {
 impl Measurement for DnsTest {
     fn info(&self) -> &'static Info {
         info_of(self.role)
+    }
+
+    fn load(&self) -> Option<Load> {
+        self.at_found_rate.then_some(Load::OfThroughput(1.0))
     }
 
     fn sending(&self) -> SendingTime {
@@ -153,6 +163,10 @@ impl Measurement for DnsTest {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        if self.at_found_rate {
+            // The search is another test's, and so are its clauses.
+            return if self.role == DnsRole::Authority { Vec::new() } else { tester(self) };
+        }
         let mut clauses = procedure(test, self);
         match self.role {
             DnsRole::Dns64 => {
@@ -191,7 +205,9 @@ impl Measurement for DnsTest {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(context.search(|spec| TrialSpec { kind: TrialKind::Queries, ..spec }))
+        let queries = |spec| TrialSpec { kind: TrialKind::Queries, ..spec };
+        let at_found_rate = self.at_found_rate.then(|| context.known_rate_alone(queries)).flatten();
+        Box::new(at_found_rate.unwrap_or_else(|| context.search(queries)))
     }
 }
 
@@ -299,7 +315,7 @@ fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
 
 /// Returns the name of the test of the same server that the RFC requires.
 fn required<'a>(test: &TestContext<'a>, dns: &'a DnsTest) -> Option<&'a str> {
-    let is_required = |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa) == (DnsRole::Dns64, 0, 0);
+    let is_required = |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false);
     std::iter::once((test.name, dns)).chain(of_the_device(test)).find(is_required).map(|(name, _)| name)
 }
 

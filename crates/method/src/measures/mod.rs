@@ -161,6 +161,11 @@ impl Measure {
         self.info().searched.is_some()
     }
 
+    /// Returns whether it searches for the load at which others are made: the throughput of frames, or the rate of its queries.
+    pub fn finds_the_load(&self) -> bool {
+        self.is_throughput() || self.dns().is_some_and(|dns| !dns.at_found_rate)
+    }
+
     /// Returns whether it is made at the throughput, or at a share of it.
     pub fn is_at_throughput(&self) -> bool {
         self.load().is_some_and(Load::is_of_throughput)

@@ -36,6 +36,9 @@ pub struct DnsTest {
     /// The machine of the authoritative server, by the name that ssh knows it by, where it is neither the tester's nor the device's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority_on: Option<String>,
+    /// True if each repetition is one trial at the rate that the test with the same queries has found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_found_rate: bool,
 }
 
 /// The kind of server that is asked.
@@ -79,7 +82,13 @@ impl DnsTest {
             ports: 32,
             authority: None,
             authority_on: None,
+            at_found_rate: false,
         }
+    }
+
+    /// Returns the queries alone, at whatever rate: those of a search for the rate.
+    pub fn searched(&self) -> Self {
+        Self { at_found_rate: false, ..self.clone() }
     }
 }
 

@@ -93,6 +93,15 @@ impl TrafficSettings {
         ports.saturating_mul(u64::from(networks)).saturating_mul(both)
     }
 
+    /// Addresses that a direction's frames are sent to.
+    pub fn destinations_of(&self, direction: Direction) -> u64 {
+        let part = match direction {
+            Direction::Forward => self.right_addresses,
+            Direction::Reverse => self.left_addresses,
+        };
+        u64::from(self.networks_of(direction)) * part.map_or(1, |part| u64::from(part.range.count()))
+    }
+
     /// Clients that send: the subscribers that are asked for, or one.
     pub fn clients(&self) -> u32 {
         self.subscribers.unwrap_or(1)
@@ -147,24 +156,25 @@ impl Ports {
     }
 }
 
-/// A range of 16-bit values and how they follow each other.
+/// A range of values, of 16 bits where nothing else is said, and how they follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ValueRange {
+pub struct ValueRange<V = u16> {
     /// The first value.
-    pub first: u16,
+    pub first: V,
     /// The last value, not below the first.
-    pub last: u16,
+    pub last: V,
     /// The order of the values.
     pub order: ValueOrder,
 }
 
-impl ValueRange {
-    /// Returns the number of different values, 1..=65536.
+impl<V: Copy + Ord + Into<u32>> ValueRange<V> {
+    /// Returns the number of different values.
     pub fn count(&self) -> u32 {
+        let (first, last): (u32, u32) = (self.first.into(), self.last.into());
         match self.order {
             ValueOrder::Fixed => 1,
-            _ => u32::from(self.last.max(self.first) - self.first) + 1,
+            _ => last.max(first) - first + 1,
         }
     }
 }
@@ -195,12 +205,13 @@ impl ValueOrder {
     }
 }
 
-/// 16 bits of an address that vary (draft-lencse-bmwg-multiple-ip-addresses).
+/// 16 bits of an address that vary (draft-lencse-bmwg-multiple-ip-addresses). Where there are more than 65,536 values, they carry into the
+/// 16 bits in front of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AddressPart {
-    /// The values.
-    pub range: ValueRange,
+    /// The values, up to 1,048,575; those above 65,535 need offsets that are not 0.
+    pub range: ValueRange<u32>,
     /// The octet of an IPv4 address at which the 16 bits begin: 0 or 2.
     pub ipv4_offset: u8,
     /// The octet of an IPv6 address at which the 16 bits begin: even, 0..=14.
@@ -212,6 +223,8 @@ impl AddressPart {
     pub const IPV4_OFFSET: u8 = 2;
     /// The octet offset of the part of an IPv6 address that the draft lets vary: bits 96 to 111.
     pub const IPV6_OFFSET: u8 = 12;
+    /// The highest value. Every address is held against the ranges of RFC 6815 before a socket opens, so there may not be too many.
+    pub const LAST_VALUE: u32 = (1 << 20) - 1;
 }
 
 /// A bounded number of network flows (RFC 8219 section 10): frames take turns among `count` combinations of ports and addresses.

@@ -94,8 +94,7 @@ fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
 /// Returns the median of A (0) or B (1).
 fn median(row: &ComparisonRow, side: usize) -> String {
     let (summary, is_at_least) = [(row.a, row.is_a_at_least), (row.b, row.is_b_at_least)][side];
-    let bound = if is_at_least { "at least " } else { "" };
-    format!("{bound}{}", amount::show(&row.subject, summary.median))
+    amount::show_bound(&row.subject, summary.median, is_at_least)
 }
 
 /// Returns the median of A (0) or B (1) and the number of its values, whose name the head of a table has: see [`Sides::head`].

@@ -1,5 +1,6 @@
 //! The repetitions of one point for one loss goal: what a search of the load came to.
 
+use crate::bound::Bound;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::LossRatio;
@@ -92,9 +93,14 @@ impl GoalDigest {
 }
 
 impl Limits {
+    /// Returns how the median lies to the true one.
+    pub(crate) fn bound(self) -> Bound {
+        Bound::of(self.is_median_open)
+    }
+
     /// The sign before a number that may be higher in truth.
     pub(crate) fn sign(self) -> &'static str {
-        if self.is_median_open { "≥\u{a0}" } else { "" }
+        self.bound().sign().unwrap_or_default()
     }
 
     pub(crate) fn words(self) -> String {

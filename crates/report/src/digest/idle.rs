@@ -33,7 +33,8 @@ impl<'a> Digest<'a> {
         };
         let records = self.points.iter().filter(is_repeated).flat_map(|other| other.records.iter().copied());
         let is_sound = |record: &&TrialRecord| {
-            record.result.spec.kind == TrialKind::Constant && record.result.verdict(point.first_goal()) != Verdict::Invalid
+            matches!(record.result.spec.kind, TrialKind::Constant | TrialKind::Queries)
+                && record.result.verdict(point.first_goal()) != Verdict::Invalid
         };
         let repeated: Vec<_> = records.filter(is_sound).collect();
         if repeated.is_empty() { point.found_trials(point.first_goal()) } else { repeated }

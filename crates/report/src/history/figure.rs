@@ -179,6 +179,6 @@ fn medians(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, run
 }
 
 fn told(series: &HistorySeries<'_>, point: &SeriesPoint, run: &HistoryRun<'_>) -> String {
-    let bound = if point.is_at_least { "at least " } else { "" };
-    format!("{}: {bound}{}, n = {}", run.name, amount::show(&series.subject, point.summary.median), point.summary.n)
+    let median = amount::show_bound(&series.subject, point.summary.median, point.is_at_least);
+    format!("{}: {median}, n = {}", run.name, point.summary.n)
 }

@@ -131,12 +131,11 @@ fn series_figure(runs: &[HistoryRun<'_>], index: usize, series: &HistorySeries<'
 
 fn point_row(series: &HistorySeries<'_>, point: &SeriesPoint, run: &str) -> Vec<String> {
     let shown = |value| amount::show(&series.subject, value);
-    let bound = if point.is_at_least { "at least " } else { "" };
     let interval = point.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", shown(low), shown(high)));
     let summary = &point.summary;
     vec![
         run.to_owned(),
-        format!("{bound}{}", shown(summary.median)),
+        amount::show_bound(&series.subject, summary.median, point.is_at_least),
         interval,
         shown(summary.min),
         shown(summary.max),

@@ -4,7 +4,7 @@ use super::figure::{Figure, VALUES};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{short, whole};
+use crate::numbers::{short_bound, whole};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
@@ -35,7 +35,12 @@ fn panel(digest: &Digest, point: &PointDigest) -> Panel {
     let layout = style::y_from_zero(style::log_x(layout, ends), Axis::up_to(highest, 5.0));
     let layout = match point.rated() {
         Some(r) => {
-            let found = format!("{}{} connections, n = {}", r.limits.sign(), short(r.summary.median), r.summary.n);
+            let found = format!(
+                "{}{} connections, n = {}",
+                r.limits.sign(),
+                short_bound(r.summary.median, r.limits.bound()),
+                r.summary.n
+            );
             style::with_note(layout, &found).with_reference_line(style::upright(r.summary.median))
         }
         None => style::with_note(layout, "no result"),

@@ -1,7 +1,7 @@
 //! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
 
 use crate::digest::Digest;
-use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits};
+use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound};
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::table::Table;
 use sixbench_method::lists::each_once;
@@ -48,7 +48,8 @@ fn cell(curve: &Curve, at: f64) -> String {
         .filter(|_| curve.subject.rate.is_none())
         .map(|rate| format!(" ({})", short(rate.0 as f64)))
         .unwrap_or_default();
-    let shown = |d: f64| Some(format!("{}{}\u{a0}%{load}", curve.bound(step).sign()?, three_digits(d)));
+    let bound = curve.bound(step);
+    let shown = |d: f64| Some(format!("{}{}\u{a0}%{load}", bound.sign()?, three_digits_bound(d, bound)));
     curve.degradation(step).and_then(shown).unwrap_or_else(|| "–".to_owned())
 }
 

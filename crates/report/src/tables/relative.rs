@@ -74,5 +74,5 @@ fn relative_percent(rated: &Rated, reference: &Rated) -> String {
     let bound = Bound::of_ratio(rated.limits.is_median_open, reference.limits.is_median_open);
     let percent = 100.0 * rated.summary.median / reference.summary.median;
     let sign = bound.sign().filter(|_| percent.is_finite());
-    sign.map_or("–".to_owned(), |sign| format!("{sign}{}", with_decimals(percent, 2)))
+    sign.map_or("–".to_owned(), |sign| format!("{sign}{}", with_decimals(bound.rounded(percent, 0.01), 2)))
 }

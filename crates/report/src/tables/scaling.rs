@@ -52,7 +52,8 @@ fn row(scaling: &Scaling, place: usize) -> Vec<String> {
 }
 
 fn bounded(value: f64, bound: Bound, decimals: usize) -> Option<String> {
-    Some(format!("{}{}", bound.sign()?, with_decimals(value, decimals)))
+    let rounded = bound.rounded(value, 10f64.powi(-(decimals as i32)));
+    Some(format!("{}{}", bound.sign()?, with_decimals(rounded, decimals)))
 }
 
 /// The laws in sentences, and which steps they leave out.

@@ -15,12 +15,13 @@ use crate::digest::Digest;
 use crate::status;
 use sixbench_method::status::Stop;
 
-/// Returns the one sentence above everything; of several hosts that of the first with a throughput.
+/// Returns the one sentence above everything; of several hosts that of the first with a throughput. Its lines are short, so shares in people's own
+/// titles, too, have no-break spaces.
 pub(crate) fn headline(digest: &Digest) -> String {
     let of_hosts = digest.of_each_host(throughput::headline).into_iter();
     let throughput = of_hosts.filter_map(|(host, sentence)| Some(on_host(&host, sentence?))).next();
     let first = || rates(digest).into_iter().chain(values::sentences(digest)).next();
-    throughput.or_else(first).unwrap_or_else(|| nothing(digest))
+    throughput.or_else(first).unwrap_or_else(|| nothing(digest)).replace(" %", "\u{a0}%")
 }
 
 /// Returns a sentence with the host that it is about, where there are several.

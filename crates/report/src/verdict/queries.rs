@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, QueryConditions, ServerGroup};
-use crate::numbers::{percent, seconds, short, three_digits};
+use crate::numbers::{percent, seconds, short_bound, three_digits_bound};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
@@ -124,9 +124,10 @@ fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
 fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares) -> Option<String> {
     let [first, last] = [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);
-    let at_least = if last.limits.is_median_open { "at least " } else { "" };
+    let bound = last.limits.bound();
+    let at_least = bound.words()?;
     let is_known = first.summary.median > 0.0 && !first.limits.is_median_open;
     let ratio = last.summary.median / first.summary.median;
-    let rate = short(last.summary.median);
-    is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits(ratio)))
+    let rate = short_bound(last.summary.median, bound);
+    is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits_bound(ratio, bound)))
 }

@@ -1,7 +1,8 @@
 //! Results of one kind side by side, highest first: what may be said of one against another.
 
+use crate::bound::Bound;
 use crate::digest::{InvalidReason, Limits, Rated};
-use crate::numbers::{share, short};
+use crate::numbers::{share_bound, short_bound};
 
 #[derive(Clone)]
 pub(super) struct Ranked {
@@ -50,10 +51,8 @@ pub(super) fn listed(ranking: &[Ranked]) -> String {
 impl Ranked {
     /// `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
-        match self.limits.is_median_open && self.median > 0.0 {
-            true => format!("at least {}", short(self.median)),
-            false => short(self.median),
-        }
+        let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
+        format!("{}{}", bound.words().unwrap_or_default(), short_bound(self.median, bound))
     }
 
     /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
@@ -101,16 +100,13 @@ impl Ranked {
             // A share of what a disturbed machine showed would be a bound of nothing.
             return format!("{name} {verb} {}{why}.", self.amount());
         }
-        let bound = match (self.limits.is_median_open, leader.limits.is_median_open) {
-            (true, true) => {
-                return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
-            }
-            (true, false) => "at least ",
-            (false, true) => "at most ",
-            (false, false) => "",
+        let bound = Bound::of_ratio(self.limits.is_median_open, leader.limits.is_median_open);
+        let Some(words) = bound.words() else {
+            return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
         };
-        let share = share(self.median / leader.median);
-        format!("{name} reached {bound}{share} of that: {}{why}{}.", short(self.median), self.tie(above))
+        let share = share_bound(self.median / leader.median, bound);
+        let median = short_bound(self.median, self.limits.bound());
+        format!("{name} reached {words}{share} of that: {median}{why}{}.", self.tie(above))
     }
 
     /// Returns a note that the order of two neighbours is not shown if their ranges overlap; empty if they do not, or if this

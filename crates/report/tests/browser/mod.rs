@@ -22,6 +22,22 @@ const FINDINGS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(
     .map(rule => rule.impact + ' ' + rule.id + ': ' + rule.help + ', ' + rule.nodes.length + ' times: '
         + rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200) + ' ' + (node.any[0] || node.all[0] || node.none[0] || {}).message).join(' | ')))";
 
+/// The innermost elements that stick out of the page, if the page is wider than the screen. Those that scroll within themselves do not make it so.
+const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
+    .filter(e => { for (let outer = e.parentElement; outer; outer = outer.parentElement)
+        if (outer !== document.body && getComputedStyle(outer).overflowX !== 'visible') return false; return true; })
+    .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5
+        && ![...e.children].some(inner => inner.getBoundingClientRect().right > innerWidth + 0.5))
+    .slice(0, 3).map(e => 'wider than the page: ' + e.outerHTML.slice(0, 120))";
+
+/// The beginnings of tables that a wide screen shows in part alone.
+const CUT: &str = "[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth)
+    .map(table => 'cut: ' + table.ariaLabel + ' ' + table.scrollWidth + ' of ' + table.clientWidth)";
+
+/// The beginning of everything folded that paper does not show.
+const HIDDEN: &str = "[...document.querySelectorAll('details > :not(summary)')]
+    .filter(inside => inside.getClientRects().length === 0).map(inside => 'not on paper: ' + inside.outerHTML.slice(0, 80))";
+
 /// The way in which a page is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
@@ -142,6 +158,35 @@ impl Chromium {
         }
         self.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)");
         self.list(FINDINGS)
+    }
+
+    /// Looks at the page in every way, and returns what keeps people from reading it: what axe-core finds serious, what sticks out of the page or is cut
+    /// off, and what paper hides. Leaves a picture of each look in the directory.
+    pub(crate) fn barriers(&mut self, directory: &Path, name: &str) -> Vec<String> {
+        let mut barriers = Vec::new();
+        for look in Look::ALL {
+            self.look(look);
+            self.picture(&directory.join(format!("{name}-{}.png", look.name)));
+            let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}: {barrier}", look.name));
+            barriers.extend(told(self.list(TOO_WIDE)));
+            if look.is_paper {
+                barriers.extend(told(self.list(HIDDEN)));
+            }
+        }
+        // Last, as it unfolds everything.
+        for look in Look::ALL {
+            self.look(look);
+            let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}, unfolded: {barrier}", look.name));
+            // axe-core reads style sheets: without colours they are those of the wide page, and on paper nothing is operated.
+            if !look.is_paper && !look.is_colourless {
+                barriers.extend(told(self.serious_findings()));
+            }
+            barriers.extend(told(self.list(TOO_WIDE)));
+            if look.width > 1000 {
+                barriers.extend(told(self.list(CUT)));
+            }
+        }
+        barriers
     }
 
     /// Returns the texts that an expression in the page lists.

@@ -7,7 +7,7 @@ mod browser;
 #[path = "../report/sample/mod.rs"]
 mod sample;
 
-use browser::{Chromium, Look};
+use browser::Chromium;
 use sample::Sample;
 use sixbench_report::Document;
 use std::fs;
@@ -16,22 +16,6 @@ use std::sync::Mutex;
 
 /// A browser is many processes.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// The innermost elements that stick out of the page, if the page is wider than the screen. Those that scroll within themselves do not make it so.
-const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
-    .filter(e => { for (let outer = e.parentElement; outer; outer = outer.parentElement)
-        if (outer !== document.body && getComputedStyle(outer).overflowX !== 'visible') return false; return true; })
-    .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5
-        && ![...e.children].some(inner => inner.getBoundingClientRect().right > innerWidth + 0.5))
-    .slice(0, 3).map(e => 'wider than the page: ' + e.outerHTML.slice(0, 120))";
-
-/// The beginnings of tables that a wide screen shows in part alone.
-const CUT: &str = "[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth)
-    .map(table => 'cut: ' + table.ariaLabel + ' ' + table.scrollWidth + ' of ' + table.clientWidth)";
-
-/// The beginning of everything folded that paper does not show.
-const HIDDEN: &str = "[...document.querySelectorAll('details > :not(summary)')]
-    .filter(inside => inside.getClientRects().length === 0).map(inside => 'not on paper: ' + inside.outerHTML.slice(0, 80))";
 
 /// Writes the page of a run and opens it in each look: axe-core finds nothing serious, nothing sticks out, paper hides nothing.
 fn inspect(name: &str, sample: &Sample) {
@@ -44,29 +28,7 @@ fn inspect(name: &str, sample: &Sample) {
     fs::write(&page, document.file("report.html").expect("a report").expect("a page")).expect("a file");
     let mut browser = Chromium::open(directory.join(format!("profile-{name}")), &format!("file://{}", page.display()));
     browser.wait_for_title(&sample.plan.name);
-    let mut barriers = Vec::new();
-    for look in Look::ALL {
-        browser.look(look);
-        browser.picture(&directory.join(format!("{name}-{}.png", look.name)));
-        let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}: {barrier}", look.name));
-        barriers.extend(told(browser.list(TOO_WIDE)));
-        if look.is_paper {
-            barriers.extend(told(browser.list(HIDDEN)));
-        }
-    }
-    // Last, as it unfolds everything.
-    for look in Look::ALL {
-        browser.look(look);
-        let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}, unfolded: {barrier}", look.name));
-        // axe-core reads style sheets: without colours they are those of the wide page, and on paper nothing is operated.
-        if !look.is_paper && !look.is_colourless {
-            barriers.extend(told(browser.serious_findings()));
-        }
-        barriers.extend(told(browser.list(TOO_WIDE)));
-        if look.width > 1000 {
-            barriers.extend(told(browser.list(CUT)));
-        }
-    }
+    let barriers = browser.barriers(&directory, name);
     assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));
 }
 

@@ -3,14 +3,13 @@
 use crate::error::PlanError;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
 use sixbench_engine::memory::Footprint;
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Forbidden, Isolation};
 use sixbench_method::plan::{AddressPart, Tcp, Test, ValueRange};
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{DeviceSide, Recipe};
-use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -118,7 +117,5 @@ fn last(range: ValueRange) -> u16 {
 }
 
 fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
-    let Some(part) = part else { return vec![own] };
-    let at = usize::from(if own.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
-    (part.range.first..=last(part.range)).map(|value| with_part(own, at, value)).collect()
+    part.map_or_else(|| vec![own], |part| AddressVariation::Part(part).addresses(own).collect())
 }

@@ -2,21 +2,16 @@
 //! on both sides?
 
 use super::translator::Translator;
-use sixbench_method::plan::{AddressPart, Test};
+use sixbench_engine::profile::AddressVariation;
+use sixbench_method::plan::Test;
 use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeLink, RecipeTraffic};
-use sixbench_wire::template::with_part;
 use std::net::IpAddr;
-
-/// The octets, from 0, at which the 16 bits with the network's octet begin. That octet is octet 3 of IPv4 (RFC 2544 appendix
-/// C.2.2) and octet 8 of IPv6 addresses, counted from 1.
-const NETWORK_AT: (usize, usize) = (2, 6);
 
 /// Addresses on one side of the device, as seen from either link.
 struct VariedSide<'a> {
     /// The name of the side in messages: `left` or `right`.
     name: &'static str,
-    part: Option<AddressPart>,
-    networks: u16,
+    variation: AddressVariation,
     /// The address as it is on the link of this side; `far` is the address on the other link.
     near: IpAddr,
     far: IpAddr,
@@ -33,8 +28,7 @@ impl VariedSide<'_> {
         [
             VariedSide {
                 name: "left",
-                part: own.left_addresses,
-                networks: own.left_networks,
+                variation: super::variation(own.left_addresses, own.left_networks),
                 near: traffic.left.source,
                 far: traffic.right.source,
                 link: &recipe.left,
@@ -42,8 +36,7 @@ impl VariedSide<'_> {
             },
             VariedSide {
                 name: "right",
-                part: own.right_addresses,
-                networks: own.right_networks,
+                variation: super::variation(own.right_addresses, own.right_networks),
                 near: traffic.right.destination,
                 far: traffic.left.destination,
                 link: &recipe.right,
@@ -52,32 +45,13 @@ impl VariedSide<'_> {
         ]
     }
 
-    /// Returns every address beside the path's own, as (near, far): at most 65,536.
+    /// Returns every address beside the path's own, as (near, far).
     fn all(&self) -> Vec<(IpAddr, IpAddr)> {
-        match self.part {
-            Some(part) => {
-                let at = |address: IpAddr| usize::from(if address.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
-                let last = if part.range.count() == 1 { part.range.first } else { part.range.last };
-                let with = |address: IpAddr, value| with_part(address, at(address), value);
-                let far = |value| if self.is_pooled { self.far } else { with(self.far, value) };
-                (part.range.first..=last).map(|value| (with(self.near, value), far(value))).collect()
-            }
-            None if self.networks > 1 => {
-                (0..self.networks).map(|place| (in_network(self.near, place), in_network(self.far, place))).collect()
-            }
-            None => Vec::new(),
+        let near = self.variation.addresses(self.near);
+        match self.is_pooled {
+            true => near.map(|near| (near, self.far)).collect(),
+            false => near.zip(self.variation.addresses(self.far)).collect(),
         }
-    }
-}
-
-/// Returns the address in the network that is `place` networks further on.
-fn in_network(address: IpAddr, place: u16) -> IpAddr {
-    match address {
-        IpAddr::V4(four) => {
-            let own = u16::from_be_bytes([four.octets()[2], four.octets()[3]]);
-            with_part(address, NETWORK_AT.0, own.wrapping_add(place << 8))
-        }
-        IpAddr::V6(six) => with_part(address, NETWORK_AT.1, six.segments()[3].wrapping_add(place)),
     }
 }
 
@@ -133,14 +107,14 @@ fn check_translated(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::plan::{ValueOrder, ValueRange};
+    use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
     use sixbench_testbed::Library;
 
     fn recipe(name: &str) -> Recipe {
         Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
     }
 
-    fn varying(first: u16, last: u16, ipv6_offset: u8) -> Test {
+    fn varying(first: u32, last: u32, ipv6_offset: u8) -> Test {
         let mut test = Test::of("t", "d");
         let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
         test.traffic.left_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset });

@@ -47,7 +47,10 @@ fn figure(what: String, rate: FrameRate, unit: &'static str) -> SelftestResult {
 
 fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {
     let range = |(first, last)| ValueRange { first, last, order: ValueOrder::Pseudorandom };
-    let part = |ends| AddressVariation::Part(AddressPart { range: range(ends), ipv4_offset: 2, ipv6_offset: 14 });
+    let part = |(first, last): (u16, u16)| {
+        let range = ValueRange { first: first.into(), last: last.into(), order: ValueOrder::Pseudorandom };
+        AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 })
+    };
     let gateway = StatefulGateway {
         opens: Direction::Forward,
         settings: Stateful::new(CONNECTIONS, FrameRate(1), 0),

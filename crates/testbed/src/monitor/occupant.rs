@@ -62,8 +62,7 @@ impl Occupant {
 
 impl fmt::Display for Occupant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has = if self.by == Occupation::Processes(None) { "have" } else { "has" };
-        write!(f, "{} {has} {} % of {}", self.by, self.percent, self.place())
+        write!(f, "{} has {} % of {}", self.by, self.percent, self.place())
     }
 }
 
@@ -71,7 +70,7 @@ impl fmt::Display for Occupation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host => f.write_str("the host of this virtual machine"),
-            Self::Processes(None) => f.write_str("other processes"),
+            Self::Processes(None) => f.write_str("other work"),
             Self::Processes(Some((number, name))) => write!(f, "{name} (process {number})"),
         }
     }
@@ -146,7 +145,7 @@ mod tests {
             "",
             "housekeeping, and a core of others"
         );
-        assert_eq!(told(&watch(vec![tester(0, 0), device(980)])), "other processes have 98 % of core 1");
+        assert_eq!(told(&watch(vec![tester(0, 0), device(980)])), "other work has 98 % of core 1");
         assert_eq!(told(&watch(vec![tester(150, 400), device(0)])), "the host of this virtual machine has 40 % of core 0");
         let polls = Watch { process_ms: Some(196), ..watch(vec![tester(0, 0), device(980)]) };
         assert_eq!(told(&polls), "", "the device's own process has it");
@@ -165,7 +164,7 @@ mod tests {
         let router =
             DeviceWatch { device: "router".into(), machine: None, cores: vec![core(3, CoreRole::Dut, 500, 0)], memory: vec![] };
         let watch = Watch { devices: vec![router], ..watch(vec![]) };
-        assert_eq!(told(&watch), "other processes have 50 % of core 3 of router");
+        assert_eq!(told(&watch), "other work has 50 % of core 3 of router");
         assert_eq!(told(&Watch { polling: true, ..watch }), "");
     }
 

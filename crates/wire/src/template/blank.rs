@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::outer::OuterPatch;
 use super::{Description, LEAST_IPV4, LEAST_IPV6, Transport, UDP_AT_IPV4, UDP_AT_IPV6};
 use crate::ethernet::{self, EtherType, EthernetHeader};
-use crate::octets::be16;
+use crate::octets::be32;
 use crate::{EchoHeader, IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
 use crate::{checksum, ipv4, ipv6, tag, udp};
 
@@ -18,7 +18,7 @@ pub(super) struct Blank {
     pub(super) version: IpVersion,
     pub(super) octets: Box<[u8]>,
     /// The address parts that were made zero.
-    pub(super) own_parts: (u16, u16),
+    pub(super) own_parts: (u32, u32),
     pub(super) udp_len: u16,
     /// The partial sum of datagram and pseudo-header.
     pub(super) udp_sum: u64,
@@ -48,7 +48,7 @@ impl Blank {
             Some(outer) => OuterPatch::wrap(outer, macs, version, &octets).map(|(patch, octets)| (Some(patch), octets))?,
             None => (None, octets),
         };
-        Ok(Self { version, own_parts: (part(src, at.0), part(dst, at.1)), udp_len, udp_sum, header_sum, octets, outer })
+        Ok(Self { version, own_parts: (part_of(src, at.0), part_of(dst, at.1)), udp_len, udp_sum, header_sum, octets, outer })
     }
 }
 
@@ -73,8 +73,8 @@ fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
 
 fn check_offset(version: IpVersion, offset: usize) -> Result<(), WireError> {
     let most = match version {
-        IpVersion::V4 => 2,
-        IpVersion::V6 => 14,
+        IpVersion::V4 => 0,
+        IpVersion::V6 => 12,
     };
     if offset > most || !offset.is_multiple_of(2) {
         return Err(WireError::PartOffset { version, offset, most });
@@ -164,26 +164,29 @@ fn sums(version: IpVersion, datagram: &[u8]) -> Result<(u64, u64), WireError> {
     }
 }
 
-/// The 16 bits of an address that begin at octet `at`.
-fn part(address: IpAddr, at: usize) -> u16 {
-    match address {
-        IpAddr::V4(address) => be16(&address.octets(), at),
-        IpAddr::V6(address) => be16(&address.octets(), at),
-    }
-}
-
-/// The address with the 16 bits that begin at octet `at` replaced.
+/// Returns the 32 bits of an address that begin at octet `at`.
 ///
 /// # Panics
 /// If the address has no such octets.
-pub fn with_part(address: IpAddr, at: usize, part: u16) -> IpAddr {
+pub fn part_of(address: IpAddr, at: usize) -> u32 {
+    match address {
+        IpAddr::V4(address) => be32(&address.octets(), at),
+        IpAddr::V6(address) => be32(&address.octets(), at),
+    }
+}
+
+/// The address with the 32 bits that begin at octet `at` replaced.
+///
+/// # Panics
+/// If the address has no such octets.
+pub fn with_part(address: IpAddr, at: usize, part: u32) -> IpAddr {
     match address {
         IpAddr::V4(address) => IpAddr::from(replaced(address.octets(), at, part)),
         IpAddr::V6(address) => IpAddr::from(replaced(address.octets(), at, part)),
     }
 }
 
-fn replaced<const N: usize>(mut octets: [u8; N], at: usize, part: u16) -> [u8; N] {
-    octets[at..at + 2].copy_from_slice(&part.to_be_bytes());
+fn replaced<const N: usize>(mut octets: [u8; N], at: usize, part: u32) -> [u8; N] {
+    octets[at..at + 4].copy_from_slice(&part.to_be_bytes());
     octets
 }

@@ -5,7 +5,7 @@ use super::{
     DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, StampedTime,
     TAIL_LEN, TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
 };
-use crate::octets::{array, be16};
+use crate::octets::{array, be16, be32};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
 
 /// The octets of a frame that are compared with those of the template: all up to the tag's sequence number.
@@ -28,7 +28,7 @@ pub struct PlainPatch {
     stream: u8,
     /// The partial sum of datagram and pseudo-header without ports, addresses' variable parts, sequence number and time.
     sum: u64,
-    own_parts: (u16, u16),
+    own_parts: (u32, u32),
     parts_at: (usize, usize),
     /// The frame's offsets of source and destination address.
     addresses_at: (usize, usize),
@@ -165,7 +165,7 @@ impl PlainPatch {
 /// What varies of the addresses of a stream's frames.
 #[derive(Debug, Clone, Copy)]
 pub struct AddressesThatVary {
-    /// True if 16 bits of either do.
+    /// True if 32 bits of either do.
     pub parts: bool,
     /// The end at which the whole address does.
     pub whole: Option<DatagramEnd>,
@@ -213,8 +213,8 @@ impl PlainArrival {
         leave_out(0, ethernet::HEADER_LEN);
         leave_out(patch.udp_at, udp::HEADER_LEN);
         if vary.parts {
-            leave_out(patch.parts_at.0, 2);
-            leave_out(patch.parts_at.1, 2);
+            leave_out(patch.parts_at.0, 4);
+            leave_out(patch.parts_at.1, 4);
         }
         if let Some(end) = vary.whole {
             leave_out(patch.address_at(end), if is_ipv4 { 4 } else { 16 });
@@ -244,7 +244,7 @@ impl PlainArrival {
         }
         match patch.header_sum {
             Some(sum) => {
-                variable.inner().is_none_or(|(end, own)| u32::from_be_bytes(array(frame, patch.address_at(end))) == own as u32)
+                variable.inner().is_none_or(|(end, own)| be32(frame, patch.address_at(end)) == own as u32)
                     && (!self.varies_header || self.has_header_checksum(frame, sum + patch.sum_of_addresses(variable)))
                     && self.is_fixed_part::<FIXED_IPV4>(frame)
             }
@@ -275,12 +275,12 @@ impl PlainArrival {
         }
     }
 
-    /// Compares the 16 bits of either address that vary; a whole address has none.
+    /// Compares the 32 bits of either address that vary; a whole address has none.
     #[inline(always)]
     fn has_parts(&self, frame: &[u8], variable: &Variable) -> bool {
         let Some(parts) = variable.addresses else { return true };
         let whole = variable.inner().map(|(end, _)| end);
-        let (source, destination) = (be16(frame, self.patch.parts_at.0), be16(frame, self.patch.parts_at.1));
+        let (source, destination) = (be32(frame, self.patch.parts_at.0), be32(frame, self.patch.parts_at.1));
         (source == parts.0 || whole == Some(DatagramEnd::Source))
             && (destination == parts.1 || whole == Some(DatagramEnd::Destination))
     }

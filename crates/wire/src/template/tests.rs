@@ -76,13 +76,15 @@ fn the_unpatched_frame_is_a_right_frame_too() {
 
 #[test]
 fn variable_addresses_are_written_where_they_are_documented() {
-    let variable = Variable { addresses: Some((0x0102, 0xfffe)), ..VARIABLE };
+    let variable = Variable { addresses: Some((0xc612_0102, 0xc613_fffe)), ..VARIABLE };
     let frame = ipv4(60).patched(&variable);
     let ip = Ipv4View::new(&frame[14..]).unwrap();
     assert_eq!((ip.src().to_string(), ip.dst().to_string()), ("198.18.1.2".into(), "198.19.255.254".into()));
+    let variable = Variable { addresses: Some((0x0102, 0x0001_ffff)), ..VARIABLE };
     let frame = ipv6(80).patched(&variable);
     let ip = Ipv6View::new(&frame[14..]).unwrap();
     assert_eq!(ip.src().to_string(), "2001:2::102:2");
+    assert_eq!(ip.dst().to_string(), "2001:2:0:8000:0:1:ffff:2");
     assert_eq!(ipv6(80).addresses(&variable), (ip.src().into(), ip.dst().into()));
 }
 
@@ -123,8 +125,8 @@ fn parts_vary_at_any_even_octet_and_nowhere_else() {
         Template::new(&Description { variable_at, ..description(address.0, address.1, 80) })
     };
     let six = ("2001:2::2", "2001:2:0:8000::2");
-    let template = at(six, (14, 6)).unwrap();
-    let variable = Variable { addresses: Some((0xabcd, 0x80ff)), ..VARIABLE };
+    let template = at(six, (12, 6)).unwrap();
+    let variable = Variable { addresses: Some((0xabcd, 0x80ff_0000)), ..VARIABLE };
     let frame = template.patched(&variable);
     let ip = Ipv6View::new(&frame[14..]).unwrap();
     assert_eq!(ip.src().to_string(), "2001:2::abcd");
@@ -132,6 +134,6 @@ fn parts_vary_at_any_even_octet_and_nowhere_else() {
     assert!(UdpView::new(ip.payload()).unwrap().is_checksum_right(ip.pseudo_header()));
     assert_eq!(template.addresses(&variable), (ip.src().into(), ip.dst().into()));
     assert!(at(six, (13, 12)).is_err());
-    assert!(at(six, (12, 16)).is_err());
-    assert!(at(("198.18.0.2", "198.19.0.2"), (2, 4)).is_err());
+    assert!(at(six, (12, 14)).is_err());
+    assert!(at(("198.18.0.2", "198.19.0.2"), (0, 2)).is_err());
 }

@@ -7,7 +7,7 @@ use super::staged::{Searching, SpecMapper, Staged};
 use crate::measures::load::scaled as share_of;
 use crate::measures::{Load, TestContext};
 use crate::plan::Stateful;
-use crate::search::{SearchSettings, Start, new_search};
+use crate::search::{SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::TrialSpec;
 
@@ -49,6 +49,14 @@ impl ProcedureContext<'_> {
     pub(in crate::measures) fn search(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Searching {
         let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
+    }
+
+    /// A search with the known rate as its only load: one trial, which passes or does not. `None` where the rate is not known.
+    pub(in crate::measures) fn known_rate_alone(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Option<Searching> {
+        let rate = self.known?;
+        let settings =
+            SearchSettings { method: SearchMethod::Binary, minimum: rate, maximum: rate, ..self.test.search.clone() };
+        Some(self.search_by(&settings, self.test.search.first_goal(), Start::Cold, Box::new(mapper)))
     }
 
     /// The same with other settings than the plan's.

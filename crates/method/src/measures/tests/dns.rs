@@ -33,6 +33,15 @@ fn a_later_repetition_starts_near_the_rate_of_the_first() {
 }
 
 #[test]
+fn a_trial_at_the_found_rate_that_loses_a_query_has_no_result_and_is_not_made_again() {
+    let measure = Measure::Dns(DnsTest { at_found_rate: true, ..DnsTest::required(DnsRole::Dns64) });
+    let (searching, first) = repeat(&plan(measure.clone()), &[], &mut server(10_000_000, 0, 0));
+    assert!(searching.len() > 5, "without a test that has found the rate, the first repetition searches for it");
+    let (specs, second) = repeat(&plan(measure), &[first], &mut dut(20_000).with_names(FrameRate(10_000_000), 0, 0));
+    assert_eq!((specs.len(), second.throughput()), (1, None));
+}
+
+#[test]
 fn a_server_faster_than_the_certified_rate_is_at_least_that_fast() {
     let (specs, outcome) = repeat(&of_names(0), &[], &mut server(10_000, 0, 0));
     assert!((9_990..=10_000).contains(&lower(&outcome)), "{outcome:?}");

@@ -6,6 +6,7 @@ use crate::table::Table;
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;
+use std::fmt::Display;
 
 pub(super) fn phases(digest: &Digest) -> Table {
     let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "DUT's count"];
@@ -39,7 +40,7 @@ pub(super) fn tuples(digest: &Digest) -> Table {
     let tests = |names: Vec<String>| if is_one { "all".to_owned() } else { each_once(names).join("; ") };
     let rows = alike.into_iter().map(|(cells, names)| std::iter::once(tests(names)).chain(cells).collect());
     Table::new("Four-tuples of the connections", columns).with_rows(rows).with_note(
-        "Addresses: values of the 16 bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
+        "Addresses: values of the bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
          state table: the order in which the Responder reads it.",
     )
 }
@@ -87,7 +88,7 @@ fn delay(test: &Test, stateful: &Stateful) -> String {
     }
 }
 
-fn range(range: &ValueRange) -> String {
+fn range<V: Copy + Ord + Into<u32> + Display>(range: &ValueRange<V>) -> String {
     match range.count() {
         1 => range.first.to_string(),
         _ => format!("{}–{}", range.first, range.last),
