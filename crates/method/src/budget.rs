@@ -1,6 +1,6 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
-use crate::measures::{Findings, Outcome, procedure};
+use crate::measures::{Findings, LimitSigns, Outcome, procedure};
 use crate::plan::{CoreLimits, Plan, Test};
 use crate::repeat::Repetition;
 use crate::search::{RepetitionStart, SearchSettings, Start, new_search};
@@ -133,7 +133,16 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
             trials += 1;
         }
         let Findings { brackets, values } = procedure.findings();
-        earlier.push(Outcome { point: point.clone(), repetition: 1, trials, invalid: 0, load: None, brackets, values });
+        earlier.push(Outcome {
+            point: point.clone(),
+            repetition: 1,
+            trials,
+            invalid: 0,
+            load: None,
+            brackets,
+            values,
+            signs: LimitSigns::default(),
+        });
         Cost { trials: f64::from(trials), sending_ns: (dut.elapsed_ns() - before_ns) as f64 }
     };
     (rehearse(), rehearse())

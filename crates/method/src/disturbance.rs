@@ -2,7 +2,7 @@
 //! rate that was found is a lower bound, and nothing may be said of what limits the device.
 
 use crate::bottleneck::{Bottleneck, Cause, explain};
-use crate::measures::Outcome;
+use crate::measures::{LimitSigns, Outcome};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
@@ -41,6 +41,18 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
 /// Returns the accident on the machine that may explain the loss which limits these trials; `None` if the loss is the device's.
 pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
+}
+
+/// Returns what `records` show of the end of the search that came to this bracket, for this goal; they are the trials of its repetition, but for those
+/// that were made again.
+pub fn signs_of(bracket: &Bracket, goal: LossRatio, records: &[&TrialRecord]) -> LimitSigns {
+    let is_last_loss =
+        |record: &&&TrialRecord| Some(record.result.spec.rate) == bracket.upper && record.result.verdict(goal) == Verdict::Lost;
+    let last_loss = records.iter().rev().find(is_last_loss);
+    LimitSigns {
+        cause: (bracket.limit == Limit::Dut).then(|| explain(records, goal)).flatten().map(|found| found.cause),
+        is_last_loss_an_accident: last_loss.map(|record| accident(&[record], goal).is_some()),
+    }
 }
 
 /// Returns whether the tester could have offered the load of the upper bound if others had not had its core, or the device's.
@@ -108,10 +120,8 @@ mod tests {
 
     fn trial(rate: u64, lost: u64, faults: Vec<Fault>) -> TrialRecord {
         let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
-        let forward = DirectionResult {
-            lost_by_bin: vec![lost / 10; 10],
-            ..DirectionResult::counted(Direction::Forward, rate, rate - lost)
-        };
+        let mut forward = DirectionResult::counted(Direction::Forward, rate, rate - lost);
+        forward.lost_by_bin = vec![lost / 10; 10];
         let result = TrialResult::new(spec, vec![forward], faults);
         let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
         TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started: String::new(), result, watch: None }
@@ -128,6 +138,7 @@ mod tests {
                 trials: 1,
                 invalid: 0,
                 load: None,
+                signs: Default::default(),
                 brackets: vec![bracket(limit)],
                 values: vec![],
             };
@@ -182,7 +193,7 @@ mod tests {
     fn a_loss_in_one_moment_is_an_accident() {
         let mut lossy = trial(20_000, 50, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 30, 20, 0, 0, 0, 0, 0];
-        lossy.watch = Some(idle());
+        lossy.watch = Some(idle().into());
         assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
         let mut again = lossy.clone();
         again.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
@@ -197,7 +208,7 @@ mod tests {
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 120, 0, 0, 0, 0, 0, 0];
         let mut watch = Watch { waited_us: vec![150; 10], process_ms: Some(300), ..idle() };
         assert_eq!((watch.stolen_ms(0), watch.taken_where_lost_ms(&lossy.result)), (0, None));
-        lossy.watch = Some(watch.clone());
+        lossy.watch = Some(watch.clone().into());
         assert_eq!(lossy.result.verdict(LossRatio::ZERO), Verdict::Lost, "nothing excuses it");
         assert_eq!(accident(&[&lossy], LossRatio::ZERO).map(|found| found.cause), Some(Cause::Event));
         assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
@@ -215,7 +226,7 @@ mod tests {
         {
             let mut lossy = trial(20_000, bins.iter().sum(), vec![]);
             lossy.result.directions[0].lost_by_bin = bins.into_iter().chain([0; 10]).take(10).collect();
-            lossy.watch = Some(idle());
+            lossy.watch = Some(idle().into());
             assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]), Limit::Dut);
         }
     }
@@ -224,7 +235,7 @@ mod tests {
     fn a_device_that_loses_in_a_moment_at_every_load_passes_nothing() {
         let mut lossy = trial(20_000, 50, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
-        lossy.watch = Some(idle());
+        lossy.watch = Some(idle().into());
         let bracket = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
         assert_eq!(weighed(bracket, &[&lossy]).limit, Limit::Dut);
     }

@@ -184,7 +184,16 @@ mod tests {
 
     fn outcome(size: u16, repetition: u32) -> Outcome {
         let point = Point { test: "t".to_owned(), frame_size: FrameSize(size) };
-        Outcome { point, repetition, trials: 1, invalid: 0, load: None, brackets: vec![], values: vec![] }
+        Outcome {
+            point,
+            repetition,
+            trials: 1,
+            invalid: 0,
+            load: None,
+            brackets: vec![],
+            values: vec![],
+            signs: Default::default(),
+        }
     }
 
     fn found(size: u16, rates: &[(Option<u64>, Limit)]) -> Vec<Outcome> {

@@ -8,7 +8,7 @@ mod watch;
 
 pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
-pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
+pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch};
 
 use crate::measures::LoadSource;
 use crate::plan::{Point, Selection, Test};
@@ -35,14 +35,14 @@ pub struct TrialRecord {
     pub trial: u32,
     /// The searches that the load of the measurement came from, where it is made at the throughput and did not search for it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub load: Option<LoadSource>,
+    pub load: Option<Box<LoadSource>>,
     /// The time it began, RFC 3339.
     pub started: String,
     /// The counts of the trial.
     pub result: TrialResult,
     /// The activity of the DUT's processors during the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watch: Option<Watch>,
+    pub watch: Option<SharedWatch>,
 }
 
 /// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
@@ -55,8 +55,8 @@ pub type RecordsByPoint<'r> = BTreeMap<&'r Point, Vec<&'r TrialRecord>>;
 /// Sorts the trials of a run by their point once, so that nothing looks through all of them for each point.
 pub fn by_point(records: &[TrialRecord]) -> RecordsByPoint<'_> {
     let mut found = RecordsByPoint::new();
-    for record in records {
-        found.entry(&record.point).or_default().push(record);
+    for of_point in records.chunk_by(|a, b| a.point == b.point) {
+        found.entry(&of_point[0].point).or_default().extend(of_point);
     }
     found
 }

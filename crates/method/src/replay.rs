@@ -2,11 +2,12 @@
 //!
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
-use crate::disturbance::{makes_lower_bound, weighed};
+use crate::disturbance::{makes_lower_bound, signs_of, weighed};
 use crate::event::Event;
 use crate::measures::{Findings, LoadSource, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
+use crate::search::Bracket;
 use crate::terms::LossRatio;
 use crate::throughput::{points, shared};
 use crate::trial::{TrialSpec, Verdict};
@@ -133,7 +134,7 @@ pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecor
     replay_point(plan, point, &before.map(|(k, v)| (k.clone(), v.clone())).collect(), &mut earlier);
     let trials = groups.get(&(point.clone(), repetition)).map_or(&[][..], Vec::as_slice);
     let load = match trials.first() {
-        Some(first) => first.load.clone(),
+        Some(first) => first.load.as_deref().cloned(),
         None => {
             plan.test(&point.test).filter(|test| test.measure.is_at_throughput()).and_then(|_| recorded(plan, point, records))
         }
@@ -156,18 +157,71 @@ fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Gro
 
 /// Replays the repetitions of one point, each started from the finished ones before it.
 fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) {
-    let first = into.finished.len();
+    let mut of_point = Replay::default();
     for ((_, repetition), trials) in groups.range((point.clone(), 0)..=(point.clone(), u32::MAX)) {
-        let load = trials.first().and_then(|first| first.load.clone());
-        match feed(plan, point, &into.finished[first..], trials, load) {
-            Err(mismatch) => into.mismatches.push(*mismatch),
+        of_point.add(plan, point, *repetition, trials);
+    }
+    into.append(of_point);
+}
+
+impl Replay {
+    /// Replays a repetition of the point whose earlier ones are here already. The trials are in the order they were made.
+    fn add(&mut self, plan: &Plan, point: &Point, repetition: u32, trials: &[&TrialRecord]) {
+        let load = trials.first().and_then(|first| first.load.as_deref().cloned());
+        match feed(plan, point, &self.finished, trials, load) {
+            Err(mismatch) => self.mismatches.push(*mismatch),
             Ok(fed) => {
-                let outcome = outcome(point, *repetition, trials, &fed);
+                let outcome = outcome(plan, point, repetition, trials, &fed);
                 let ended = fed.procedure.next_trial().is_none();
-                let list = if ended { &mut into.finished } else { &mut into.unfinished };
+                let list = if ended { &mut self.finished } else { &mut self.unfinished };
                 list.push(outcome);
             }
         }
+    }
+
+    fn append(&mut self, mut of_point: Self) {
+        self.finished.append(&mut of_point.finished);
+        self.unfinished.append(&mut of_point.unfinished);
+        self.mismatches.append(&mut of_point.mismatches);
+    }
+}
+
+/// Replays a run while it is read, repetition by repetition, so that what only the replay needs of its trials need not be kept.
+pub struct OrderedReplay<'p> {
+    plan: &'p Plan,
+    /// Each point with the last of its repetitions.
+    points: BTreeMap<Point, (u32, Replay)>,
+}
+
+impl<'p> OrderedReplay<'p> {
+    /// Returns the replay of a run of which nothing was read yet.
+    pub fn new(plan: &'p Plan) -> Self {
+        Self { plan, points: BTreeMap::new() }
+    }
+
+    /// Replays a repetition, all of whose trials these are. Returns false, and does nothing, where a later repetition of its point was replayed before.
+    pub fn add(&mut self, trials: &[TrialRecord]) -> bool {
+        let Some(TrialRecord { point, repetition, .. }) = trials.first() else { return true };
+        let (last, of_point) = self.points.entry(point.clone()).or_default();
+        if *last >= *repetition {
+            return false;
+        }
+        *last = *repetition;
+        let mut trials: Vec<&TrialRecord> = trials.iter().collect();
+        trials.sort_by_key(|record| record.trial);
+        if self.plan.test(&point.test).is_some() {
+            of_point.add(self.plan, point, *repetition, &trials);
+        }
+        true
+    }
+
+    /// Returns what [`replay`] returns of the same records.
+    pub fn end(mut self) -> Replay {
+        let points = self.plan.tests.iter().flat_map(|test| test.points());
+        points.filter_map(|point| self.points.remove(&point)).fold(Replay::default(), |mut all, (_, of_point)| {
+            all.append(of_point);
+            all
+        })
     }
 }
 
@@ -216,7 +270,7 @@ fn feed(
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
             Verdict::Passed | Verdict::Lost => {
-                let watch = record.watch.as_ref();
+                let watch = record.watch.as_deref();
                 fed.watched = watch.map_or_else(Vec::new, |watch| test.measure.watched(&record.result, watch));
             }
         }
@@ -235,15 +289,17 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<ReplayMismat
     })
 }
 
-fn outcome(point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
+fn outcome(plan: &Plan, point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
     let trials = records.len() as u32;
     let decided: Vec<_> = records.iter().copied().filter(|record| !record.result.was_made_again()).collect();
     let records = &decided[..];
     let Findings { brackets, mut values } = fed.procedure.findings();
-    let brackets = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
+    let brackets: Vec<Bracket> = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
+    let goal = plan.test(&point.test).map_or(LossRatio::ZERO, |test| test.first_goal(plan));
+    let signs = brackets.first().map(|bracket| signs_of(bracket, goal, records)).unwrap_or_default();
     if makes_lower_bound(records) {
         values.iter_mut().filter(|value| value.quantity.is_higher_better()).for_each(|value| value.is_at_least = true);
     }
     values.extend(&fed.watched);
-    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values }
+    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values, signs }
 }

@@ -1,11 +1,11 @@
 //! How far the figures of a run may be trusted, and why: high, fair or low, with the reasons in numbers. All rules are here; each looks at one thing, and
 //! the worst of them is the level of the run.
 
-use crate::bottleneck::{Cause, explain};
-use crate::disturbance::{accident, was_done_to_it};
+use crate::bottleneck::Cause;
+use crate::disturbance::was_done_to_it;
 use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
-use crate::record::{Facts, TrialRecord, by_point, by_repetition};
+use crate::record::{Facts, TrialRecord};
 use crate::replay::by_outcome_point;
 use crate::search::Limit;
 use crate::stats::{Summary, drift, median, modes};
@@ -127,21 +127,11 @@ struct Evidence<'a> {
     plan: &'a Plan,
     facts: &'a Facts,
     records: &'a [TrialRecord],
-    /// The trials of each repetition of each point, in the order of the records.
-    by_repetition: BTreeMap<&'a Point, BTreeMap<u32, Vec<&'a TrialRecord>>>,
     outcomes: &'a [Outcome],
     by_point: BTreeMap<&'a Point, Vec<&'a Outcome>>,
     /// The first loss goal of each test, by its name.
     goals: BTreeMap<&'a str, LossRatio>,
     planned: &'a [PlannedPoint<'a>],
-}
-
-impl<'a> Evidence<'a> {
-    /// Returns the trials of one repetition of a point.
-    fn trials_of(&self, outcome: &Outcome) -> impl DoubleEndedIterator<Item = &'a TrialRecord> {
-        let of_repetition = self.by_repetition.get(&outcome.point).and_then(|of_point| of_point.get(&outcome.repetition));
-        of_repetition.map_or(&[][..], Vec::as_slice).iter().copied()
-    }
 }
 
 /// Returns how far the figures of a run may be trusted; `None` where nothing was measured. `planned` are its points with their statuses.
@@ -155,10 +145,8 @@ pub fn trust(
     if records.is_empty() {
         return None;
     }
-    let by_repetition = by_point(records).into_iter().map(|(point, of_point)| (point, by_repetition(&of_point))).collect();
     let goals = plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(plan))).collect();
-    let evidence =
-        Evidence { plan, facts, records, by_repetition, outcomes, by_point: by_outcome_point(outcomes), goals, planned };
+    let evidence = Evidence { plan, facts, records, outcomes, by_point: by_outcome_point(outcomes), goals, planned };
     let mut reasons: Vec<TrustReason> = RULES.iter().flat_map(|rule| (rule.judge)(&evidence)).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level));
     let level = reasons.first().map_or(TrustLevel::High, |worst| worst.level);
@@ -270,18 +258,11 @@ fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 }
 
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let ended = evidence.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.brackets.first()?.upper?)));
-    let last = ended.filter_map(|(outcome, upper)| {
-        evidence
-            .trials_of(outcome)
-            .rev()
-            .find(|r| r.result.spec.rate == upper && r.result.verdict(evidence.goal_at(&r.point)) == Verdict::Lost)
-    });
-    let last: Vec<&TrialRecord> = last.collect();
+    let last: Vec<bool> = evidence.outcomes.iter().filter_map(|outcome| outcome.signs.is_last_loss_an_accident).collect();
     if last.is_empty() {
         return Vec::new();
     }
-    let momentary = last.iter().filter(|record| accident(&[record], evidence.goal_at(&record.point)).is_some()).count();
+    let momentary = last.iter().filter(|is_an_accident| **is_an_accident).count();
     let share = percent(momentary, last.len());
     let text = format!(
         "the loss that ended a search stood in one moment in {momentary} of {} searches, and all along in the others",
@@ -291,7 +272,7 @@ fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 }
 
 fn moved_cores(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let trips = || evidence.records.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.round_trips_ns);
+    let trips = || evidence.records.iter().filter_map(|record| record.watch.as_deref()).flat_map(|watch| &watch.round_trips_ns);
     // A single look may have been interrupted.
     let sorted = {
         let mut sorted: Vec<u64> = trips().copied().collect();
@@ -329,13 +310,7 @@ fn headroom(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 
 fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let ended = evidence.outcomes.iter().filter(|o| o.brackets.first().is_some_and(|bracket| bracket.limit == Limit::Dut));
-    let causes: Vec<Option<Cause>> = ended
-        .map(|outcome| {
-            let counted = |record: &&TrialRecord| !record.result.was_made_again();
-            let records: Vec<&TrialRecord> = evidence.trials_of(outcome).filter(counted).collect();
-            explain(&records, evidence.goal_at(&outcome.point)).map(|found| found.cause)
-        })
-        .collect();
+    let causes: Vec<Option<Cause>> = ended.map(|outcome| outcome.signs.cause).collect();
     let is_full = |cause: &&Option<Cause>| matches!(cause, Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores));
     let full = causes.iter().filter(is_full).count();
     let text = || format!("the device's processors were full in {full} of {} searches that it ended", causes.len());

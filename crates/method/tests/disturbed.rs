@@ -74,8 +74,9 @@ impl Machine {
         let lost = (lost_by_bin.iter().sum::<u64>() + burst).min(offered);
         let nominal_ns = spec.duration_ns;
         let sending = Sending { nominal_ns, took_ns: nominal_ns + late_ns, worst_lateness_ns: longest_ns, late_frames: burst };
-        let forward =
-            DirectionResult { lost_by_bin, sending, ..DirectionResult::counted(Direction::Forward, offered, offered - lost) };
+        let counted = DirectionResult::counted(Direction::Forward, offered, offered - lost);
+        let mut forward = DirectionResult { sending, ..counted };
+        forward.lost_by_bin = lost_by_bin;
         let direction = Direction::Forward;
         let mut faults = Vec::new();
         match self.taken {

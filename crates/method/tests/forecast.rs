@@ -99,7 +99,7 @@ impl Machine {
             self.now_ns += plan.trial.rest_ns + self.around_ns;
         }
         let Findings { brackets, values } = procedure.findings();
-        Outcome { point: point.clone(), repetition, trials, invalid, load: None, brackets, values }
+        Outcome { point: point.clone(), repetition, trials, invalid, load: None, brackets, values, signs: Default::default() }
     }
 }
 
@@ -200,7 +200,16 @@ fn what_an_earlier_part_of_the_run_finished_is_not_counted() {
         for point in &points {
             let trials = if repetition == 1 { 7 } else { 6 };
             let (brackets, values) = (Vec::new(), Vec::new());
-            forecast.finish(&Outcome { point: point.clone(), repetition, trials, invalid: 0, load: None, brackets, values });
+            forecast.finish(&Outcome {
+                point: point.clone(),
+                repetition,
+                trials,
+                invalid: 0,
+                load: None,
+                brackets,
+                values,
+                signs: Default::default(),
+            });
         }
     }
     let share = forecast.remaining_ns() as f64 / whole_ns as f64;

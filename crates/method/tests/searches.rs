@@ -108,7 +108,16 @@ fn one(dut: &mut SimulatedDut, mut search: Box<dyn Search>, earlier: &mut Vec<Ou
     let Ok(trials) = run(search.as_mut(), dut);
     let brackets = search.brackets();
     let found = brackets[0].lower.map_or(0.0, |rate| rate.0 as f64);
-    earlier.push(Outcome { point: point(), repetition: 0, trials, invalid: 0, load: None, brackets, values: Vec::new() });
+    earlier.push(Outcome {
+        point: point(),
+        repetition: 0,
+        trials,
+        invalid: 0,
+        load: None,
+        brackets,
+        values: Vec::new(),
+        signs: Default::default(),
+    });
     Run { trials: f64::from(trials), seconds: dut.elapsed_ns() as f64 / 1e9, found_over_truth: found / dut.truth().0 as f64 }
 }
 

@@ -108,7 +108,7 @@ fn a_search_that_a_disturbance_ended_is_a_lower_bound() {
 #[test]
 fn cores_that_the_host_moves_cost_trust_and_a_single_odd_look_does_not() {
     let mut run = Run::new(Behaviour::HardLimit);
-    let watch = |ns| Some(Watch { round_trips_ns: vec![ns, ns], ..Watch::default() });
+    let watch = |ns| Some(Watch { round_trips_ns: vec![ns, ns], ..Watch::default() }.into());
     run.records.iter_mut().for_each(|record| record.watch = watch(100));
     run.records[0].watch = watch(400);
     assert_eq!(run.trust().level, TrustLevel::High);

@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::latex::text::escaped;
-use crate::origin::{self, Span};
+use crate::origin;
 use crate::{Input, status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,9 +11,9 @@ use jiff::tz::TimeZone;
 pub(crate) const TESTER_KEY: &str = "sixbench";
 
 /// Returns the key of the entry of the run: its plan and its first moment, `sixbench-quickstart-20261121T090000Z`.
-pub(crate) fn run_key(input: &Input) -> String {
-    let start = Span::of(input.records.iter()).map(|span| utc(span.from, "-%Y%m%dT%H%M%SZ")).unwrap_or_default();
-    let name: String = input.plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+pub(crate) fn run_key(digest: &Digest<'_>) -> String {
+    let start = digest.span.map(|span| utc(span.from, "-%Y%m%dT%H%M%SZ")).unwrap_or_default();
+    let name: String = digest.input.plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     format!("sixbench-{name}{start}")
 }
 
@@ -41,10 +41,9 @@ fn tester(input: &Input) -> String {
 
 fn run(digest: &Digest<'_>) -> String {
     let input = digest.input;
-    let span = Span::of(input.records.iter());
-    let date = |form: &str| span.map(|span| utc(span.to, form)).unwrap_or_default();
+    let date = |form: &str| digest.span.map(|span| utc(span.to, form)).unwrap_or_default();
     let trust = digest.trust.as_ref().map(|trust| format!("; trust: {}", trust.level.word())).unwrap_or_default();
-    let note = format!("{}; {}{trust}", origin::sentence(input), status::counted(digest));
+    let note = format!("{}; {}{trust}", origin::sentence(digest), status::counted(digest));
     let comment =
         "% Put the names of those who measured into `author`, and the DOI of the archive (sixbench archive DIR) into `doi`.\n";
     let fields = [
@@ -55,7 +54,7 @@ fn run(digest: &Digest<'_>) -> String {
         ("howpublished", "Data set".to_owned()),
         ("note", escaped(&note)),
     ];
-    format!("{comment}{}", entry(&run_key(input), &fields))
+    format!("{comment}{}", entry(&run_key(digest), &fields))
 }
 
 fn entry(key: &str, fields: &[(&str, String)]) -> String {

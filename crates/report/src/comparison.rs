@@ -30,6 +30,7 @@ mod tests {
             load: None,
             brackets: vec![Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(*rate)), upper: None, limit }],
             values: vec![],
+            signs: Default::default(),
         };
         rates.iter().zip(1..).map(of).collect()
     }

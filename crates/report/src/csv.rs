@@ -13,10 +13,10 @@ pub(crate) use trials::trials;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;
+use crate::digest::Digest;
 use crate::numbers::{full_rate_unit, title};
 use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
-use sixbench_method::record::RepetitionHosts;
 use sixbench_method::search::Bracket;
 use sixbench_method::terms::FrameRate;
 use std::borrow::Cow;
@@ -30,7 +30,8 @@ const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
-pub(crate) fn results<'r>(input: &'r Input<'_>) -> Rows<'r> {
+pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
+    let input = digest.input;
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
     let row = move |o: &Outcome, b: &Bracket| {
         let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
@@ -38,26 +39,27 @@ pub(crate) fn results<'r>(input: &'r Input<'_>) -> Rows<'r> {
     };
     let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
     let columns = format!("{BRACKET}{}", if has_queries { QUERIES } else { "" });
-    of_outcomes(input, &columns, rows.map(move |(o, b)| (o, row(o, b))))
+    of_outcomes(digest, &columns, rows.map(move |(o, b)| (o, row(o, b))))
 }
 
 /// Everything else that was measured, likewise: one row for each value of each repetition.
-pub(crate) fn values<'r>(input: &'r Input<'_>) -> Rows<'r> {
+pub(crate) fn values<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
+    let input = digest.input;
     let rows = input.outcomes.iter().flat_map(move |o| o.values.iter().map(move |v| (o, value(input, o, v))));
-    of_outcomes(input, VALUE, rows)
+    of_outcomes(digest, VALUE, rows)
 }
 
 fn of_outcomes<'r>(
-    input: &'r Input<'_>,
+    digest: &'r Digest<'_>,
     columns: &str,
     rows: impl Iterator<Item = (&'r Outcome, Vec<String>)> + 'r,
 ) -> Rows<'r> {
-    let hosts = RepetitionHosts::new(input.facts, input.records);
+    let input = digest.input;
     let rows = rows.map(move |(outcome, fields)| {
-        let on = hosts.of(&outcome.point, outcome.repetition).join(", ");
+        let on = digest.hosts.of(&outcome.point, outcome.repetition).join(", ");
         (on, point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect())
     });
-    run::rows(input, &format!("{POINT},{columns}"), rows)
+    run::rows(digest, &format!("{POINT},{columns}"), rows)
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {

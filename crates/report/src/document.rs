@@ -35,10 +35,10 @@ type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportE
 /// The files of a report beside its figures, in the order in which they are written.
 const FORMATS: [Format; 16] = [
     ("report.html", |document| html::html(document).map(Some)),
-    ("results.csv", |document| Ok(Some(csv::results(document.digest.input).lines().collect()))),
+    ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
-    ("results-values.csv", |document| Ok(Some(csv::values(document.digest.input).lines().collect()))),
-    ("warnings.csv", |document| Ok(Some(warnings_csv(document.digest.input)))),
+    ("results-values.csv", |document| Ok(Some(csv::values(&document.digest).lines().collect()))),
+    ("warnings.csv", |document| Ok(Some(warnings_csv(&document.digest)))),
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
     ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
     ("results.md", |document| Ok(Some(markdown::markdown(document)))),
@@ -64,7 +64,7 @@ impl<'a> Document<'a> {
             verdict: verdict::sentences(&digest),
             faults: trial::faults(&digest),
             conformance: conformance::table(input),
-            run: origin::table(input),
+            run: origin::table(&digest),
             code: origin::code(input),
             style: PaperStyle::default(),
             digest,
@@ -93,8 +93,8 @@ impl<'a> Document<'a> {
     /// As of [`Self::file`].
     pub(crate) fn short_file(&self, name: &str, most: usize) -> Result<Option<String>, ReportError> {
         let rows = match name {
-            "results.csv" => csv::results(self.digest.input),
-            "results-values.csv" => csv::values(self.digest.input),
+            "results.csv" => csv::results(&self.digest),
+            "results-values.csv" => csv::values(&self.digest),
             _ => return self.file(name),
         };
         let mut text = String::new();
@@ -159,18 +159,18 @@ impl<'a> Document<'a> {
     /// # Errors
     /// The file cannot be written; or a cell is not of the type of its column, which is a bug of this crate.
     pub fn write_parquet(&self, name: &str, file: impl Write + Send) -> Result<(), ReportError> {
-        let rows = match name {
-            "results.parquet" => csv::results(self.digest.input),
-            "results-values.parquet" => csv::values(self.digest.input),
-            _ => csv::trials(&self.digest),
+        let written = match name {
+            "results.parquet" => parquet(csv::results(&self.digest).by_columns(), file),
+            "results-values.parquet" => parquet(csv::values(&self.digest).by_columns(), file),
+            _ => parquet(csv::trials(&self.digest), file),
         };
-        Ok(parquet(rows, file)?)
+        Ok(written?)
     }
 
     /// Returns the panels of the figures as files for papers: name, with the folder `figures`, and LaTeX.
     pub fn paper_figures(&self) -> Vec<(String, String)> {
         let input = self.digest.input;
-        paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(input)))
+        paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)))
     }
 
     fn drawn(&self) -> impl Iterator<Item = &Figure> {

@@ -127,7 +127,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         name: &input.plan.name,
         generated: input.generated,
         sixbench: &input.facts.sixbench,
-        measured: origin::sentence(input),
+        measured: origin::sentence(digest),
         parts: origin::parts(input),
         mark: origin::mark(input),
         style: STYLE,

@@ -32,7 +32,7 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
         "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
         head(document, style),
         Preamble::of_tables(style, &input.plan.name),
-        escaped(&origin::sentence(input)),
+        escaped(&origin::sentence(&document.digest)),
         escaped(&status::counted(&document.digest)),
         tables.join("\n\\clearpage\n\n")
     )
@@ -51,7 +51,7 @@ fn head(document: &Document<'_>, style: PaperStyle) -> String {
         "% {}. {}.\n% pdflatex compiles this file by itself. A paper that has \\usepackage{{array,booktabs}} may \\input it.\n\
          {STYLE_LINE}{}.\n% {}\n% {}. Written {}.\n{warnings}\n",
         comment(&input.plan.name),
-        comment(&origin::sentence(input)),
+        comment(&origin::sentence(&document.digest)),
         style.word(),
         comment(origin::command(input)),
         comment(&status::counted(&document.digest)),

@@ -1,15 +1,16 @@
 //! What a report does not read of a trial, so that a run of a million of them fits into memory: distributions of delays but for the trials whose
-//! figures show them, the tester's own cores, and what was watched while a search was far from its result. Counts and faults always stay.
+//! figures show them, the tester's own cores, and what was watched but for the trials at the limit of a point. Counts and faults always stay.
 
 use crate::digest::PointDigest;
-use sixbench_method::bottleneck::{NEAR_LIMIT, TRIALS_AT_LIMIT};
+use crate::tables::trial::EXAMPLES;
+use sixbench_method::bottleneck::TRIALS_AT_LIMIT;
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::{Plan, Test};
-use sixbench_method::record::{CoreRole, Facts, TrialRecord, Watch, by_point};
+use sixbench_method::plan::{Plan, Point, SeriesBy, Test};
+use sixbench_method::record::{CoreRole, DropPlace, Facts, SharedWatch, TrialRecord, Watch, by_point};
 use sixbench_method::replay::by_outcome_point;
-use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::Verdict;
-use std::collections::BTreeSet;
+use sixbench_method::terms::{Direction, LossRatio};
+use sixbench_method::trial::{DirectionDetails, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns whether the trials of a run can do without what no report reads of them: results of several hosts are reported for each host alone, with
 /// other trials in the figures.
@@ -21,10 +22,11 @@ pub fn is_of_one_host(facts: &Facts) -> bool {
 /// Drops what no report reads of any trial, and the distributions of its delays, which those of [`delay_trials`] get back.
 pub fn drop_unread(record: &mut TrialRecord) {
     for direction in &mut record.result.directions {
-        direction.delays = Vec::new();
-        direction.lost_by_bin.shrink_to_fit();
+        if !direction.delays.is_empty() {
+            direction.change_details(|details| DirectionDetails { delays: Vec::new(), ..details });
+        }
     }
-    record.result.directions.shrink_to_fit();
+    record.result.directions = exact(&mut record.result.directions);
     record.result.faults.shrink_to_fit();
     if let Some(watch) = &mut record.watch {
         watch.cores.retain(|core| core.role == CoreRole::Dut);
@@ -32,23 +34,78 @@ pub fn drop_unread(record: &mut TrialRecord) {
         watch.cores.shrink_to_fit();
         watch.kernel_memory.shrink_to_fit();
         watch.memory.shrink_to_fit();
-        watch.round_trips_ns.shrink_to_fit();
         watch.waited_us.shrink_to_fit();
     }
 }
 
-/// Drops what was watched in those of these trials that say nothing of the limit: they are trials of one repetition that follow each other. All that
-/// reports ask for is among the few highest loads that passed and the few lowest that lost, of any part of the trials.
-pub fn drop_unread_of_search(plan: &Plan, trials: &mut [TrialRecord]) {
-    let Some(test) = trials.first().and_then(|first| plan.test(&first.point.test)) else { return };
-    if !is_plain_search(test) {
-        return;
-    }
-    let read = read_at_limits(plan, test, trials);
-    for (place, record) in trials.iter_mut().enumerate() {
-        if let Some(watch) = record.watch.as_mut().filter(|_| !read.contains(&place)) {
-            *watch = unwatched(watch);
+/// Returns these in an allocation of their own, as long as they are: one that shrinks in its place leaves a gap behind it that the next one does not fit
+/// into.
+fn exact<T>(of: &mut Vec<T>) -> Vec<T> {
+    let mut exact = Vec::with_capacity(of.len());
+    exact.append(of);
+    exact
+}
+
+/// The trials of searches of which reports still read what was watched and where frames were lost: in each point the few highest loads that passed and
+/// the few lowest that lost, which say why the limit is one. Those of a repetition alone are read when it is replayed.
+#[derive(Default)]
+pub struct TrialsAtLimits {
+    /// Their places among the records.
+    of: BTreeMap<Point, BTreeSet<usize>>,
+    /// The examples of wrong frames that were kept of each point.
+    examples: BTreeMap<Point, BTreeSet<(Direction, String)>>,
+    /// What remains of the watches of all other trials. There are few different ones, which their trials share.
+    remaining: BTreeMap<(u64, bool, Vec<u64>), SharedWatch>,
+}
+
+impl TrialsAtLimits {
+    /// Takes in a repetition that was replayed, all of whose trials stand at the end of `records`, from the place `from` on. Drops what is not read any
+    /// more of its trials, and of those of earlier repetitions of its point.
+    pub fn add(&mut self, plan: &Plan, records: &mut [TrialRecord], from: usize) {
+        let Some(first) = records.get(from) else { return };
+        let Some(test) = plan.test(&first.point.test).filter(|test| is_plain_search(test)) else { return };
+        let (point, is_alone) = (first.point.clone(), is_read_by_repetition(test, &records[from..]));
+        let earlier = if is_alone { BTreeSet::new() } else { self.of.remove(&point).unwrap_or_default() };
+        records[from..].iter_mut().for_each(|record| self.drop_examples(record));
+        let places: Vec<usize> = earlier.into_iter().chain(from..records.len()).collect();
+        let read = at_limits(plan, test, records, &places);
+        for place in places.into_iter().filter(|place| !read.contains(place)) {
+            self.drop_watched(&mut records[place]);
         }
+        if !is_alone {
+            self.of.insert(point, read);
+        }
+    }
+
+    /// Drops the examples of wrong frames of a trial whose point has as many others as are told.
+    fn drop_examples(&mut self, record: &mut TrialRecord) {
+        if record.result.directions.iter().all(|direction| direction.examples.is_empty()) {
+            return;
+        }
+        let told = self.examples.entry(record.point.clone()).or_default();
+        for direction in &mut record.result.directions {
+            if told.len() < EXAMPLES {
+                told.extend(direction.examples.iter().map(|example| (direction.direction, example.clone())));
+            } else {
+                direction.change_details(|of| DirectionDetails { examples: Vec::new(), ..of });
+            }
+        }
+    }
+
+    /// Drops what was watched in a trial, and where its losses were, but for what is known of the trial as a whole.
+    fn drop_watched(&mut self, record: &mut TrialRecord) {
+        // Wrong frames are counted in every trial.
+        let rest = |of: DirectionDetails| {
+            let DirectionDetails { wrong_fields, examples, .. } = of;
+            DirectionDetails { wrong_fields, examples, ..DirectionDetails::default() }
+        };
+        record.result.directions.iter_mut().for_each(|direction| direction.change_details(rest));
+        let Some(watch) = &record.watch else { return };
+        let &Watch { interval_ns, polling, ref round_trips_ns, .. } = &**watch;
+        let remaining = || Watch { interval_ns, polling, round_trips_ns: round_trips_ns.clone(), ..Watch::default() };
+        let shared = self.remaining.entry((interval_ns, polling, round_trips_ns.clone()));
+        let shared = shared.or_insert_with(|| remaining().into()).clone();
+        record.watch = Some(shared);
     }
 }
 
@@ -57,43 +114,35 @@ fn is_plain_search(test: &Test) -> bool {
     test.measure.is_throughput() && test.stateful.is_none()
 }
 
-/// Returns the places of the trials that may say why a limit is one, by any goal of the test, among all trials and among those that were not made
-/// again; invalid ones always may.
-fn read_at_limits(plan: &Plan, test: &Test, trials: &[TrialRecord]) -> BTreeSet<usize> {
-    let mut read = BTreeSet::new();
-    for goal in test.loss_goals(plan).iter().copied().chain([LossRatio::ZERO]) {
-        for counted_only in [false, true] {
-            let of = |verdict| {
-                let is_of = |record: &TrialRecord| {
-                    record.result.verdict(goal) == verdict && !(counted_only && record.result.was_made_again())
-                };
-                let mut places: Vec<usize> = (0..trials.len()).filter(|place| is_of(&trials[*place])).collect();
-                places.sort_by_key(|place| trials[*place].result.spec.rate);
-                places
-            };
-            let rate = |place: usize| trials[place].result.spec.rate.0 as f64;
-            read.extend(of(Verdict::Invalid));
-            read.extend(of(Verdict::Passed).into_iter().rev().take(TRIALS_AT_LIMIT));
-            let lost = of(Verdict::Lost);
-            let near = lost.first().map_or(0.0, |lowest| NEAR_LIMIT * rate(*lowest));
-            read.extend(
-                lost.into_iter().enumerate().filter(|(n, place)| *n < TRIALS_AT_LIMIT || rate(*place) <= near).map(|(_, p)| p),
-            );
-        }
-    }
-    read
+/// Returns whether reports look at the limits of each repetition of a test: they tell the idle time of each of several devices, and of each step of a
+/// series over cores.
+fn is_read_by_repetition(test: &Test, trials: &[TrialRecord]) -> bool {
+    let has_devices = |record: &TrialRecord| record.watch.as_ref().is_some_and(|watch| !watch.devices.is_empty());
+    test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores) || trials.iter().any(has_devices)
 }
 
-/// What remains of a watch: what is known of the trial as a whole.
-fn unwatched(watch: &mut Watch) -> Watch {
-    Watch {
-        interval_ns: watch.interval_ns,
-        process_ms: watch.process_ms,
-        polling: watch.polling,
-        others_ms: watch.others_ms,
-        round_trips_ns: std::mem::take(&mut watch.round_trips_ns),
-        ..Watch::default()
+/// Returns those of these places, which ascend, whose trials say why the limit is one, by any goal of the test.
+fn at_limits(plan: &Plan, test: &Test, records: &[TrialRecord], places: &[usize]) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for goal in test.loss_goals(plan).iter().copied().chain([LossRatio::ZERO]) {
+        let with = |verdict| {
+            let is_of = |place: &usize| records[*place].result.verdict(goal) == verdict;
+            let mut places: Vec<usize> = places.iter().copied().filter(is_of).collect();
+            places.sort_by_key(|place| records[*place].result.spec.rate);
+            places
+        };
+        let (passed, lost, invalid) = (with(Verdict::Passed), with(Verdict::Lost), with(Verdict::Invalid));
+        let has_bins = |place: &&usize| records[**place].result.directions.iter().any(|of| !of.lost_by_bin.is_empty());
+        found.extend(passed.iter().rev().take(TRIALS_AT_LIMIT));
+        found.extend(lost.iter().take(TRIALS_AT_LIMIT).chain(lost.iter().find(has_bins)));
+        // What the device's table of connections refused is told of invalid trials, too.
+        found.extend(invalid.iter().filter(|place| has_refusals(&records[**place])));
     }
+    found
+}
+
+fn has_refusals(record: &TrialRecord) -> bool {
+    record.watch.as_ref().is_some_and(|watch| watch.drops.iter().any(|drops| drops.place == DropPlace::Conntrack))
 }
 
 /// Returns the places in the records of the trials whose distributions of delays the figures show: at most one for each point.

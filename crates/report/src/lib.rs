@@ -34,6 +34,7 @@ mod parquet;
 mod plot;
 mod scaling;
 mod series;
+mod span;
 mod status;
 mod steadiness;
 mod table;

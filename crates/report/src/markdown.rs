@@ -14,7 +14,7 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     let tables: String = tables.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
     let of_run = [&document.run, &document.code].into_iter().filter(|table| !table.rows.is_empty());
     let run: String = of_run.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
-    let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(input)));
+    let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(&document.digest)));
     let trust = trust::sentence(&document.digest).map_or_else(String::new, |line| format!("**{}**\n\n", escaped(&line)));
     format!("# {name}\n\n{origin}.\n\n{}.\n\n{trust}{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
 }

@@ -1,46 +1,18 @@
 //! When, where and by which command the numbers were measured.
 
 use crate::Input;
+use crate::digest::Digest;
 use crate::numbers::{count, stretch};
+use crate::span::Span;
 use crate::status::ended;
 use crate::table::Table;
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 use sixbench_method::plan::Point;
 use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart, TrialRecord};
 use sixbench_method::status::Stop;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// From the first frame of the first trial to the end of the last trial.
-#[derive(Clone, Copy)]
-pub(crate) struct Span {
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-}
-
-impl Span {
-    pub(crate) fn of<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<Self> {
-        let times = records.filter_map(|record| {
-            let from: Timestamp = record.started.parse().ok()?;
-            let took = SignedDuration::from_nanos(i64::try_from(record.result.spec.duration_ns).ok()?);
-            Some(Self { from, to: from.checked_add(took).ok()? })
-        });
-        times.reduce(|all, trial| Self { from: all.from.min(trial.from), to: all.to.max(trial.to) })
-    }
-
-    /// Whole seconds from the one to the other, pauses between the parts of a resumed run included.
-    pub(crate) fn seconds(self) -> u64 {
-        self.to.duration_since(self.from).as_secs().try_into().unwrap_or(0)
-    }
-
-    /// `2026-11-21 09:00:00 to 09:14:12 UTC`; the second date only where it is another.
-    pub(crate) fn in_words(self) -> String {
-        let [from, to] = [self.from, self.to].map(|time| time.to_zoned(TimeZone::UTC));
-        let day = if from.date() == to.date() { "" } else { "%Y-%m-%d " };
-        format!("{} to {}", from.strftime("%Y-%m-%d %H:%M:%S"), to.strftime(&format!("{day}%H:%M:%S UTC")))
-    }
-}
 
 /// A time as machines read it, to the second.
 pub(crate) fn machine_time(time: Timestamp) -> String {
@@ -59,10 +31,11 @@ pub(crate) fn command<'a>(input: &Input<'a>) -> &'a str {
 }
 
 /// `Measured 2026-11-21 09:00:00 to 09:14:12 UTC (14 min) on alpha`, and the labels.
-pub(crate) fn sentence(input: &Input) -> String {
+pub(crate) fn sentence(digest: &Digest) -> String {
+    let input = digest.input;
     let hosts = hosts(input);
     let on = if hosts.is_empty() { String::new() } else { format!(" on {hosts}") };
-    let when = match Span::of(input.records.iter()) {
+    let when = match digest.span {
         Some(span) => format!("Measured {} ({}){on}", span.in_words(), stretch(span.seconds())),
         None => format!("Nothing was measured{on}"),
     };
@@ -90,8 +63,8 @@ pub(crate) fn labels(input: &Input) -> String {
 }
 
 /// The run as a table of names and values, as far as it is on record.
-pub(crate) fn table(input: &Input) -> Table {
-    let span = Span::of(input.records.iter());
+pub(crate) fn table(digest: &Digest) -> Table {
+    let (input, span) = (digest.input, digest.span);
     let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
     let mut rows = vec![
         ("Measured", span.map(Span::in_words).unwrap_or_else(|| "nothing".to_owned())),
@@ -104,7 +77,7 @@ pub(crate) fn table(input: &Input) -> Table {
     if input.facts.runs.len() > 1 {
         rows.extend(input.facts.runs.iter().map(|part| ("Part", of_part(part))));
     }
-    rows.extend(on_hosts(input).into_iter().map(|line| ("Measured on", line)));
+    rows.extend(on_hosts(&digest.hosts).into_iter().map(|line| ("Measured on", line)));
     rows.extend([
         ("sixbench", input.facts.sixbench.clone()),
         ("Kernel", of_host("kernel")),
@@ -112,7 +85,7 @@ pub(crate) fn table(input: &Input) -> Table {
         ("Report written", input.generated.to_owned()),
     ]);
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
-    Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
+    Table::new(format!("The run: {}", lower(&sentence(digest))), ["Fact", "Value"]).with_rows(rows)
 }
 
 /// The files whose commands the run has run, each with its digest; empty where they are not on record.
@@ -129,8 +102,7 @@ pub(crate) fn code(input: &Input) -> Table {
 }
 
 /// `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`, a line for each host where there are several.
-fn on_hosts(input: &Input) -> Vec<String> {
-    let hosts = RepetitionHosts::new(input.facts, input.records);
+fn on_hosts(hosts: &RepetitionHosts<'_>) -> Vec<String> {
     if !hosts.are_several() {
         return Vec::new();
     }

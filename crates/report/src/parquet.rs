@@ -1,7 +1,7 @@
 //! Tables as Parquet: the same columns as the CSV files, each with its type. An empty cell is null. Neither compressed nor dated, so that the same rows
 //! give the same octets.
 
-use crate::csv::{HostedRow, Rows, RunCells};
+use crate::csv::{HostedRow, RunCells};
 use ::parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::data_type::ByteArray;
@@ -10,6 +10,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Schema;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::io::Write;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -54,6 +55,34 @@ impl ColumnKind {
     }
 }
 
+/// A cell of a table. An empty text is no value.
+pub(crate) enum Cell<'c> {
+    Text(Cow<'c, str>),
+    Number(u64),
+}
+
+/// A table whose cells are asked for when they are written, column by column: a long run has millions of rows.
+pub(crate) struct ColumnTable<T, R> {
+    pub(crate) columns: Vec<String>,
+    /// What all rows have in common.
+    pub(crate) common: T,
+    pub(crate) rows: R,
+}
+
+/// A row of a table, with which all others have a `T` in common.
+pub(crate) trait TableRow<T> {
+    /// Returns the cell of the column at this place.
+    fn cell<'c>(&'c self, common: &'c T, place: usize) -> Cell<'c>;
+}
+
+impl TableRow<RunCells> for HostedRow<'_> {
+    fn cell<'c>(&'c self, run: &'c RunCells, place: usize) -> Cell<'c> {
+        let (host, row) = self;
+        let of_run = || run.behind(host).nth(place - row.len()).unwrap_or_default();
+        Cell::Text(Cow::Borrowed(row.get(place).map_or_else(of_run, |cell| &**cell)))
+    }
+}
+
 /// Rows that are written together, column by column: so many are in memory at a time.
 const GROUP: usize = 32_768;
 
@@ -61,22 +90,26 @@ const GROUP: usize = 32_768;
 ///
 /// # Errors
 /// A cell that is not of the type of its column, which is a bug of this crate; or the file cannot be written.
-pub(crate) fn parquet(rows: Rows<'_>, file: impl Write + Send) -> Result<(), ParquetError> {
-    let kinds: Vec<ColumnKind> = rows.columns.iter().map(|column| ColumnKind::of(column)).collect();
-    let fields: Result<Vec<_>, _> = rows.columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind)).collect();
+pub(crate) fn parquet<T, R: TableRow<T>>(
+    table: ColumnTable<T, impl Iterator<Item = R>>,
+    file: impl Write + Send,
+) -> Result<(), ParquetError> {
+    let ColumnTable { columns, common, rows } = table;
+    let kinds: Vec<ColumnKind> = columns.iter().map(|column| ColumnKind::of(column)).collect();
+    let fields: Result<Vec<_>, _> = columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind)).collect();
     let schema = Arc::new(Schema::group_type_builder("row").with_fields(fields?).build()?);
     let properties = Arc::new(WriterProperties::builder().set_created_by("sixbench".to_owned()).build());
     let mut writer = SerializedFileWriter::new(file, schema, properties)?;
-    let mut all = rows.rows.peekable();
+    let mut all = rows.peekable();
     // A file without rows has a group, too.
     let mut is_first = true;
     while is_first || all.peek().is_some() {
-        let part: Vec<HostedRow<'_>> = all.by_ref().take(GROUP).collect();
+        let part: Vec<R> = all.by_ref().take(GROUP).collect();
         let mut group = writer.next_row_group()?;
         for (place, kind) in kinds.iter().enumerate() {
             let Some(mut column) = group.next_column()? else { break };
-            let cell = |row| cell(row, place, &rows.run);
-            write(column.untyped(), *kind, &part.iter().map(cell).collect::<Vec<&str>>())?;
+            let cells: Vec<Cell<'_>> = part.iter().map(|row| row.cell(&common, place)).collect();
+            write(column.untyped(), *kind, &cells)?;
             column.close()?;
         }
         group.close()?;
@@ -86,21 +119,16 @@ pub(crate) fn parquet(rows: Rows<'_>, file: impl Write + Send) -> Result<(), Par
     Ok(())
 }
 
-/// Returns a cell of a row: its own, then those of the run.
-fn cell<'c>((host, row): &'c HostedRow<'_>, place: usize, run: &'c RunCells) -> &'c str {
-    row.get(place).map_or_else(|| run.behind(host).nth(place - row.len()).unwrap_or_default(), |cell| &**cell)
-}
-
 fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {
     let (physical, logical) = kind.physical();
     let builder = Schema::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
     builder.with_logical_type(logical).build().map(Arc::new)
 }
 
-fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[&str]) -> Result<(), ParquetError> {
+fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[Cell<'_>]) -> Result<(), ParquetError> {
     match column {
         ColumnWriter::ByteArrayColumnWriter(column) => {
-            let (texts, levels) = values(cells, |cell| Ok(Some(ByteArray::from(cell))))?;
+            let (texts, levels) = values(cells, |cell| Ok(Some(ByteArray::from(&*cell.text()))))?;
             column.write_batch(&texts, Some(&levels), None)?;
         }
         ColumnWriter::Int64ColumnWriter(column) => {
@@ -108,11 +136,11 @@ fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[&str]) -> Res
             column.write_batch(&numbers, Some(&levels), None)?;
         }
         ColumnWriter::DoubleColumnWriter(column) => {
-            let (numbers, levels) = values(cells, |cell| parsed(cell).map(Some))?;
+            let (numbers, levels) = values(cells, |cell| parsed(&cell.text()).map(Some))?;
             column.write_batch(&numbers, Some(&levels), None)?;
         }
         ColumnWriter::BoolColumnWriter(column) => {
-            let (truths, levels) = values(cells, |cell| parsed(cell).map(Some))?;
+            let (truths, levels) = values(cells, |cell| parsed(&cell.text()).map(Some))?;
             column.write_batch(&truths, Some(&levels), None)?;
         }
         _ => return Err(ParquetError::General("a column of a type that no table has".to_owned())),
@@ -120,25 +148,41 @@ fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[&str]) -> Res
     Ok(())
 }
 
+impl Cell<'_> {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_empty())
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+        }
+    }
+}
+
 /// Returns the values of the cells that have one, and for each cell whether it has.
 fn values<T>(
-    cells: &[&str],
-    read: impl Fn(&str) -> Result<Option<T>, ParquetError>,
+    cells: &[Cell<'_>],
+    read: impl Fn(&Cell<'_>) -> Result<Option<T>, ParquetError>,
 ) -> Result<(Vec<T>, Vec<i16>), ParquetError> {
-    let read = |cell: &&str| if cell.is_empty() { Ok(None) } else { read(cell) };
+    let read = |cell: &Cell<'_>| if cell.is_empty() { Ok(None) } else { read(cell) };
     let values = cells.iter().map(read).collect::<Result<Vec<Option<T>>, _>>()?;
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     Ok((values.into_iter().flatten().collect(), levels))
 }
 
 /// Returns a time in milliseconds. That of a file which somebody has written may be any text, which is no value here.
-fn time(cell: &str) -> Result<Option<i64>, ParquetError> {
-    Ok(cell.parse().ok().map(Timestamp::as_millisecond))
+fn time(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
+    Ok(cell.text().parse().ok().map(Timestamp::as_millisecond))
 }
 
 /// Returns an integer. A count above those that the type has is no value here, and in `results.csv` it is.
-fn integer(cell: &str) -> Result<Option<i64>, ParquetError> {
-    let number: i128 = parsed(cell)?;
+fn integer(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
+    let number: i128 = match cell {
+        Cell::Text(text) => parsed(text)?,
+        Cell::Number(number) => i128::from(*number),
+    };
     Ok(number.try_into().ok())
 }
 

@@ -100,7 +100,7 @@ fn of_point(
             let Ok(mut result) = device.measure(&spec);
             procedure.learn(&result);
             trial += 1;
-            let watch = Some(seen(&mut result, capacity, &mut random));
+            let watch = Some(seen(&mut result, capacity, &mut random).into());
             let (point, started) = (point.clone(), time(before + made));
             let record = TrialRecord { format: FORMAT, point, repetition, trial, load: None, started, result, watch };
             writeln!(lines, "{}", serde_json::to_string(&record)?)?;

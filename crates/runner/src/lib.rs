@@ -48,6 +48,7 @@ mod state;
 pub mod stop;
 pub mod store;
 mod tester;
+mod trial_file;
 mod trial_lines;
 mod version;
 mod with;

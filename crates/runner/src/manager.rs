@@ -7,7 +7,7 @@ use super::error::{PlanError, RunError};
 use super::origin;
 use super::owner;
 use super::quiet::wait_until_quiet;
-use super::reporting::{self, ReportInputs};
+use super::reporting;
 use super::request::{RunRequest, SessionRequest};
 use super::session::Session;
 use super::stop;
@@ -24,6 +24,7 @@ use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
 use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
+use sixbench_report::lean;
 use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 pub struct Ended {
     /// The path of the report; `None` if it could not be written.
     pub report: Option<PathBuf>,
-    /// The trials on disk, including those of earlier parts of the run.
+    /// The trials on disk, including those of earlier parts of the run, without what no report reads of all of them, such as distributions of delays.
     pub records: Vec<TrialRecord>,
     /// The facts on disk.
     pub facts: Facts,
@@ -59,9 +60,10 @@ struct Manager<'a> {
 /// # Errors
 /// The plan brings along code that is not trusted, or the facts cannot be written before anything else is done. Any other error is part of what
 /// is returned.
-pub fn perform(request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
+    request.records.iter_mut().for_each(lean::drop_unread);
     let mut facts = origin::begin(&request, code);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
@@ -315,7 +317,8 @@ impl Manager<'_> {
         queries.iter().for_each(|path| session.keep_queries(path.clone()));
         let (result, watch) = session.measure(spec)?;
         queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
-        let (point, load, watch) = (point.clone(), measurement.load.clone(), Some(watch));
+        let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));
+        let watch = Some(watch.into());
         let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
         let verdict = measurement.procedure.verdict(&record.result);
         let is_excused = self.excuse(&mut record, verdict);
@@ -326,7 +329,10 @@ impl Manager<'_> {
             measurement.procedure.learn(&record.result);
         }
         self.look_for_disturbance(&record)?;
-        self.request.records.push(record.clone());
+        let mut kept = record.clone();
+        // A day of trials would fill the memory with distributions that are on disk.
+        lean::drop_unread(&mut kept);
+        self.request.records.push(kept);
         let point = record.point.clone();
         self.show(&Event::TrialEnded { record: Box::new(record), verdict });
         if is_excused {
@@ -371,15 +377,11 @@ impl Manager<'_> {
         all.into_iter().find(|outcome| outcome.repetition == repetition)
     }
 
-    fn inputs<'f>(&'f self, commands: &'f str, interrupted: bool) -> ReportInputs<'f> {
-        ReportInputs { plan: self.request.plan, records: &self.request.records, facts: &self.facts, commands, interrupted }
-    }
-
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
         let commands = self.commands();
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
-        reporting::write(self.store.directory(), &self.inputs(&commands, interrupted))
+        reporting::write(self.store.directory(), self.request.plan, &self.facts, &commands, interrupted)
     }
 
     fn commands(&self) -> String {

@@ -73,7 +73,7 @@ fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
     });
     let point = Point { test: "t".to_owned(), frame_size: FrameSize::MINIMUM };
     let started = String::new();
-    TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: Some(watch) }
+    TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: Some(watch.into()) }
 }
 
 /// A trial sent whole that lost frames in one moment of so many bins of 100 ms at most, at least 20 of one direction: what the machine does

@@ -1,7 +1,7 @@
 //! Writes what is derived from the records: report, tables, figures.
 
 use super::error::RunError;
-use super::lean;
+use super::lean::LeanRecords;
 use super::store::{self, StoreError, Stored};
 use super::version::VERSION;
 use sixbench_method::budget;
@@ -10,7 +10,7 @@ use sixbench_method::comparison::Comparison;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
-use sixbench_method::replay;
+use sixbench_method::replay::{self, Replay};
 use sixbench_report::comparison::ComparisonWords;
 use sixbench_report::{self as report, PaperStyle};
 use std::collections::HashSet;
@@ -31,13 +31,22 @@ pub struct ReportInputs<'a> {
     pub interrupted: bool,
 }
 
-/// Writes all derived files; returns the path of report.html.
+/// Writes all derived files of a run as it is in its directory, where these are its plan, its facts and its commands; returns the path of report.html.
 ///
 /// # Errors
-/// A file that cannot be written, or records of a newer version.
-pub(crate) fn write(directory: &Path, inputs: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
-    let outcomes = replay::outcomes(inputs.plan, inputs.records);
-    with_document(inputs, &outcomes, |document| write_files(directory, &document.with_style(kept_style(directory))))?
+/// Records that cannot be read, or a file that cannot be written.
+pub(crate) fn write(
+    directory: &Path,
+    plan: &Plan,
+    facts: &Facts,
+    commands: &str,
+    interrupted: bool,
+) -> Result<PathBuf, RunError> {
+    let mut lean = LeanRecords::load(directory, plan, facts)?;
+    lean.give_back_delays(directory, plan)?;
+    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
+    let style = kept_style(directory);
+    with_document(&inputs, &lean.replayed.finished, |document| write_files(directory, &document.with_style(style)))?
 }
 
 /// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
@@ -89,25 +98,22 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
-    let mut run = lean::load(directory)?;
-    let Stored { plan, records, facts, .. } = &run.stored;
+    let Stored { plan, facts, commands, .. } = &store::load_without_records(directory)?;
+    let mut lean = LeanRecords::load(directory, plan, facts)?;
     // A run whose set-up failed has something to report: the status of every point.
-    if records.is_empty() && facts.runs.is_empty() {
+    if lean.records.is_empty() && facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    let replayed = replay::replay(plan, records);
+    let Replay { finished, unfinished, mismatches } = &lean.replayed;
     // Single points that an earlier version judged otherwise have a status that says so.
-    if let Some(mismatch) =
-        replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
-    {
+    if let Some(mismatch) = mismatches.first().filter(|_| finished.is_empty() && unfinished.is_empty()) {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
-    let interrupted = !campaign::is_complete(plan, &facts.selection, &replayed.finished);
-    run.give_back_delays(directory, &replayed.finished)?;
-    let Stored { plan, records, facts, commands, .. } = &run.stored;
-    let inputs = ReportInputs { plan, records, facts, commands, interrupted };
+    let interrupted = !campaign::is_complete(plan, &facts.selection, finished);
+    lean.give_back_delays(directory, plan)?;
+    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
     let style = style.unwrap_or_else(|| kept_style(directory));
-    with_document(&inputs, &replayed.finished, |document| {
+    with_document(&inputs, &lean.replayed.finished, |document| {
         let document = document.with_style(style);
         Ok((write_files(directory, &document)?, document.terminal(width, color)))
     })?

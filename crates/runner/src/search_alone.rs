@@ -41,7 +41,16 @@ pub fn search_alone<T, E>(
         let started = jiff::Timestamp::now().to_string();
         let (result, watch) = measure(tester, &spec)?;
         let (trial, point) = (records.len() as u32 + 1, point.clone());
-        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch };
+        let mut record = TrialRecord {
+            format: FORMAT,
+            point,
+            repetition: 1,
+            trial,
+            load: None,
+            started,
+            result,
+            watch: watch.map(Into::into),
+        };
         let verdict = procedure.verdict(&record.result);
         let is_excused = patience.excuse(&mut record, verdict);
         if !is_excused {

@@ -1,6 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
+use super::trial_file::each_record;
 pub use super::trial_lines::RecordError;
 use super::trial_lines::{record, records};
 use super::writer::{WritingProcess, how_to_stop, writer_words};
@@ -11,7 +12,7 @@ use sixbench_method::replay::ReplayMismatch;
 use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -389,7 +390,7 @@ pub fn source_of(directory: &Path) -> Result<String> {
 /// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
 pub fn load(directory: &Path) -> Result<Stored> {
     let mut stored = load_without_records(directory)?;
-    stored.is_torn = each_record(directory, |_, record| stored.records.push(record))?;
+    stored.is_torn = each_record(directory, record, |_, record| stored.records.push(record))?;
     Ok(stored)
 }
 
@@ -403,35 +404,6 @@ pub(crate) fn load_without_records(directory: &Path) -> Result<Stored> {
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records: Vec::new(), facts, commands, is_torn: false })
-}
-
-/// Passes each record of a results directory on, with the octet at which its line begins; returns whether the last line is torn. The file is read line
-/// by line: that of a long run may not fit into memory as text.
-///
-/// # Errors
-/// The file cannot be read, or a line of it other than the last one is no record.
-pub(crate) fn each_record(directory: &Path, mut take: impl FnMut(u64, TrialRecord)) -> Result<bool> {
-    let path = directory.join("trials.jsonl");
-    // A run that was killed before its first trial has none.
-    if !path.exists() {
-        return Ok(false);
-    }
-    let opened = File::open(&path).map(|file| BufReader::with_capacity(1 << 20, file));
-    let mut file = opened.map_err(|source| StoreError::NotRead { path: path.clone(), source })?;
-    let (mut line, mut begin) = (Vec::new(), 0);
-    for number in 1.. {
-        line.clear();
-        match file.read_until(b'\n', &mut line) {
-            Err(source) => return Err(StoreError::NotRead { path, source }),
-            Ok(0) => break,
-            Ok(_) if !line.ends_with(b"\n") => return Ok(true),
-            Ok(octets) => {
-                take(begin, record(&line, number).map_err(|source| StoreError::NoRecords { path: path.clone(), source })?);
-                begin += octets as u64;
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the number of octets up to the end of the last whole line.
@@ -557,7 +529,7 @@ mod tests {
         let sample = |idle| CpuSample { idle, ..CpuSample::default() };
         let watch = |idle| {
             let core = CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(idle)] };
-            Some(Watch { cores: vec![core], ..Watch::default() })
+            Some(Watch { cores: vec![core], ..Watch::default() }.into())
         };
         assert_eq!(told(|_| ()), Ok(()));
         for (number, told) in [

@@ -57,7 +57,7 @@ fn measurement<M: Measurer>(
         trials += 1;
         let verdict = procedure.verdict(&result);
         procedure.learn(&result);
-        let (point, load) = (point.clone(), load.clone());
+        let (point, load) = (point.clone(), load.clone().map(Box::new));
         let record = TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None };
         records.push(record.clone());
         listener(&Event::TrialEnded { record: Box::new(record), verdict });

@@ -148,7 +148,7 @@ fn describe(result: &TrialResult) -> String {
 /// Returns the reason why a trial does not show a limit of the device, as a line in the words of reports; nothing where there is none.
 fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSize) -> String {
     let (point, started) = (Point { test: "trial".to_owned(), frame_size }, String::new());
-    let (result, watch) = (result.clone(), Some(watch));
+    let (result, watch) = (result.clone(), Some(watch.into()));
     let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
     accident(&[&record], LossRatio::ZERO).map_or(String::new(), |found| format!("  disturbed: {found}\n"))
 }
@@ -162,9 +162,10 @@ mod tests {
 
     /// What is told of a trial of 1 s at 20,000 frames/s that lost frames in these bins, while the device's core had time to spare.
     fn told(lost_by_bin: Vec<u64>, faults: Vec<Fault>) -> String {
-        let counted = DirectionResult::counted(Direction::Forward, 20_000, 20_000 - lost_by_bin.iter().sum::<u64>());
+        let mut counted = DirectionResult::counted(Direction::Forward, 20_000, 20_000 - lost_by_bin.iter().sum::<u64>());
+        counted.lost_by_bin = lost_by_bin;
         let spec = TrialSpec::constant(FrameRate(20_000), 1_000_000_000);
-        let result = TrialResult::new(spec, vec![DirectionResult { lost_by_bin, ..counted }], faults);
+        let result = TrialResult::new(spec, vec![counted], faults);
         let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
         let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
         let watch = Watch { interval_ns: 100_000_000, cores, process_ms: Some(0), ..Watch::default() };

@@ -63,7 +63,7 @@ fn measure(plan: &Plan, point: &Point, repetition: u32, dut: &mut SimulatedDut, 
         trial += 1;
         let Ok(result) = dut.measure(&spec);
         procedure.learn(&result);
-        let (point, load, started) = (point.clone(), load.clone(), "2026-01-01T00:00:00Z".to_owned());
+        let (point, load, started) = (point.clone(), load.clone().map(Box::new), "2026-01-01T00:00:00Z".to_owned());
         records.push(TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch: None });
     }
 }

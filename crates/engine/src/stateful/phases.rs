@@ -106,7 +106,7 @@ impl FrameTester {
             examples,
             ..Connections::default()
         };
-        Ok(TrialResult { spec: *spec, outcome: TrialOutcome::Frames(Some(connections)), ..opened })
+        Ok(TrialResult { spec: *spec, outcome: TrialOutcome::Frames(Some(Box::new(connections))), ..opened })
     }
 
     /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.

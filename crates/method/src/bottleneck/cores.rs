@@ -55,8 +55,8 @@ pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
 }
 
 fn of_dut<'a>(record: &'a TrialRecord, device: Option<&str>) -> Box<dyn Iterator<Item = &'a CoreWatch> + 'a> {
-    let Some(device) = device else { return Box::new(record.watch.iter().flat_map(Watch::dut_cores)) };
-    let of_machine = record.watch.iter().flat_map(|watch| &watch.devices).filter(|of| of.device == device);
+    let Some(device) = device else { return Box::new(record.watch.as_deref().into_iter().flat_map(Watch::dut_cores)) };
+    let of_machine = record.watch.as_deref().into_iter().flat_map(|watch| &watch.devices).filter(|of| of.device == device);
     Box::new(of_machine.flat_map(|of| &of.cores).collect::<Vec<_>>().into_iter())
 }
 

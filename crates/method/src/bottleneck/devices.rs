@@ -107,7 +107,7 @@ pub(super) fn least_idle_elsewhere(records: &[&TrialRecord]) -> Option<Idleness>
 }
 
 fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
-    records.iter().filter_map(|record| record.watch.as_ref()).collect()
+    records.iter().filter_map(|record| record.watch.as_deref()).collect()
 }
 
 fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {

@@ -31,7 +31,7 @@ pub(super) fn counted(
     name: fn(&Drops) -> String,
 ) -> (Vec<(String, u64)>, u64) {
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
+    let watched = trials.iter().filter_map(|record| record.watch.as_deref()).flat_map(|watch| &watch.drops);
     for drops in watched.filter(|drops| is_wanted(drops)) {
         *sums.entry(name(drops)).or_default() += drops.samples.iter().sum::<u64>();
     }

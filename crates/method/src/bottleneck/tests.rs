@@ -20,7 +20,7 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
         load: None,
         started: String::new(),
         result: TrialResult::new(spec, vec![forward], vec![]),
-        watch,
+        watch: watch.map(Into::into),
     }
 }
 

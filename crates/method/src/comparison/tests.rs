@@ -23,7 +23,16 @@ fn pdv(name: &str, repetitions: u32) -> Test {
 
 fn outcome(test: &str, size: u16, repetition: usize) -> Outcome {
     let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
-    Outcome { point, repetition: repetition as u32 + 1, trials: 1, invalid: 0, load: None, brackets: vec![], values: vec![] }
+    Outcome {
+        point,
+        repetition: repetition as u32 + 1,
+        trials: 1,
+        invalid: 0,
+        load: None,
+        brackets: vec![],
+        values: vec![],
+        signs: Default::default(),
+    }
 }
 
 /// A repetition for each rate; 0: nothing passed.

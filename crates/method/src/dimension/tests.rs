@@ -44,7 +44,16 @@ fn gateway() -> Plan {
 
 fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
     let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
-    Outcome { point, repetition, trials: 1, invalid: 0, load: None, brackets: vec![], values: vec![] }
+    Outcome {
+        point,
+        repetition,
+        trials: 1,
+        invalid: 0,
+        load: None,
+        brackets: vec![],
+        values: vec![],
+        signs: Default::default(),
+    }
 }
 
 fn searched(test: &str, size: u16, rates: &[u64], limit: Limit) -> Vec<Outcome> {

@@ -25,7 +25,7 @@ pub use info::{Info, Noun, Searched, Term};
 pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
 pub use measurement::{Demand, Measurement, SendingTime, TrafficRequirements};
-pub use outcome::{LoadSource, Outcome, SearchRef};
+pub use outcome::{LimitSigns, LoadSource, Outcome, SearchRef};
 pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
 pub use quantity::{Quantity, Unit, Value};
 pub use tcp::Tcp;

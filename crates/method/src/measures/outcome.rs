@@ -1,6 +1,7 @@
 //! The outcome of one repetition, and where its load came from.
 
 use super::{Measure, Value};
+use crate::bottleneck::Cause;
 use crate::plan::Point;
 use crate::search::Bracket;
 use crate::terms::FrameRate;
@@ -30,6 +31,16 @@ pub struct SearchRef {
     pub repetition: u32,
 }
 
+/// What the trials of a repetition show of what ended its search for the first loss goal of its test. It is found where the repetition is replayed, so
+/// that what was watched in its trials need not be kept for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitSigns {
+    /// The cause of the limit, where the device ended the search; `None` where none is seen.
+    pub cause: Option<Cause>,
+    /// True if the last loss at the upper bound was that of an accident, which stood in one moment; `None` where no trial lost there.
+    pub is_last_loss_an_accident: Option<bool>,
+}
+
 /// The result of one repetition of one point. Derived from the trials by replaying them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
@@ -49,6 +60,9 @@ pub struct Outcome {
     /// The other measured values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Value>,
+    /// What the trials show of what ended the search for the first goal. It is in no file, since it follows from them.
+    #[serde(skip)]
+    pub signs: LimitSigns,
 }
 
 impl Outcome {

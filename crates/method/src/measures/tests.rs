@@ -88,7 +88,7 @@ fn repeat(
     }
     let Findings { brackets, values } = procedure.findings();
     let (repetition, trials) = (earlier.len() as u32 + 1, specs.len() as u32);
-    (specs, Outcome { point, repetition, trials, invalid, load: None, brackets, values })
+    (specs, Outcome { point, repetition, trials, invalid, load: None, brackets, values, signs: Default::default() })
 }
 
 fn once(measure: Measure, mut dut: SimulatedDut) -> Outcome {

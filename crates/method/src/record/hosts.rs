@@ -16,8 +16,10 @@ impl<'f> RepetitionHosts<'f> {
     /// Returns the hosts of these records, which are those of one results directory. A host is not known where an earlier version made it.
     pub fn new(facts: &'f Facts, records: &'f [TrialRecord]) -> Self {
         let mut hosts: BTreeMap<(&Point, u32), BTreeSet<&str>> = BTreeMap::new();
-        for record in records {
-            hosts.entry((&record.point, record.repetition)).or_default().extend(hosts_of(facts, record));
+        for of_repetition in records.chunk_by(|a, b| (&a.point, a.repetition) == (&b.point, b.repetition)) {
+            let TrialRecord { point, repetition, .. } = &of_repetition[0];
+            let found = of_repetition.iter().flat_map(|record| hosts_of(facts, record));
+            hosts.entry((point, *repetition)).or_default().extend(found);
         }
         let all = hosts.values().flatten().copied().collect();
         Self { of: hosts, all }
@@ -55,8 +57,7 @@ impl<'f> RepetitionHosts<'f> {
 
     /// Returns the hosts of all that was measured of these points.
     pub fn of_points<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> BTreeSet<&'f str> {
-        let points: BTreeSet<&Point> = points.into_iter().collect();
-        let of_points = self.of.iter().filter(|((point, _), _)| points.contains(point));
+        let of_points = points.into_iter().flat_map(|point| self.of.range((point, 0)..=(point, u32::MAX)));
         of_points.flat_map(|(_, hosts)| hosts).copied().collect()
     }
 }

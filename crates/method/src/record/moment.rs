@@ -99,7 +99,8 @@ mod tests {
         let mut lost_by_bin = vec![0; 20];
         bins.iter().for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
         let received = 10_000 - lost_by_bin.iter().sum::<u64>();
-        let direction = DirectionResult { lost_by_bin, ..DirectionResult::counted(Direction::Forward, 10_000, received) };
+        let mut direction = DirectionResult::counted(Direction::Forward, 10_000, received);
+        direction.lost_by_bin = lost_by_bin;
         let spec = TrialSpec::constant(FrameRate(5_000), 2_000_000_000);
         TrialResult::new(spec, vec![direction], vec![])
     }

@@ -3,6 +3,44 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// A [`Watch`] as records hold it: trials of which the same was seen, or of which the same is still to be read, may share it. It is copied where it is
+/// changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Watch", into = "Watch")]
+#[schemars(
+    rename = "Watch",
+    description = "The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4)."
+)]
+pub struct SharedWatch(Arc<Watch>);
+
+impl From<Watch> for SharedWatch {
+    fn from(watch: Watch) -> Self {
+        Self(Arc::new(watch))
+    }
+}
+
+impl From<SharedWatch> for Watch {
+    fn from(SharedWatch(shared): SharedWatch) -> Self {
+        Arc::unwrap_or_clone(shared)
+    }
+}
+
+impl Deref for SharedWatch {
+    type Target = Watch;
+
+    fn deref(&self) -> &Watch {
+        &self.0
+    }
+}
+
+impl DerefMut for SharedWatch {
+    fn deref_mut(&mut self) -> &mut Watch {
+        Arc::make_mut(&mut self.0)
+    }
+}
 
 /// The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn as_many_frames_are_tagged_as_there_are_after_the_wait() {
-        let tagged = |after_ns, frames| delayed(200_000, Some(Tagging { after_ns, frames })).tagged.map(|tagged| tagged.count);
+        let tagged =
+            |after_ns, frames| delayed(200_000, Some(Tagging { after_ns, frames })).tagged.as_ref().map(|tagged| tagged.count);
         assert_eq!(tagged(SECOND, 500), Some(500));
         assert_eq!(tagged(SECOND, 1_000_000), Some(100_000));
         assert_eq!(tagged(2 * SECOND, 500), None);
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn one_frame_has_a_delay_and_no_neighbour() {
         let result = delayed(1, None);
-        assert_eq!((result.delay.map(|delay| delay.count), result.ipdv), (Some(1), None));
+        assert_eq!((result.delay.as_ref().map(|delay| delay.count), result.ipdv), (Some(1), None));
         assert!(delayed(0, None).delay.is_none());
     }
 }

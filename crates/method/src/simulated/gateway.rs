@@ -60,7 +60,10 @@ impl SimulatedGateway {
                 connections.torn_down_ns = Some(took_ns as u64);
             }
         }
-        TrialResult { outcome: TrialOutcome::Frames(Some(connections)), ..TrialResult::new(*spec, directions, vec![]) }
+        TrialResult {
+            outcome: TrialOutcome::Frames(Some(Box::new(connections))),
+            ..TrialResult::new(*spec, directions, vec![])
+        }
     }
 
     /// TCP connections that are all open at once.
@@ -75,8 +78,7 @@ impl SimulatedGateway {
         let PhaseOne { connections: of, rate } = phase_one;
         let fault = Fault::PhaseOneIncomplete { lost: connections.lost(), of, rate: rate.0 };
         let is_lossy = connections.lost() > 0;
-        let refused =
-            || TrialResult { outcome: TrialOutcome::Frames(Some(connections)), ..TrialResult::new(*spec, vec![], vec![fault]) };
-        is_lossy.then(refused)
+        let outcome = TrialOutcome::Frames(Some(Box::new(connections)));
+        is_lossy.then(|| TrialResult { outcome, ..TrialResult::new(*spec, vec![], vec![fault]) })
     }
 }

@@ -12,7 +12,7 @@ pub use behaviour::Behaviour;
 pub use relay::SimulatedRelay;
 
 use crate::terms::{Direction, Directions, FrameRate};
-use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult, TrialSpec};
+use crate::trial::{DirectionDetails, DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 use behaviour::scaled;
 use delay_line::SimulatedDelayLine;
 use forwarding::ForwardingDevice;
@@ -179,12 +179,10 @@ impl SimulatedDut {
         let (usual, base_loss, behaviour) = (self.capacity, self.base_loss, self.behaviour);
         let loss = |rate: FrameRate| behaviour.loss_at(rate.0 as f64 / usual.0 as f64).max(base_loss);
         let counts = device.forward(spec, behaviour.tester_ceiling(usual), loss);
-        let mut result = DirectionResult {
-            intended: spec.frames(),
-            last_missing_ns: counts.last_missing_ns,
-            silence: counts.silence,
-            ..DirectionResult::counted(direction, counts.offered, counts.received)
-        };
+        let mut result =
+            DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, counts.offered, counts.received) };
+        let (last_missing_ns, silence) = (counts.last_missing_ns, counts.silence);
+        result.change_details(|of| DirectionDetails { last_missing_ns, silence, ..of });
         if let Some(line) = self.delay_line {
             line.delay(&mut result, spec, &mut self.random);
         }
@@ -215,7 +213,7 @@ impl Measurer for SimulatedDut {
                 return Ok(refusal);
             }
         }
-        let connections = phase_one.map(|phase_one| self.gateway.open(phase_one));
+        let connections = phase_one.map(|phase_one| Box::new(self.gateway.open(phase_one)));
         let device = self.device();
         let each = self.directions.each().iter();
         let mut directions: Vec<_> = each.map(|&d| self.direction(d, spec, device)).collect();

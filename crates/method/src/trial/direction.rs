@@ -5,89 +5,176 @@ use crate::terms::{Direction, LossRatio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
 
-/// The counts of one direction. Every offered frame has one class: `received`, `late`, `mistranslated`, `corrupt`, or lost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DirectionResult {
-    /// The direction these frames went.
-    pub direction: Direction,
-    /// Frames the schedule held.
-    pub intended: u64,
-    /// Frames that left the tester: the offered load of RFC 2285 section 3.5.2, as a count.
-    pub offered: u64,
-    /// Distinct frames that came back right in every field and within the frame timeout.
-    pub received: u64,
-    /// Distinct frames that came back right, but after the frame timeout.
-    #[serde(default)]
-    pub late: u64,
-    /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
-    #[serde(default)]
-    pub mistranslated: u64,
-    /// Distinct frames whose header was right and whose payload was damaged, or whose tag has a time of sending that cannot be.
-    #[serde(default)]
-    pub corrupt: u64,
-    /// Extra copies of frames already counted. They never make up for a lost one.
-    #[serde(default)]
-    pub duplicate: u64,
-    /// Frames that arrived after one with a higher sequence number of the same direction.
-    #[serde(default)]
-    pub reordered: u64,
-    /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
-    #[serde(default)]
-    pub defective: u64,
-    /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
-    #[serde(default)]
-    pub foreign: u64,
-    /// The number of foreign frames that are ICMP and ICMPv6 messages other than those of neighbour discovery: what a device
-    /// says when it refuses to forward.
-    #[serde(default)]
-    pub icmp: u64,
-    /// The number of foreign frames that are fragments of datagrams (test frames are never to be fragmented).
-    #[serde(default)]
-    pub fragments: u64,
-    /// Frames of the other direction, back at the port they were sent from.
-    #[serde(default)]
-    pub misdirected: u64,
-    /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
-    #[serde(default)]
-    pub refused: u64,
-    /// Statistics on how well the sender kept its schedule.
-    pub sending: Sending,
-    /// Statistics on how well the receiver kept up.
-    pub receiving: Receiving,
-    /// Frames not received, by the time they were due to be sent; equal bins over the trial (see [`LOSS_BIN_NS`]).
-    /// Empty when nothing was lost.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost_by_bin: Vec<u64>,
-    /// The due time of the last frame not received, nanoseconds from the first frame's due time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_missing_ns: Option<u64>,
-    /// The longest time without a received frame between two of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub silence: Option<Silence>,
-    /// One-way delay of the received frames.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Delay>,
-    /// One-way delay of the tagged frames among them, where the trial tags some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tagged: Option<Delay>,
-    /// Time by which each delay may be wrong, nanoseconds: the clocks of the two machines of the tester may be apart by so much. `None` where one clock
-    /// saw the frame leave and arrive, or no delay was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clock_bound_ns: Option<u64>,
-    /// Inter packet delay variation over pairs of received neighbours.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ipdv: Option<Ipdv>,
-    /// The distribution of the delays of the right frames, late ones included: the loss at every timeout follows from it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub delays: Vec<Bucket>,
-    /// The frames that came back wrong, `mistranslated` or `corrupt`, by the name of the first field that was. Empty in records of earlier
-    /// versions, and of DNS queries.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub wrong_fields: BTreeMap<String, u64>,
-    /// The first wrong frames, one line each: "expected ..., got ...".
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<String>,
+/// Makes the types of a direction from the list of its fields: counts that every trial has, and details that only some have.
+macro_rules! direction {
+    (
+        counts { $($(#[$of_count:meta])* $count:ident: $count_type:ty,)* }
+        details { $($(#[$of_detail:meta])* $detail:ident: $detail_type:ty,)* }
+    ) => {
+        /// The counts of one direction. Every offered frame has one class: `received`, `late`, `mistranslated`, `corrupt`, or lost.
+        // It has the fields of `DirectionDetails`, too. They are kept apart, since most trials of a long run have none of them.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(from = "RecordedDirection", into = "RecordedDirection")]
+        pub struct DirectionResult {
+            $($(#[$of_count])* pub $count: $count_type,)*
+            /// What only some trials have.
+            pub details: OptionalDetails,
+        }
+
+        /// What only some trials have of a direction: the places of losses, distributions, examples.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        pub struct DirectionDetails {
+            $($(#[$of_detail])* pub $detail: $detail_type,)*
+        }
+
+        /// A direction as records have it: all fields in one object.
+        #[derive(Serialize, Deserialize, JsonSchema)]
+        struct RecordedDirection {
+            $($(#[$of_count])* $count: $count_type,)*
+            $($(#[$of_detail])* $detail: $detail_type,)*
+        }
+
+        impl From<RecordedDirection> for DirectionResult {
+            fn from(RecordedDirection { $($count,)* $($detail,)* }: RecordedDirection) -> Self {
+                Self { $($count,)* details: DirectionDetails { $($detail,)* }.into() }
+            }
+        }
+
+        impl From<DirectionResult> for RecordedDirection {
+            fn from(DirectionResult { $($count,)* details }: DirectionResult) -> Self {
+                let DirectionDetails { $($detail,)* } = details.0.map_or_else(DirectionDetails::default, |details| *details);
+                Self { $($count,)* $($detail,)* }
+            }
+        }
+    };
+}
+
+direction! {
+    counts {
+        /// The direction these frames went.
+        direction: Direction,
+        /// Frames the schedule held.
+        intended: u64,
+        /// Frames that left the tester: the offered load of RFC 2285 section 3.5.2, as a count.
+        offered: u64,
+        /// Distinct frames that came back right in every field and within the frame timeout.
+        received: u64,
+        /// Distinct frames that came back right, but after the frame timeout.
+        #[serde(default)]
+        late: u64,
+        /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
+        #[serde(default)]
+        mistranslated: u64,
+        /// Distinct frames whose header was right and whose payload was damaged, or whose tag has a time of sending that cannot be.
+        #[serde(default)]
+        corrupt: u64,
+        /// Extra copies of frames already counted. They never make up for a lost one.
+        #[serde(default)]
+        duplicate: u64,
+        /// Frames that arrived after one with a higher sequence number of the same direction.
+        #[serde(default)]
+        reordered: u64,
+        /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
+        #[serde(default)]
+        defective: u64,
+        /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
+        #[serde(default)]
+        foreign: u64,
+        /// The number of foreign frames that are ICMP and ICMPv6 messages other than those of neighbour discovery: what a device
+        /// says when it refuses to forward.
+        #[serde(default)]
+        icmp: u64,
+        /// The number of foreign frames that are fragments of datagrams (test frames are never to be fragmented).
+        #[serde(default)]
+        fragments: u64,
+        /// Frames of the other direction, back at the port they were sent from.
+        #[serde(default)]
+        misdirected: u64,
+        /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
+        #[serde(default)]
+        refused: u64,
+        /// Statistics on how well the sender kept its schedule.
+        sending: Sending,
+        /// Statistics on how well the receiver kept up.
+        receiving: Receiving,
+        /// One-way delay of the received frames.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay: Option<Delay>,
+    }
+    details {
+        /// Frames not received, by the time they were due to be sent; equal bins over the trial (see [`LOSS_BIN_NS`]).
+        /// Empty when nothing was lost.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        lost_by_bin: Vec<u64>,
+        /// The due time of the last frame not received, nanoseconds from the first frame's due time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_missing_ns: Option<u64>,
+        /// The longest time without a received frame between two of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silence: Option<Silence>,
+        /// One-way delay of the tagged frames among them, where the trial tags some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tagged: Option<Delay>,
+        /// Time by which each delay may be wrong, nanoseconds: the clocks of the two machines of the tester may be apart by so much. `None` where one clock
+        /// saw the frame leave and arrive, or no delay was measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clock_bound_ns: Option<u64>,
+        /// Inter packet delay variation over pairs of received neighbours.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ipdv: Option<Ipdv>,
+        /// The distribution of the delays of the right frames, late ones included: the loss at every timeout follows from it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        delays: Vec<Bucket>,
+        /// The frames that came back wrong, `mistranslated` or `corrupt`, by the name of the first field that was. Empty in records of earlier
+        /// versions, and of DNS queries.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        wrong_fields: BTreeMap<String, u64>,
+        /// The first wrong frames, one line each: "expected ..., got ...".
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        examples: Vec<String>,
+    }
+}
+
+/// The details of a direction, which take no room where there are none.
+#[derive(Clone, Debug, Default)]
+pub struct OptionalDetails(Option<Box<DirectionDetails>>);
+
+impl From<DirectionDetails> for OptionalDetails {
+    fn from(details: DirectionDetails) -> Self {
+        Self((details != DirectionDetails::default()).then(|| Box::new(details)))
+    }
+}
+
+impl PartialEq for OptionalDetails {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Deref for OptionalDetails {
+    type Target = DirectionDetails;
+
+    fn deref(&self) -> &DirectionDetails {
+        static NONE: LazyLock<DirectionDetails> = LazyLock::new(DirectionDetails::default);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl Deref for DirectionResult {
+    type Target = DirectionDetails;
+
+    fn deref(&self) -> &DirectionDetails {
+        &self.details
+    }
+}
+
+impl DerefMut for DirectionResult {
+    fn deref_mut(&mut self) -> &mut DirectionDetails {
+        self.details.0.get_or_insert_default()
+    }
 }
 
 /// Width of a bin of [`DirectionResult::lost_by_bin`]: 100 ms.
@@ -145,23 +232,24 @@ impl DirectionResult {
             refused: 0,
             sending: Sending::default(),
             receiving: Receiving::default(),
-            lost_by_bin: Vec::new(),
-            last_missing_ns: None,
-            silence: None,
             delay: None,
-            tagged: None,
-            clock_bound_ns: None,
-            ipdv: None,
-            delays: Vec::new(),
-            wrong_fields: BTreeMap::new(),
-            examples: Vec::new(),
+            details: OptionalDetails::default(),
         }
     }
 
     /// Returns the same counts, without a delay of any frame.
     #[must_use]
     pub fn without_delays(self) -> Self {
-        Self { delay: None, tagged: None, ipdv: None, delays: Vec::new(), clock_bound_ns: None, ..self }
+        let mut counts = Self { delay: None, ..self };
+        let delays = Vec::new();
+        counts.change_details(|of| DirectionDetails { tagged: None, clock_bound_ns: None, ipdv: None, delays, ..of });
+        counts
+    }
+
+    /// Replaces the details by what `change` makes of them. Those that have nothing afterwards take no room.
+    pub fn change_details(&mut self, change: impl FnOnce(DirectionDetails) -> DirectionDetails) {
+        let details = self.details.0.take().map_or_else(DirectionDetails::default, |details| *details);
+        self.details = change(details).into();
     }
 
     /// Frames per second that were offered, between the first and the last; `None` of fewer than two.

@@ -15,7 +15,7 @@ pub mod tcp;
 
 pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, Ipdv, Moments};
-pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
+pub use direction::{DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence};
 pub use fault::Fault;
 pub use outcome::TrialOutcome;
 pub use response::Exchange;

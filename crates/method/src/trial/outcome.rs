@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
     /// Frames; the result of phase 1 in a trial of a stateful gateway (RFC 9693).
-    Frames(Option<Connections>),
+    Frames(Option<Box<Connections>>),
     /// TCP connections (RFC 3511).
     Tcp(Option<Box<TcpResult>>),
     /// DNS queries (RFC 8219 section 9).
@@ -42,7 +42,7 @@ impl TrialResult {
     /// Returns the result of phase 1, in a trial of a stateful gateway.
     pub fn phase_one_result(&self) -> Option<&Connections> {
         match &self.outcome {
-            TrialOutcome::Frames(connections) => connections.as_ref(),
+            TrialOutcome::Frames(connections) => connections.as_deref(),
             TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
         }
     }
@@ -50,7 +50,7 @@ impl TrialResult {
     /// Returns the result of phase 1, to complete it.
     pub fn phase_one_result_mut(&mut self) -> Option<&mut Connections> {
         match &mut self.outcome {
-            TrialOutcome::Frames(connections) => connections.as_mut(),
+            TrialOutcome::Frames(connections) => connections.as_deref_mut(),
             TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
         }
     }
@@ -78,7 +78,7 @@ pub(super) struct Recorded {
     spec: TrialSpec,
     directions: Vec<DirectionResult>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    connections: Option<Connections>,
+    connections: Option<Box<Connections>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tcp: Option<Box<TcpResult>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,10 @@ mod tests {
         let dns = DnsResult { timeout_ns: 7, ..DnsResult::default() };
         let results = [
             of(TrialKind::Constant, TrialOutcome::Frames(None)),
-            of(TrialKind::Constant, TrialOutcome::Frames(Some(Connections { established: 7, ..Connections::default() }))),
+            of(
+                TrialKind::Constant,
+                TrialOutcome::Frames(Some(Box::new(Connections { established: 7, ..Connections::default() }))),
+            ),
             of(TrialKind::TcpRate, TrialOutcome::Tcp(None)),
             of(TrialKind::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
         ];

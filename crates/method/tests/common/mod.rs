@@ -1,13 +1,13 @@
 //! A plan to test with, and repetitions of its first point.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
-use sixbench_method::disturbance::weighed;
+use sixbench_method::disturbance::{signs_of, weighed};
 use sixbench_method::measures::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::{Resumed, resume};
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::*;
 use sixbench_method::trial::{Measurer, TrialSettings, Verdict};
@@ -89,7 +89,16 @@ pub(crate) fn repetition_of(
         trials += 1;
     }
     let Findings { brackets, values } = procedure.findings();
-    Outcome { point, repetition: earlier.len() as u32 + 1, trials, invalid: 0, load: None, brackets, values }
+    Outcome {
+        point,
+        repetition: earlier.len() as u32 + 1,
+        trials,
+        invalid: 0,
+        load: None,
+        brackets,
+        values,
+        signs: Default::default(),
+    }
 }
 
 /// A run as the run command does it; what it recorded and what it found.
@@ -117,13 +126,15 @@ pub(crate) fn measure(
         trials += 1;
         invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
         procedure.learn(&result);
-        let (point, load, started) = (point.clone(), load.clone(), String::new());
+        let (point, load, started) = (point.clone(), load.clone().map(Box::new), String::new());
         records.push(TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None });
     }
     let Findings { brackets, values } = procedure.findings();
     let made: Vec<&TrialRecord> = records.iter().filter(|r| r.point == *point && r.repetition == repetition).collect();
-    let brackets = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
-    Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values }
+    let brackets: Vec<Bracket> = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
+    let goal = plan.test(&point.test).expect("a test").first_goal(plan);
+    let signs = brackets.first().map(|bracket| signs_of(bracket, goal, &made)).unwrap_or_default();
+    Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values, signs }
 }
 
 /// Returns the least count of `runs` that must hold the truth if each does with a probability of 95 %: fewer come by chance in one of 100,000.

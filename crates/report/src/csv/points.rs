@@ -3,7 +3,7 @@
 use super::{directions, run};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::title;
-use crate::origin::Span;
+use crate::span::Span;
 use crate::status::why;
 use sixbench_method::status::PlannedPoint;
 
@@ -17,7 +17,7 @@ pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
         let on = digest.hosts.of_points([&point.point]).into_iter().collect::<Vec<_>>().join(", ");
         Some((on, row(digest, point, point.planned(digest)?)))
     });
-    run::file(digest.input, COLUMNS, rows)
+    run::file(digest, COLUMNS, rows)
 }
 
 fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<String> {

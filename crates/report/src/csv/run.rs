@@ -1,8 +1,10 @@
 //! The columns that the rows of every file end with: when, where and by which command was measured, and the labels.
 
 use super::line;
-use crate::Input;
-use crate::origin::{Span, command, hosts, machine_time};
+use crate::digest::Digest;
+use crate::origin::{command, hosts, machine_time};
+use crate::parquet::ColumnTable;
+use crate::span::Span;
 use std::borrow::Cow;
 
 const COLUMNS: &str = "run_started,run_ended,host,command,sixbench";
@@ -30,10 +32,14 @@ pub(crate) struct RunCells {
 }
 
 impl RunCells {
-    fn of(input: &Input) -> Self {
+    /// The place of the host among them.
+    pub(super) const HOST: usize = 2;
+
+    pub(super) fn of(digest: &Digest) -> Self {
+        let input = digest.input;
         let rest = [command(input).to_owned(), input.facts.sixbench.clone()];
         let rest = rest.into_iter().chain(input.facts.labels.values().cloned()).collect();
-        Self { times: times(Span::of(input.records.iter())), hosts: hosts(input), rest }
+        Self { times: times(digest.span), hosts: hosts(input), rest }
     }
 
     /// Returns the cells of a row that was measured on `host`.
@@ -45,6 +51,11 @@ impl RunCells {
 }
 
 impl<'r> Rows<'r> {
+    /// Returns the rows as a table that is written column by column.
+    pub(crate) fn by_columns(self) -> ColumnTable<RunCells, impl Iterator<Item = HostedRow<'r>>> {
+        ColumnTable { columns: self.columns, common: self.run, rows: self.rows }
+    }
+
     /// Returns the rows as lines of comma-separated values, the first of them the names of the columns.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> + 'r {
         let run = self.run;
@@ -53,17 +64,22 @@ impl<'r> Rows<'r> {
     }
 }
 
+/// Returns these columns and those of the run behind them.
+pub(super) fn columns<'c>(digest: &Digest, own: impl Iterator<Item = &'c str>) -> Vec<String> {
+    let labels = digest.input.facts.labels.keys().map(|key| format!("label_{key}"));
+    own.chain(COLUMNS.split(',')).map(str::to_owned).chain(labels).collect()
+}
+
 /// Returns these rows, each with the columns of the run behind its own. The host is that of the row, else all of the run.
-pub(super) fn rows<'r>(input: &Input, own: &str, rows: impl Iterator<Item = HostedRow<'r>> + 'r) -> Rows<'r> {
-    let labels = input.facts.labels.keys().map(|key| format!("label_{key}"));
-    let columns = own.split(',').chain(COLUMNS.split(',')).map(str::to_owned).chain(labels).collect();
-    Rows { columns, rows: Box::new(rows), run: RunCells::of(input) }
+pub(super) fn rows<'r>(digest: &Digest, own: &str, rows: impl Iterator<Item = HostedRow<'r>> + 'r) -> Rows<'r> {
+    let columns = columns(digest, own.split(','));
+    Rows { columns, rows: Box::new(rows), run: RunCells::of(digest) }
 }
 
 /// Returns a file of these rows.
-pub(super) fn file<'r>(input: &Input, own: &str, of: impl Iterator<Item = (String, Vec<String>)> + 'r) -> String {
+pub(super) fn file<'r>(digest: &Digest, own: &str, of: impl Iterator<Item = (String, Vec<String>)> + 'r) -> String {
     let hosted = |(on, row): (String, Vec<String>)| (on, row.into_iter().map(Cow::Owned).collect());
-    rows(input, own, of.map(hosted)).lines().collect()
+    rows(digest, own, of.map(hosted)).lines().collect()
 }
 
 /// Returns both ends of a span, empty where there is none.

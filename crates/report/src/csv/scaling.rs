@@ -11,13 +11,12 @@ const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low
 /// Rates, proportions, speed-up and efficiency of each number of cores, idle time of each device, and the parameters of the fitted laws with
 /// the ends of their intervals. `None` of a plan without such a series.
 pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
-    let input = digest.input;
     let all = scalings(digest);
     let rows = all.iter().flat_map(|scaling| {
         let on = digest.hosts.of_points(scaling.steps.iter().map(|step| &step.point.point)).into_iter().collect::<Vec<_>>();
         rows(digest, scaling).into_iter().map(move |row| (on.join(", "), row))
     });
-    (!all.is_empty()).then(|| run::file(input, COLUMNS, rows))
+    (!all.is_empty()).then(|| run::file(digest, COLUMNS, rows))
 }
 
 /// The columns from `cores` on.

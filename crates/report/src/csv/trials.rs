@@ -1,60 +1,26 @@
 //! One row for each trial and direction: `trials.parquet`. What has no place in a table, such as the samples of the processors, is in `trials.jsonl`.
 
-use super::run::{self, Rows};
+use super::run::{RunCells, columns};
 use super::{directions, unquoted};
 use crate::digest::Digest;
 use crate::numbers::title;
+use crate::parquet::{Cell, ColumnTable, TableRow};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::DirectionResult;
+use sixbench_method::trial::{DirectionResult, Fault};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-const OF_TRIAL: &str = "plan,test,title,dut,frame_size_octets,directions,measure,repetition,trial,started,kind,rate_per_s,duration_ns,verdict,faults";
-/// A column of a count.
-type CountColumn = (&'static str, fn(&DirectionResult) -> u64);
-
-const COUNTS: [CountColumn; 13] = [
-    ("intended", |d| d.intended),
-    ("offered", |d| d.offered),
-    ("received", |d| d.received),
-    ("late", |d| d.late),
-    ("mistranslated", |d| d.mistranslated),
-    ("corrupt", |d| d.corrupt),
-    ("lost", DirectionResult::lost),
-    ("duplicate", |d| d.duplicate),
-    ("reordered", |d| d.reordered),
-    ("defective", |d| d.defective),
-    ("misdirected", |d| d.misdirected),
-    ("foreign", |d| d.foreign),
-    ("refused", |d| d.refused),
-];
-const TIMES: &str =
-    "sending_took_ns,worst_lateness_ns,late_frames,worst_gap_ns,delay_min_ns,delay_median_ns,delay_p999_ns,delay_max_ns";
-
-/// Every trial of the run, in its order. A trial without directions, whose phase 1 was not complete, has one row.
-pub(crate) fn trials<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
-    let counts: Vec<&str> = COUNTS.iter().map(|(name, _)| *name).collect();
-    let columns = format!("{OF_TRIAL},direction,{},{TIMES}", counts.join(","));
-    let tests = digest.input.plan.tests.iter().map(|test| (test.name.as_str(), TestCells::of(test))).collect::<HashMap<_, _>>();
-    let rows = digest.input.records.iter().flat_map(move |record| {
-        let directions = &record.result.directions;
-        let each: Vec<Option<&DirectionResult>> =
-            if directions.is_empty() { vec![None] } else { directions.iter().map(Some).collect() };
-        let on = digest.hosts.of(&record.point, record.repetition).join(", ");
-        let of_trial = of_trial(digest, tests.get(record.point.test.as_str()), record);
-        each.into_iter().map(move |direction| {
-            let mut row = Vec::with_capacity(of_trial.len() + OF_DIRECTION);
-            row.extend(of_trial.iter().cloned());
-            of_direction(direction, &mut row);
-            (on.clone(), row)
-        })
-    });
-    run::rows(digest.input, &columns, rows)
+/// What all trials have in common.
+pub(crate) struct TrialTable<'r> {
+    digest: &'r Digest<'r>,
+    /// The cells of each test, by its name.
+    tests: HashMap<&'r str, TestCells>,
+    run: RunCells,
 }
 
 /// The cells that are the same for every trial of a test.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct TestCells {
     title: String,
     dut: String,
@@ -68,51 +34,107 @@ impl TestCells {
     }
 }
 
-fn of_trial<'r>(digest: &'r Digest<'_>, test: Option<&TestCells>, record: &'r TrialRecord) -> Vec<Cow<'r, str>> {
-    let (input, spec) = (digest.input, &record.result.spec);
-    let faults: Vec<String> = record
-        .result
-        .faults
-        .iter()
-        .filter_map(|fault| Some(serde_json::to_value(fault.itself()).ok()?["fault"].as_str()?.to_owned()))
-        .collect();
-    let test = test.cloned().unwrap_or_default();
-    vec![
-        input.plan.name.as_str().into(),
-        record.point.test.as_str().into(),
-        test.title.into(),
-        test.dut.into(),
-        record.point.frame_size.to_string().into(),
-        test.directions.into(),
-        test.measure.into(),
-        record.repetition.to_string().into(),
-        record.trial.to_string().into(),
-        record.started.as_str().into(),
-        unquoted(&spec.kind).into(),
-        spec.rate.0.to_string().into(),
-        spec.duration_ns.to_string().into(),
-        unquoted(&digest.verdict(record)).into(),
-        faults.join(" ").into(),
-    ]
+/// A column of what a trial has, whatever its directions are.
+type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c TrialRecord) -> Cell<'c>);
+
+const OF_TRIAL: [TrialColumn; 15] = [
+    ("plan", |table, _| text(&table.digest.input.plan.name)),
+    ("test", |_, record| text(&record.point.test)),
+    ("title", |table, record| text(table.test(record).map_or("", |test| &test.title))),
+    ("dut", |table, record| text(table.test(record).map_or("", |test| &test.dut))),
+    ("frame_size_octets", |_, record| Cell::Number(record.point.frame_size.0.into())),
+    ("directions", |table, record| text(table.test(record).map_or("", |test| &test.directions))),
+    ("measure", |table, record| text(table.test(record).map_or("", |test| test.measure))),
+    ("repetition", |_, record| Cell::Number(record.repetition.into())),
+    ("trial", |_, record| Cell::Number(record.trial.into())),
+    ("started", |_, record| text(&record.started)),
+    ("kind", |_, record| Cell::Text(unquoted(&record.result.spec.kind).into())),
+    ("rate_per_s", |_, record| Cell::Number(record.result.spec.rate.0)),
+    ("duration_ns", |_, record| Cell::Number(record.result.spec.duration_ns)),
+    ("verdict", |table, record| Cell::Text(unquoted(&table.digest.verdict(record)).into())),
+    ("faults", |_, record| Cell::Text(faults(record).into())),
+];
+
+/// A column of a number of a direction.
+type DirectionColumn = (&'static str, fn(&DirectionResult) -> Option<u64>);
+
+const OF_DIRECTION: [DirectionColumn; 21] = [
+    ("intended", |d| Some(d.intended)),
+    ("offered", |d| Some(d.offered)),
+    ("received", |d| Some(d.received)),
+    ("late", |d| Some(d.late)),
+    ("mistranslated", |d| Some(d.mistranslated)),
+    ("corrupt", |d| Some(d.corrupt)),
+    ("lost", |d| Some(d.lost())),
+    ("duplicate", |d| Some(d.duplicate)),
+    ("reordered", |d| Some(d.reordered)),
+    ("defective", |d| Some(d.defective)),
+    ("misdirected", |d| Some(d.misdirected)),
+    ("foreign", |d| Some(d.foreign)),
+    ("refused", |d| Some(d.refused)),
+    ("sending_took_ns", |d| Some(d.sending.took_ns)),
+    ("worst_lateness_ns", |d| Some(d.sending.worst_lateness_ns)),
+    ("late_frames", |d| Some(d.sending.late_frames)),
+    ("worst_gap_ns", |d| Some(d.receiving.worst_gap_ns)),
+    ("delay_min_ns", |d| Some(d.delay.as_ref()?.min_ns)),
+    ("delay_median_ns", |d| Some(d.delay.as_ref()?.median_ns)),
+    ("delay_p999_ns", |d| Some(d.delay.as_ref()?.p999_ns)),
+    ("delay_max_ns", |d| Some(d.delay.as_ref()?.max_ns)),
+];
+
+/// A trial and a direction of it; none of a trial that has no directions.
+pub(crate) type DirectionRow<'r> = (&'r TrialRecord, Option<&'r DirectionResult>);
+
+/// Every trial of the run, in its order. A trial without directions, whose phase 1 was not complete, has one row.
+pub(crate) fn trials<'r>(digest: &'r Digest<'r>) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
+    let of_trial = OF_TRIAL.iter().map(|(name, _)| *name).chain(["direction"]);
+    let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name));
+    let tests = digest.input.plan.tests.iter().map(|test| (test.name.as_str(), TestCells::of(test))).collect();
+    let rows = digest.input.records.iter().flat_map(|record| {
+        let directions = &record.result.directions;
+        let without = directions.is_empty().then_some((record, None));
+        directions.iter().map(move |direction| (record, Some(direction))).chain(without)
+    });
+    ColumnTable { columns: columns(digest, own), common: TrialTable { digest, tests, run: RunCells::of(digest) }, rows }
 }
 
-/// The number of cells of a direction.
-const OF_DIRECTION: usize = 1 + COUNTS.len() + 8;
+impl TrialTable<'_> {
+    fn test(&self, record: &TrialRecord) -> Option<&TestCells> {
+        self.tests.get(record.point.test.as_str())
+    }
 
-fn of_direction(direction: Option<&DirectionResult>, row: &mut Vec<Cow<'_, str>>) {
-    let number =
-        |of: fn(&DirectionResult) -> Option<u64>| direction.and_then(of).map(|value| value.to_string()).unwrap_or_default();
-    let counts = COUNTS.iter().map(|(_, count)| direction.map(|direction| count(direction).to_string()).unwrap_or_default());
-    let times: [fn(&DirectionResult) -> Option<u64>; 8] = [
-        |d| Some(d.sending.took_ns),
-        |d| Some(d.sending.worst_lateness_ns),
-        |d| Some(d.sending.late_frames),
-        |d| Some(d.receiving.worst_gap_ns),
-        |d| d.delay.as_ref().map(|delay| delay.min_ns),
-        |d| d.delay.as_ref().map(|delay| delay.median_ns),
-        |d| d.delay.as_ref().map(|delay| delay.p999_ns),
-        |d| d.delay.as_ref().map(|delay| delay.max_ns),
-    ];
-    let name = direction.map(|direction| direction.direction.to_string()).unwrap_or_default();
-    row.extend(std::iter::once(name).chain(counts).chain(times.into_iter().map(number)).map(Cow::Owned));
+    /// Returns a cell of the run, of those behind the ones of the trial.
+    fn of_run(&self, record: &TrialRecord, place: usize) -> Cell<'_> {
+        if place != RunCells::HOST {
+            return text(self.run.behind("").nth(place).unwrap_or_default());
+        }
+        let on = self.digest.hosts.of(&record.point, record.repetition).join(", ");
+        Cell::Text(Cow::Owned(self.run.behind(&on).nth(place).unwrap_or_default().to_owned()))
+    }
+}
+
+impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
+    fn cell<'c>(&'c self, table: &'c TrialTable<'r>, place: usize) -> Cell<'c> {
+        let (record, direction) = *self;
+        let of_direction = |place: usize| match (place.checked_sub(1), direction) {
+            (_, None) => text(""),
+            (None, Some(direction)) => Cell::Text(direction.direction.to_string().into()),
+            (Some(number), Some(direction)) => OF_DIRECTION[number].1(direction).map_or(text(""), Cell::Number),
+        };
+        match place.checked_sub(OF_TRIAL.len()) {
+            None => OF_TRIAL[place].1(table, record),
+            Some(place) if place <= OF_DIRECTION.len() => of_direction(place),
+            Some(place) => table.of_run(record, place - OF_DIRECTION.len() - 1),
+        }
+    }
+}
+
+fn text(text: &str) -> Cell<'_> {
+    Cell::Text(Cow::Borrowed(text))
+}
+
+/// Returns the names of the faults of a trial.
+fn faults(record: &TrialRecord) -> String {
+    let name = |fault: &Fault| Some(serde_json::to_value(fault.itself()).ok()?["fault"].as_str()?.to_owned());
+    record.result.faults.iter().filter_map(name).collect::<Vec<_>>().join(" ")
 }

@@ -1,12 +1,13 @@
 //! `warnings.csv`: what the run warned of, the doubts about its numbers first.
 
 use super::run;
-use crate::Input;
+use crate::digest::Digest;
 
 /// Returns one row for each warning, numbered in the order of the other outputs; of a run without any the header alone.
-pub(crate) fn warnings_csv(input: &Input) -> String {
+pub(crate) fn warnings_csv(digest: &Digest<'_>) -> String {
+    let input = digest.input;
     let row = |(number, warning): (usize, &String)| {
         (String::new(), vec![input.plan.name.clone(), number.to_string(), warning.clone()])
     };
-    run::file(input, "plan,number,warning", (1..).zip(&input.facts.warnings).map(row))
+    run::file(digest, "plan,number,warning", (1..).zip(&input.facts.warnings).map(row))
 }

@@ -56,7 +56,7 @@ impl<'a> PointDigest<'a> {
     /// The devices in these trials in the order of their chain; a DUT that was not watched by itself under the name `dut`, by the host's
     /// cores.
     pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
-        let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_ref()).collect();
+        let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_deref()).collect();
         let Some(first) = watches.first() else { return Vec::new() };
         let device = |device: String, cores: Vec<&CoreWatch>| DeviceIdle {
             device,

@@ -22,6 +22,7 @@ pub(crate) use rated::Rated;
 pub(crate) use sample::PointSample;
 pub(crate) use steps::CapacityStep;
 
+use crate::span::Span;
 use crate::{Input, ReportError};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
@@ -44,6 +45,8 @@ pub(crate) struct Digest<'a> {
     /// How far the figures may be trusted; `None` where nothing was measured.
     pub(crate) trust: Option<Trust>,
     pub(crate) hosts: RepetitionHosts<'a>,
+    /// The time from the first trial to the last; `None` where nothing was measured.
+    pub(crate) span: Option<Span>,
     /// The first loss goal of each test of the plan, by its name.
     goals: HashMap<&'a str, LossRatio>,
 }
@@ -63,7 +66,8 @@ impl<'a> Digest<'a> {
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
         let hosts = RepetitionHosts::new(input.facts, input.records);
         let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan))).collect();
-        Self { input, points, left_out, planned, trust, hosts, goals }
+        let span = Span::of(input.records.iter());
+        Self { input, points, left_out, planned, trust, hosts, span, goals }
     }
 
     /// Returns what `view` says of the results of each host alone, with the name of the host; once, with an empty name, where there is one host. Results

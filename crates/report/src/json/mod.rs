@@ -146,7 +146,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         plan: &input.plan.name,
         generated: input.generated,
         interrupted: input.interrupted,
-        run: JsonRun::of(input),
+        run: JsonRun::of(digest),
         warnings: &input.facts.warnings,
         counts: StatusCounts::of(&digest.planned),
         trust: digest.trust.as_ref(),

@@ -1,8 +1,8 @@
 //! When, where and by which command, and what became of every point, for programs.
 
-use crate::Input;
 use crate::digest::{Digest, Headline, PointDigest};
-use crate::origin::{Span, machine_time};
+use crate::origin::machine_time;
+use crate::span::Span;
 use crate::status::why;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,8 +25,8 @@ pub(super) struct JsonRun<'a> {
 }
 
 impl<'a> JsonRun<'a> {
-    pub(super) fn of(input: &Input<'a>) -> Self {
-        let span = Span::of(input.records.iter());
+    pub(super) fn of(digest: &Digest<'a>) -> Self {
+        let (input, span) = (digest.input, digest.span);
         Self {
             sixbench: &input.facts.sixbench,
             started: span.map(|span| machine_time(span.from)),

@@ -11,7 +11,7 @@ pub(crate) use markdown::markdown;
 use crate::bibliography::{TESTER_KEY, run_key};
 use crate::digest::Digest;
 use crate::numbers::{enumerated, percentage, seconds, whole};
-use crate::origin::{self, Span};
+use crate::origin;
 use crate::table::Table;
 use crate::trust::{self, capitalised};
 use sixbench_method::conformance::{Clause, Conformance, of_plan};
@@ -90,7 +90,7 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
     let input = digest.input;
     let hosts = origin::hosts(input);
     let on = if hosts.is_empty() { String::new() } else { format!(", on {hosts}") };
-    let when = Span::of(input.records.iter()).map(|span| format!(", {}", span.in_words())).unwrap_or_default();
+    let when = digest.span.map(|span| format!(", {}", span.in_words())).unwrap_or_default();
     let facts = ["processor", "cores", "memory", "kernel"].map(|name| (name, input.facts.host.get(name)));
     let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let facts: Vec<String> = facts
@@ -126,7 +126,7 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
             .text("; their configuration files are part of the data"),
         false => paragraph.text(" The plan is part of the data"),
     };
-    paragraph.cite(run_key(digest.input)).text(format!(".{}", sizes(digest.input.plan)))
+    paragraph.cite(run_key(digest)).text(format!(".{}", sizes(digest.input.plan)))
 }
 
 /// The sentence on frame sizes, of a plan that has frames.
@@ -286,5 +286,5 @@ fn data(digest: &Digest<'_>) -> Paragraph {
     let paragraph = Paragraph::new("Data").text(
         "The record of every trial, the plan, the facts of the machine and the configuration of the devices are in the data set",
     );
-    paragraph.cite(run_key(input)).text(format!("; every figure can be derived from them again.{command}{labels}"))
+    paragraph.cite(run_key(digest)).text(format!("; every figure can be derived from them again.{command}{labels}"))
 }

@@ -10,7 +10,7 @@ use sixbench_method::record::{TrialRecord, Watch};
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let shown = |p: &PointDigest| {
         let record: &TrialRecord = p.trial_over_time(p.first_goal())?;
-        Some(panel(p, record, record.watch.as_ref()?))
+        Some(panel(p, record, record.watch.as_deref()?))
     };
     Figure {
         id: "connections",

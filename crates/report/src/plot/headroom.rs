@@ -109,13 +109,14 @@ fn extremes<'r>(digest: &Digest, marks: Vec<Mark<'r>>) -> Vec<Mark<'r>> {
     if marks.len() <= MOST_MARKS {
         return marks;
     }
-    let of = |stretch: &[Mark<'r>], verdict| {
-        let alike = || stretch.iter().filter(|(_, record)| digest.verdict(record) == verdict).copied();
+    let of = |stretch: &[(Verdict, Mark<'r>)], verdict| {
+        let alike = || stretch.iter().filter(|(of, _)| *of == verdict).map(|(_, mark)| *mark);
         let by_height = |a: &Mark, b: &Mark| a.0.1.total_cmp(&b.0.1);
         alike().min_by(by_height).into_iter().chain(alike().max_by(by_height)).collect::<Vec<_>>()
     };
     let verdicts = [Verdict::Passed, Verdict::Lost, Verdict::Invalid];
-    let stretches = marks.chunks(marks.len().div_ceil(STRETCHES));
+    let judged: Vec<(Verdict, Mark)> = marks.into_iter().map(|mark| (digest.verdict(mark.1), mark)).collect();
+    let stretches = judged.chunks(judged.len().div_ceil(STRETCHES));
     stretches.flat_map(|stretch| verdicts.into_iter().flat_map(|verdict| of(stretch, verdict)).collect::<Vec<_>>()).collect()
 }
 

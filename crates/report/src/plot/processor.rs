@@ -44,7 +44,7 @@ fn panels(point: &PointDigest) -> Vec<Panel> {
         let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| core.samples.len() > 1);
         drawn.map(|(name, core)| panel(point, record, watch.interval_ns, &name, core)).collect::<Vec<_>>()
     };
-    record.watch.iter().flat_map(of_watch).collect()
+    record.watch.as_deref().into_iter().flat_map(of_watch).collect()
 }
 
 /// The cores of devices with some of their own. In a series over cores there are many, and their idle time has a figure.

@@ -9,15 +9,19 @@ use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
+    let room = room(digest);
+    let is_drawn_in_part = digest.points.iter().any(|point| point.outcomes.len() > room);
     Figure {
         id: "repetitions",
         title: "Every repetition",
         caption: format!(
             "Each dot is one repetition and shows its distance from the median of its point. Repetitions are shown from top to \
-             bottom in the order of the run, so a slope indicates drift. The numbers on the right are the medians: {}",
+             bottom in the order of the run, so a slope indicates drift. {}The numbers on the right are the medians: {}",
+            if is_drawn_in_part { of_part(room) } else { String::new() },
             match digest.has_queries_and_others() {
                 (true, false) => "queries/s (q/s). Next to the names: per cent cached + per cent with AAAA records.",
                 (has_queries, _) => {
@@ -26,7 +30,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             }
         ),
         keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
-        panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
+        panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind, room)).collect(),
         findings: None,
         notes: crate::steadiness::findings(digest),
         data: DataFile("points.csv"),
@@ -39,13 +43,43 @@ const OF_ALL: &str = "rates in frames/s per direction, connections and queries (
                       first quantity in its worse direction. Next to the names of DNS servers: per cent cached + per cent with \
                       AAAA records.";
 
+/// The most dots of a figure: a page with more of them is slow to open.
+const MOST_DOTS: usize = 10_000;
+
+/// Repetitions of a point that are always drawn: those that RFC 8219 asks for.
+const LEAST_OF_POINT: usize = 20;
+
+/// Returns the number of repetitions of a point that are drawn at most, but for the extremes.
+fn room(digest: &Digest) -> usize {
+    (MOST_DOTS / digest.points.len().max(1)).max(LEAST_OF_POINT)
+}
+
+fn of_part(room: usize) -> String {
+    format!(
+        "Of a point with more than {room} repetitions, so many are shown, evenly spread over the run, and the lowest and the highest. "
+    )
+}
+
+/// Returns these repetitions, or as many of them as there is room for, evenly spread, and those with the lowest and the highest value.
+fn spread(all: Vec<(u32, f64, f64)>, room: usize) -> Vec<(u32, f64, f64)> {
+    if all.len() <= room {
+        return all;
+    }
+    let by_value = |a: &usize, b: &usize| all[*a].1.total_cmp(&all[*b].1);
+    let mut places: BTreeSet<usize> = (0..room).map(|dot| dot * all.len() / room).collect();
+    places.extend((0..all.len()).min_by(by_value));
+    places.extend((0..all.len()).max_by(by_value));
+    places.into_iter().map(|place| all[place]).collect()
+}
+
 /// Rows of a panel: more of them would run into each other.
 const ROWS: usize = 9;
 
-fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
+fn panels(digest: &Digest, kind: Option<FrameSize>, room: usize) -> Vec<Panel> {
     let points = digest.points.iter().filter(|p| p.size() == kind);
     let points: Vec<&PointDigest> = points.filter(|p| median(p).is_some()).collect();
-    style::shared_out(&points, ROWS).map(|(part, points)| strip(digest, points, &format!("{}{part}", frames(kind)))).collect()
+    let strip = |(part, points): (String, &[&PointDigest])| strip(digest, points, &format!("{}{part}", frames(kind)), room);
+    style::shared_out(&points, ROWS).map(strip).collect()
 }
 
 /// Returns the median that repetitions are compared with, or `None` if there is none or it is zero, since nothing is a share of
@@ -66,13 +100,13 @@ fn name(digest: &Digest, point: &PointDigest) -> String {
     }
 }
 
-fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str) -> Panel {
+fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: usize) -> Panel {
     let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
     let x = Axis::up_to(widest, 2.0);
     let rows = points.len();
     // The first test of the plan on top.
     let level = |i: usize| (rows - i) as f64;
-    let plots: Vec<Plot> = points.iter().enumerate().map(|(i, p)| row(p, level(i))).collect();
+    let plots: Vec<Plot> = points.iter().enumerate().map(|(i, p)| row(p, level(i), room)).collect();
     let names = points.iter().rev().map(|p| name(digest, p)).collect();
     let layout = style::panel(&plots, name_of_panel, "distance from the median (%)", "");
     // The medians stand to the right of the axis' last tick.
@@ -98,11 +132,29 @@ fn deviations(point: &PointDigest) -> Vec<(u32, f64, f64)> {
     point.headlines().into_iter().map(|(repetition, value)| (repetition, (value / median - 1.0) * 100.0, value)).collect()
 }
 
-fn row(point: &PointDigest, level: f64) -> Plot {
-    let deviations = deviations(point);
-    let last = deviations.iter().map(|(repetition, ..)| *repetition).max().unwrap_or(1).max(2);
+fn row(point: &PointDigest, level: f64, room: usize) -> Plot {
+    let all = deviations(point);
+    let last = all.iter().map(|(repetition, ..)| *repetition).max().unwrap_or(1).max(2);
+    let deviations = spread(all, room);
     let place = |repetition: u32| level + 0.25 - 0.5 * f64::from(repetition - 1) / f64::from(last - 1);
     let at = deviations.iter().map(|&(repetition, d, _)| (d, place(repetition))).collect();
     let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value)));
     style::dots(at, style::color(0), style::marker(0), labels.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_repetitions_some_are_drawn_with_both_extremes() {
+        let all: Vec<(u32, f64, f64)> = (0..1000).map(|i| (i + 1, f64::from(i % 499), 0.0)).collect();
+        let drawn = spread(all.clone(), 20);
+        assert!((20..=22).contains(&drawn.len()) && drawn.is_sorted_by_key(|(repetition, ..)| *repetition), "{drawn:?}");
+        assert!(
+            drawn.iter().any(|(_, deviation, _)| *deviation == 498.0)
+                && drawn.iter().any(|(_, deviation, _)| *deviation == 0.0)
+        );
+        assert_eq!(spread(all[..20].to_vec(), 20), all[..20]);
+    }
 }

@@ -10,7 +10,8 @@ use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let tried = digest.searched_points().filter(|p| !p.records.is_empty());
+    let tried: Vec<&PointDigest> = digest.searched_points().filter(|p| !p.records.is_empty()).collect();
+    let room = (MOST_IN_FIGURE / tried.len().max(1)).min(MOST_MARKS);
     Figure {
         id: "search",
         title: "The search, trial by trial",
@@ -18,21 +19,21 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "The intended load of every trial of {}; a thin line joins the trials of one repetition, the \
              dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
              trials cleanly.",
-            match digest.searched_points().any(|point| point.records.len() > MOST_MARKS) {
+            match tried.iter().any(|point| point.records.len() > room) {
                 true => format!(
-                    "every repetition, or of a point with more than {MOST_MARKS} trials of repetitions evenly spread over the run"
+                    "every repetition, or of a point with more than {room} trials of repetitions evenly spread over the run"
                 ),
                 false => "every repetition".to_owned(),
             }
         ),
         keys: style::verdict_keys(digest),
-        panels: tried.map(|p| panel(digest, p)).collect(),
+        panels: tried.iter().map(|p| panel(digest, p, room)).collect(),
         ..Figure::default()
     }
 }
 
-fn panel(digest: &Digest, point: &PointDigest) -> Panel {
-    let searches = drawn(point);
+fn panel(digest: &Digest, point: &PointDigest, room: usize) -> Panel {
+    let searches = drawn(point, room);
     let trials = || point.records.iter().copied().filter(|r| searches.contains_key(&r.repetition));
     let mut plots: Vec<Plot> = searches.values().map(|search| path(search)).collect();
     plots.extend(style::trials(digest, trials().map(|r| (place(r), r)), style::trial_label));
@@ -61,10 +62,13 @@ fn place(record: &TrialRecord) -> (f64, f64) {
 /// The most trials of a point of which each is drawn: the 20 repetitions of RFC 8219 have a few hundred.
 const MOST_MARKS: usize = 1_000;
 
-/// Returns the trials of each repetition that is drawn: of all repetitions, or of as many as there is room for, evenly spread over the run.
-fn drawn<'a>(point: &PointDigest<'a>) -> BTreeMap<u32, Vec<&'a TrialRecord>> {
+/// The same of all points together: a page with more of them is slow to open.
+const MOST_IN_FIGURE: usize = 30_000;
+
+/// Returns the trials of each repetition that is drawn: of all repetitions, or of as many as there is room for trials, evenly spread over the run.
+fn drawn<'a>(point: &PointDigest<'a>, room: usize) -> BTreeMap<u32, Vec<&'a TrialRecord>> {
     let all = by_repetition(&point.records);
-    let room = (MOST_MARKS * all.len()).checked_div(point.records.len()).unwrap_or(0).max(1);
+    let room = (room * all.len()).checked_div(point.records.len()).unwrap_or(0).max(1);
     let step = all.len().div_ceil(room).max(1);
     all.into_iter().step_by(step).collect()
 }

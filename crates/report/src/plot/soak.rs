@@ -30,7 +30,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panels(point: &PointDigest) -> Vec<Panel> {
     let Some(soak) = point.test.measure.soak() else { return Vec::new() };
     let is_valid = |r: &&&TrialRecord| r.watch.is_some() && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid;
-    let Some((record, watch)) = point.records.iter().rev().find(is_valid).and_then(|r| Some((*r, r.watch.as_ref()?))) else {
+    let Some((record, watch)) = point.records.iter().rev().find(is_valid).and_then(|r| Some((*r, r.watch.as_deref()?))) else {
         return Vec::new();
     };
     let opening_ns = record.result.phase_one_result().map_or(0, |connections| connections.delay_ns);

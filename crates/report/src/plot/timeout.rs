@@ -109,7 +109,8 @@ mod tests {
 
     fn result(offered: u64) -> TrialResult {
         let delays = [(100_000, 900), (5_000_000, 100)].map(Bucket::from).to_vec();
-        let direction = DirectionResult { delays, ..DirectionResult::counted(Direction::Forward, offered, 1000) };
+        let mut direction = DirectionResult::counted(Direction::Forward, offered, 1000);
+        direction.delays = delays;
         TrialResult::new(TrialSpec::constant(FrameRate(1000), 1_000_000_000), vec![direction], vec![])
     }
 

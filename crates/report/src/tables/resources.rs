@@ -48,7 +48,7 @@ fn drop_rows(point: &PointDigest) -> Vec<Vec<String>> {
 }
 
 fn watched(record: Option<&TrialRecord>) -> Option<(&TrialRecord, &Watch)> {
-    record.and_then(|record| Some((record, record.watch.as_ref()?)))
+    record.and_then(|record| Some((record, record.watch.as_deref()?)))
 }
 
 fn head(point: &PointDigest, record: &TrialRecord) -> [String; 3] {

@@ -97,6 +97,9 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
     records(digest, test).flat_map(|r| r.result.directions.iter())
 }
 
+/// Different examples that are told of each test.
+pub(crate) const EXAMPLES: usize = 3;
+
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
     digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
 }
@@ -109,7 +112,7 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
     // The same wrong frame comes in every trial: each kind is told once.
     let mut told = std::collections::BTreeSet::new();
     let fresh = examples.filter(|&(direction, e)| told.insert((direction, e)));
-    fresh.take(3).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
+    fresh.take(EXAMPLES).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
 }
 
 /// Faults of the tester, by point and kind, each with its first words.

@@ -16,7 +16,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec};
+use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec};
 use sixbench_plan::{AgentMachine, backend_word, end_word};
 use sixbench_testbed::Shell;
 use sixbench_testbed::monitor::Occupant;
@@ -174,8 +174,11 @@ impl TesterApart {
 
 /// Returns the result with the bound of its delays, nanoseconds; without delays if there is none any more.
 fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
-    let directions = result.directions.into_iter().map(|direction| match bound_ns {
-        Some(_) => DirectionResult { clock_bound_ns: bound_ns.filter(|_| direction.delay.is_some()), ..direction },
+    let directions = result.directions.into_iter().map(|mut direction| match bound_ns {
+        Some(_) => {
+            direction.clock_bound_ns = bound_ns.filter(|_| direction.delay.is_some());
+            direction
+        }
         None => direction.without_delays(),
     });
     result.directions = directions.collect();

@@ -1,6 +1,7 @@
 //! A run of every measure: the real procedures, driven against a device made of arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
+use sixbench_method::disturbance::signs_of;
 use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::{DropPlace, Drops, Ending, FORMAT, TrialRecord, Watch};
@@ -65,12 +66,16 @@ impl Sample {
             let (result, watch) = perform(&spec);
             invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
             procedure.learn(&result);
-            let (point, load, started) = (point.clone(), load.clone(), "2026-11-21T09:00:00Z".to_owned());
-            let watch = Some(watch);
+            let (point, load, started) = (point.clone(), load.clone().map(Box::new), "2026-11-21T09:00:00Z".to_owned());
+            let watch = Some(watch.into());
             self.records.push(TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch });
         }
         let Findings { brackets, values } = procedure.findings();
-        self.outcomes.push(Outcome { point: point.clone(), repetition, trials: trial, invalid, load, brackets, values });
+        let goal = self.plan.test(&point.test).expect("a test").first_goal(&self.plan);
+        let made = self.of_repetition(point, repetition);
+        let signs = brackets.first().map(|bracket| signs_of(bracket, goal, &made)).unwrap_or_default();
+        let point = point.clone();
+        self.outcomes.push(Outcome { point, repetition, trials: trial, invalid, load, brackets, values, signs });
     }
 }
 

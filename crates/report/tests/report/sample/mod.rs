@@ -9,6 +9,7 @@ mod soak;
 mod stateful;
 
 use sixbench_method::budget::Budget;
+use sixbench_method::disturbance::signs_of;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
@@ -124,6 +125,7 @@ impl Sample {
         }
         let limit = if capacity > tester { Limit::Tester } else { Limit::Dut };
         let bracket = Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(lower)), upper: Some(FrameRate(upper)), limit };
+        let signs = signs_of(&bracket, LossRatio::ZERO, &self.of_repetition(point, repetition));
         self.outcomes.push(Outcome {
             point: point.clone(),
             repetition,
@@ -132,13 +134,19 @@ impl Sample {
             load: None,
             brackets: vec![bracket],
             values: vec![],
+            signs,
         });
+    }
+
+    /// The trials of a repetition.
+    fn of_repetition(&self, point: &Point, repetition: u32) -> Vec<&TrialRecord> {
+        self.records.iter().filter(|record| record.point == *point && record.repetition == repetition).collect()
     }
 
     fn push(&mut self, point: &Point, repetition: u32, trial: u32, result: TrialResult) {
         let load = (result.spec.rate.0 / 1000).min(900) as u16;
         let started = "2026-11-21T09:00:00Z".to_owned();
-        let watch = Some(watch(load));
+        let watch = Some(watch(load).into());
         self.records.push(TrialRecord {
             format: FORMAT,
             point: point.clone(),

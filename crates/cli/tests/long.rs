@@ -1,0 +1,256 @@
+//! What is left behind by a run of very many trials, and by very many runs: memory, descriptors, files, namespaces, processes, settings of the kernel.
+//! Needs root and the packages of the testbed. The long forms are ignored; `cargo test -p sixbench --test long -- --ignored --nocapture` makes them, and
+//! docs/SCALE.md has what they showed.
+
+mod common;
+
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, start};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::process::{Child, Output};
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+/// A plan of ten trials for each of eight sizes, `REPETITIONS` times.
+const MANY_TRIALS: &str = r#"
+name = "many"
+[trial]
+patience = "0s"
+duration = "10ms"
+residual = "2ms"
+rest = "0s"
+stall = "1s"
+[[test]]
+name = "kernel"
+dut = "linux-ipv4"
+measure = "frame-loss-rate"
+rates = ["1k", "1.1k", "1.2k", "1.3k", "1.4k", "1.5k", "1.6k", "1.7k", "1.8k", "1.9k"]
+repetitions = REPETITIONS
+"#;
+
+const TRIALS_OF_A_REPETITION: usize = 80;
+
+/// What a process has at a moment.
+#[derive(Debug)]
+struct Held {
+    trials: usize,
+    /// Octets of memory that no file is behind.
+    memory: u64,
+    /// Where its descriptors lead, each with their number. Ports and clocks of a device are opened for each point: those are counted by kind.
+    descriptors: BTreeMap<String, usize>,
+    threads: usize,
+    files: Vec<String>,
+}
+
+impl Held {
+    fn of(child: &Child, trials: usize) -> Option<Self> {
+        let process = format!("/proc/{}", child.id());
+        let status = fs::read_to_string(format!("{process}/status")).ok()?;
+        let memory =
+            status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
+        let mut descriptors = BTreeMap::new();
+        for entry in fs::read_dir(format!("{process}/fd")).ok()?.flatten() {
+            let Ok(to) = fs::read_link(entry.path()) else { continue };
+            let kind = to.display().to_string().split([':', '[']).next().unwrap_or_default().to_owned();
+            *descriptors.entry(kind).or_default() += 1;
+        }
+        let threads = fs::read_dir(format!("{process}/task")).ok()?.count();
+        Some(Self { trials, memory: 1024 * memory, descriptors, threads, files: files_of(child.id()) })
+    }
+}
+
+/// Returns the files in the directories of temporary files, namespaces and run-time data that bear the number of this process.
+fn files_of(process: u32) -> Vec<String> {
+    let (of_namespace, of_files) = (format!("sb-{process}-"), format!("sb-{process}."));
+    let temporary = std::env::temp_dir().display().to_string();
+    let directories = [&temporary, "/run", "/run/netns", "/run/sixbench", "/dev/shm", "/sys/fs/cgroup"];
+    let entries = directories.into_iter().flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    let names = entries.map(|entry| entry.path().display().to_string());
+    let mut found: Vec<String> = names.filter(|name| name.contains(&of_namespace) || name.contains(&of_files)).collect();
+    found.sort();
+    found
+}
+
+/// Returns the processes that were started for a run with this number, by the names of its namespaces and directories in their commands.
+fn processes_of(process: u32) -> Vec<String> {
+    let marks = [format!("sb-{process}-"), format!("sb-{process}.")];
+    let commands = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
+        let command = fs::read(entry.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&command).replace('\0', " "))
+    });
+    commands.filter(|command| marks.iter().any(|mark| command.contains(mark))).collect()
+}
+
+/// The trials that a run has kept: only what was written since is read.
+struct KeptTrials {
+    path: String,
+    octets: u64,
+    lines: usize,
+}
+
+impl KeptTrials {
+    fn count(&mut self) -> usize {
+        let mut new = Vec::new();
+        let read = File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.octets))?;
+            file.read_to_end(&mut new)
+        });
+        self.octets += read.unwrap_or(0) as u64;
+        self.lines += new.iter().filter(|octet| **octet == b'\n').count();
+        self.lines
+    }
+}
+
+/// Reads what a run says while it goes on, so that it never waits for a reader.
+fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        pipe.read_to_end(&mut all).expect("what it said");
+        all
+    })
+}
+
+/// Waits for the end of a run, and fails unless nothing of it is left.
+fn end(mut child: Child) {
+    let (output, error) = (child.stdout.take().map(read_all), child.stderr.take().map(read_all));
+    let said = |reader: Option<JoinHandle<Vec<u8>>>| reader.map_or_else(Vec::new, |reader| reader.join().expect("a reader"));
+    let (stdout, stderr, process) = (said(output), said(error), child.id());
+    let status = child.wait().expect("an end");
+    assert_ran(&Output { status, stdout, stderr });
+    assert_eq!(namespaces_of(process), Vec::<String>::new());
+    assert_eq!(files_of(process), Vec::<String>::new());
+    assert_eq!(processes_of(process), Vec::<String>::new());
+}
+
+/// Makes a run of so many repetitions. Returns what it had when `early` trials were made, and when `late` were.
+fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
+    let _alone = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new(&format!("long-{repetitions}"));
+    let plan = scratch.write("plan.toml", &MANY_TRIALS.replace("REPETITIONS", &repetitions.to_string()));
+    let results = scratch.path("results");
+    let mut child = start(&["run", &plan, "-o", &results, "--json"]);
+    // What it says is not asked.
+    let mut output = child.stdout.take().expect("an output");
+    let reader = std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
+    let error = child.stderr.take().map(read_all);
+    let mut trials = KeptTrials { path: format!("{results}/trials.jsonl"), octets: 0, lines: 0 };
+    let held = [early, late].map(|least| {
+        while trials.count() < least {
+            assert!(child.try_wait().expect("a state").is_none(), "it ended before {least} trials");
+            sleep(Duration::from_millis(20));
+        }
+        Held::of(&child, trials.lines).expect("a run that goes on")
+    });
+    end(child);
+    reader.join().expect("a reader").expect("an output");
+    drop(error);
+    held
+}
+
+/// Octets that a run may need more for each trial: its record has about half of it.
+const OCTETS_OF_A_TRIAL: u64 = 3_072;
+
+fn assert_same([early, late]: &[Held; 2]) {
+    println!("after {} trials {early:?}\nafter {} trials {late:?}", early.trials, late.trials);
+    let most = early.memory + OCTETS_OF_A_TRIAL * (late.trials - early.trials) as u64 + (2 << 20);
+    assert!(late.memory <= most, "{} octets, expected at most {most}", late.memory);
+    assert_eq!(late.files, early.files);
+    assert!(late.threads <= early.threads + 4, "{} threads after {}", late.threads, early.threads);
+    // Those of the trial that is under way come and go.
+    let count = |held: &Held| held.descriptors.values().sum::<usize>();
+    assert!(count(late) <= count(early) + 16, "{:?}, earlier {:?}", late.descriptors, early.descriptors);
+}
+
+#[test]
+fn a_run_of_many_trials_has_after_them_what_it_had_after_the_first() {
+    assert_same(&watched(2, 40, TRIALS_OF_A_REPETITION + 60));
+}
+
+#[test]
+#[ignore = "it takes half an hour or more: 20,000 trials, as many as a day of trials of four seconds"]
+fn a_run_of_20_000_trials_has_after_them_what_it_had_after_the_first_hundreds() {
+    assert_same(&watched(250, 400, 19_900));
+}
+
+/// Returns the settings of this machine's kernel that testbeds touch in their namespaces and may touch nowhere else.
+fn sysctls() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![
+        std::path::PathBuf::from("/proc/sys/net/core"),
+        "/proc/sys/net/ipv4/conf/all".into(),
+        "/proc/sys/net/ipv6/conf/all".into(),
+    ];
+    open.push("/proc/sys/kernel".into());
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            // Counters and random numbers are no settings.
+            let is_counter =
+                ["random", "ns_last_pid", "pty", "keys", "perf_event"].iter().any(|part| path.to_string_lossy().contains(part));
+            match path.is_dir() {
+                true => open.extend((!is_counter).then_some(path)),
+                false if !is_counter => {
+                    drop(fs::read_to_string(&path).map(|text| found.insert(path.display().to_string(), text)))
+                }
+                false => {}
+            }
+        }
+    }
+    found
+}
+
+/// Returns the settings that are not what they were.
+fn changed(settings: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    sysctls().into_iter().filter(|(name, value)| settings.get(name).is_some_and(|before| before != value)).collect()
+}
+
+/// Returns the interfaces of this machine's own namespace.
+fn interfaces() -> Vec<String> {
+    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Makes so many short runs, of which each must leave nothing; returns how long each took.
+fn runs(count: usize) -> Vec<Duration> {
+    let _alone = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new(&format!("runs-{count}"));
+    let plan = scratch.write("plan.toml", common::plans::KERNEL);
+    let (settings, links) = (sysctls(), interfaces());
+    let took = (0..count).map(|number| {
+        let begin = Instant::now();
+        let results = scratch.path(&format!("results-{number}"));
+        end(start(&["run", &plan, "-o", &results, "--json"]));
+        begin.elapsed()
+    });
+    let took = took.collect();
+    let left = || (interfaces().into_iter().filter(|name| !links.contains(name)).collect::<Vec<_>>(), changed(&settings));
+    // Another test of this machine may have changed something for a moment.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while left() != (vec![], vec![]) && Instant::now() < deadline {
+        sleep(Duration::from_millis(200));
+    }
+    assert_eq!(left(), (vec![], vec![]));
+    took
+}
+
+#[test]
+fn some_runs_leave_nothing_behind() {
+    runs(3);
+}
+
+#[test]
+#[ignore = "it takes a quarter of an hour"]
+fn three_hundred_runs_leave_nothing_behind_and_the_last_take_no_longer_than_the_first() {
+    let took = runs(300);
+    let median = |runs: &[Duration]| {
+        let mut sorted = runs.to_vec();
+        sorted.sort_unstable();
+        sorted[sorted.len() / 2]
+    };
+    let (first, last) = (median(&took[..50]), median(&took[250..]));
+    println!("the median of the first 50 runs is {first:?}, of the last 50 {last:?}");
+    assert!(last < 2 * first, "{last:?} after {first:?}");
+}
