@@ -315,7 +315,8 @@ fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
 
 /// Returns the name of the test of the same server that the RFC requires.
 fn required<'a>(test: &TestContext<'a>, dns: &'a DnsTest) -> Option<&'a str> {
-    let is_required = |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false);
+    let is_required =
+        |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false);
     std::iter::once((test.name, dns)).chain(of_the_device(test)).find(is_required).map(|(name, _)| name)
 }
 
