@@ -287,14 +287,17 @@ fn digits(number: &DeInteger<'_>) -> String {
     i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
-/// Returns the candidate that begins with the word, or differs in at most a third of its letters.
+/// Returns the candidate that begins with the word, or else of those that differ from it in at most a third of their letters the nearest.
 pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
-    if let Some(candidate) = begins {
+    if let Some(candidate) = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word)) {
         return Some(candidate);
     }
-    let best = candidates.iter().map(|c| (strsim::levenshtein(word, c), *c)).min()?;
-    (best.0 <= best.1.len().max(3) / 3).then_some(best.1)
+    let letters = word.chars().count();
+    let most = |candidate: &str| candidate.len().max(3) / 3;
+    // A distance takes a time that is the product of both lengths, and is at least their difference: most candidates need none, and a long word no time.
+    let alike = candidates.iter().filter(|c| c.len().abs_diff(letters) <= most(c));
+    let near = alike.map(|c| (strsim::levenshtein(word, c), *c)).filter(|(distance, c)| *distance <= most(c));
+    near.min().map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -306,6 +309,12 @@ mod tests {
         assert_eq!(nearest("frame-size", &["frame-sizes", "dut"]), Some("frame-sizes"));
         assert_eq!(nearest("tayga", &["linux-ipv4", "tayga-siit"]), Some("tayga-siit"));
         assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
+    }
+
+    #[test]
+    fn a_shorter_candidate_that_is_too_different_does_not_hide_a_longer_one() {
+        assert_eq!(nearest("coresea", &["cores", "cores-each"]), Some("cores-each"));
+        assert_eq!(nearest("coresea", &["cores"]), None);
     }
 
     #[test]

@@ -50,11 +50,14 @@ fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
 
 /// Reads the name of a test, which no test before it may have.
 fn read_name(section: &Section<'_>, read: fn(&str) -> Result<String, String>, names: &mut BTreeSet<String>) -> Option<String> {
-    let name = section.required_text("name", read)?;
-    if !names.insert(name.clone()) {
+    section.required_text("name", read).inspect(|name| add_name(section, name, names))
+}
+
+/// Reports a name that another test has already. That of a step is also that of another one where its list has a value twice.
+fn add_name(section: &Section<'_>, name: &str, names: &mut BTreeSet<String>) {
+    if !names.insert(name.to_owned()) {
         section.mistake("name", format!("two tests are named `{name}`"));
     }
-    Some(name)
 }
 
 fn read_dut(section: &Section<'_>, duts: &[&str]) -> Option<String> {
@@ -93,6 +96,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     let dns = dns_section::read_steps(&section, &measure);
     let steps = read_steps(&section, state, dns, defaults);
     check_flows(&section, &steps, &traffic);
+    let again = section.again();
     section.finish();
     let test = Test {
         title: title.or_else(|| name.clone())?,
@@ -116,7 +120,9 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         series: None,
         expect,
     };
-    Some(steps.into_tests(&test))
+    let tests = steps.into_tests(&test);
+    tests.iter().filter(|test| test.series.is_some()).for_each(|step| add_name(&again, &step.name, names));
+    Some(tests)
 }
 
 /// Reads the loss goals of a test that has some of its own.
@@ -391,6 +397,17 @@ mod tests {
         assert_eq!(goals(0), [LossRatio::ZERO, LossRatio(0.001)]);
         assert_eq!(goals(1), [LossRatio::ZERO]);
         assert_eq!(plan.tests[0].search_settings(&plan).method, SearchMethod::Mlrsearch);
+    }
+
+    #[test]
+    fn two_steps_of_one_name_are_refused_as_two_tests_of_one_name_are() {
+        let told = |lines: &str| mistakes(&format!("{SMALLEST}{lines}\n"), &DUTS);
+        let twice = told("background = [\"10%\", \"50%\", \"10%\"]");
+        assert!(twice.contains("two tests are named `t.native10`") && !twice.contains("native50"), "{twice}");
+        let step = "[[test]]\nname = \"t.native10\"\ndut = \"linux-ipv4\"";
+        let other = told(&format!("background = [\"10%\", \"50%\"]\n{step}"));
+        assert!(other.contains("two tests are named `t.native10`") && other.contains("plan.toml:7:"), "{other}");
+        assert!(parse(&format!("{SMALLEST}background = [\"10%\", \"50%\"]\n"), &DUTS).is_ok());
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub struct Imported {
 /// All mistakes of the file, each with its place.
 pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut findings = ImportFindings::default();
-    let entries = syntax::read(source, &siitperf::keys(), &mut findings);
+    let entries = syntax::read(source, &siitperf::KEYS, &mut findings);
     let config = Config::read(&mut Reader::new(&entries, source.trim_end().len(), &mut findings));
     checks::check(&config, options, &mut findings);
     stateful::check(&config, options, &mut findings);

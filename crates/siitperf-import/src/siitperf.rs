@@ -4,6 +4,7 @@ use super::findings::ImportFindings;
 use super::options::Options;
 use super::setting::{Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
 
 pub(super) struct Config {
     pub(super) left: SideSettings,
@@ -71,13 +72,13 @@ pub(super) struct PortSettings {
     pub(super) max: Setting<u32>,
 }
 
-/// Returns every key siitperf knows, which are those that a reader asks for.
-pub(super) fn keys() -> Vec<String> {
+/// Every key siitperf knows: those that a reader asks for.
+pub(super) static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut findings = ImportFindings::default();
     let mut reader = Reader::new(&[], 0, &mut findings);
     Config::read(&mut reader);
     reader.asked()
-}
+});
 
 impl Config {
     pub(super) fn read(reader: &mut Reader<'_, '_>) -> Self {

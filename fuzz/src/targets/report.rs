@@ -3,7 +3,7 @@
 
 use crate::input::Input;
 use serde_json::Value;
-use sixbench_method::plan::Plan;
+use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
@@ -18,7 +18,8 @@ const FACTS: &str = include_str!("report/facts.json");
 /// A run as it was made.
 pub(super) struct SampleRun {
     pub(super) plan: Plan,
-    documents: Documents,
+    /// The files of the run, and after them those of runs of one of its tests each, whose reports take a fraction of the time.
+    documents: Vec<Documents>,
 }
 
 /// The files of a run as JSON has them.
@@ -39,22 +40,28 @@ pub(super) fn sample() -> &'static SampleRun {
 fn make() -> SampleRun {
     let plan = sixbench_plan::load(PLAN, &super::plan::LIBRARY);
     let plan = plan.unwrap_or_else(|mistakes| panic!("{}", sixbench_plan::render("plan", PLAN, &mistakes, false))).plan;
-    let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(3_000), plan.seed);
-    let Ok(records) = perform_with(&plan, &mut device, &mut |_| ());
-    let facts: Facts = serde_json::from_str(FACTS).expect("facts");
-    let documents = Documents {
-        plan: serde_json::to_value(&plan).expect("JSON"),
-        facts: serde_json::to_value(&facts).expect("JSON"),
-        records: records.iter().map(|record| serde_json::to_value(record).expect("JSON")).collect(),
-    };
+    let of_one = |test: &Test| perform(&Plan { tests: vec![test.clone()], ..plan.clone() });
+    let documents = std::iter::once(perform(&plan)).chain(plan.tests.iter().map(of_one)).collect();
     SampleRun { plan, documents }
 }
 
-/// The first octet chooses what is written; changes follow, each with its place.
+fn perform(plan: &Plan) -> Documents {
+    let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(3_000), plan.seed);
+    let Ok(records) = perform_with(plan, &mut device, &mut |_| ());
+    let facts: Facts = serde_json::from_str(FACTS).expect("facts");
+    Documents {
+        plan: serde_json::to_value(plan).expect("JSON"),
+        facts: serde_json::to_value(&facts).expect("JSON"),
+        records: records.iter().map(|record| serde_json::to_value(record).expect("JSON")).collect(),
+    }
+}
+
+/// The first octet chooses the run, the second one what is written; changes follow, each with its place.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
+    let runs = &sample().documents;
+    let mut documents = runs[input.below(runs.len())].clone();
     let what = input.octet();
-    let mut documents = sample().documents.clone();
     while !input.0.is_empty() && !documents.records.is_empty() {
         change(&mut documents, &mut input);
     }

@@ -13,7 +13,7 @@ pub(super) fn compare(a: &Clause, b: &Clause) -> Ordering {
 
 /// Stable: what is equal here stays as the table has it.
 pub(super) fn sort(clauses: &mut [Clause]) {
-    clauses.sort_by(compare);
+    clauses.sort_by_cached_key(key);
 }
 
 /// The RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1.

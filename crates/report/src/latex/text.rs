@@ -66,18 +66,15 @@ fn pieces(word: &str) -> Vec<String> {
     if natural_width(word) <= WIDEST_PIECE {
         return vec![word.to_owned()];
     }
-    let mut pieces = vec![String::new()];
+    let (mut pieces, mut width) = (Vec::<String>::new(), f64::INFINITY);
     for c in word.chars() {
-        let piece = pieces.last_mut().expect("one piece at least");
-        if !piece.is_empty() && natural_width(piece) + char_width(c) > WIDEST_PIECE {
+        if width + char_width(c) > WIDEST_PIECE {
             pieces.push(String::new());
+            width = 0.0;
         }
         pieces.last_mut().expect("one piece at least").push(c);
-        if "/_=:,.-@&\u{a0}".contains(c) {
-            pieces.push(String::new());
-        }
+        width += if "/_=:,.-@&\u{a0}".contains(c) { f64::INFINITY } else { char_width(c) };
     }
-    pieces.retain(|piece| !piece.is_empty());
     pieces
 }
 

@@ -123,7 +123,7 @@ fn line() -> impl Strategy<Value = String> {
         "0x[0-9a-f]{1,4}",
         "\\PC{0,6}"
     ];
-    (proptest::sample::select(siitperf::keys()), value).prop_map(|(key, value)| format!("{key} {value}\n"))
+    (proptest::sample::select(siitperf::KEYS.clone()), value).prop_map(|(key, value)| format!("{key} {value}\n"))
 }
 
 /// Whatever it says is a plan and a recipe, or mistakes that can be shown.

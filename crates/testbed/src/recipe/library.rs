@@ -73,23 +73,26 @@ impl Library {
 
     /// Recipes that are made of others come after these, and last those of devices in a row.
     fn add_all(&mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<(), TestbedError> {
+        // A text that is no TOML has an empty table, and is refused when its recipe is read.
         let table = |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();
         let files = files.into_iter().map(|(path, text)| RecipeFile { path, origin, text: text.into() });
-        let (chains, single): (Vec<_>, Vec<_>) = files.partition(|file| table(file).contains_key("chain"));
+        let parsed = files.map(|file| (table(&file), file));
+        let (chains, single): (Vec<_>, Vec<_>) = parsed.partition(|(table, _)| table.contains_key("chain"));
         let (mut made, plain): (Vec<_>, Vec<_>) =
-            single.into_iter().partition(|file| base::sources(&table(file)).next().is_some());
-        plain.iter().try_for_each(|file| self.add(file))?;
+            single.into_iter().partition(|(table, _)| base::sources(table).next().is_some());
+        plain.into_iter().try_for_each(|(table, file)| self.add(file, table))?;
         while !made.is_empty() {
             let names: Vec<String> =
-                made.iter().filter_map(|file| Some(table(file).get("name")?.as_str()?.to_owned())).collect();
-            let waits = |file: &RecipeFile| base::sources(&table(file)).any(|name| names.iter().any(|own| own == name));
+                made.iter().filter_map(|(table, _)| Some(table.get("name")?.as_str()?.to_owned())).collect();
+            let waits = |(table, _): &(toml::Table, _)| base::sources(table).any(|name| names.iter().any(|own| own == name));
             let (later, now): (Vec<_>, Vec<_>) = made.into_iter().partition(waits);
-            if let (Some(file), true) = (later.first(), now.is_empty()) {
+            if let (Some((_, file)), true) = (later.first(), now.is_empty()) {
                 return Err(TestbedError::Other(format!("{} is not a valid recipe:\n  it is made of itself", file.path)));
             }
-            now.iter().try_for_each(|file| self.add_made(file))?;
+            now.into_iter().try_for_each(|(table, file)| self.add_made(&file, table))?;
             made = later;
         }
+        let chains: Vec<RecipeFile> = chains.into_iter().map(|(_, file)| file).collect();
         chains.iter().try_for_each(|file| self.add_chain(file))?;
         self.renew_rows(&chains)
     }
@@ -106,8 +109,7 @@ impl Library {
     }
 
     /// Adds a recipe that takes something from others, which are there already.
-    fn add_made(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
-        let own: toml::Table = toml::from_str(&file.text).map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
+    fn add_made(&mut self, file: &RecipeFile, own: toml::Table) -> Result<(), TestbedError> {
         let invalid = |wrong: String| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path));
         let sources: Vec<String> = base::sources(&own).map(str::to_owned).collect();
         let whole = base::resolve(own, |name| self.tables.get(name)).map_err(invalid)?;
@@ -115,7 +117,7 @@ impl Library {
         self.add_checked(self.with_files_of(file, &sources), recipe, whole)
     }
 
-    pub(super) fn add_chain(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
+    fn add_chain(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
         let chain: chain::ChainFile =
             toml::from_str(&file.text).map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
         let recipe = chain.resolve(|name| self.get(name), &self.names());
@@ -125,10 +127,9 @@ impl Library {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
-        let wrong = |error: toml::de::Error| TestbedError::Other(format!("{}: {error}", file.path));
-        let (recipe, table) = (toml::from_str(&file.text).map_err(wrong)?, toml::from_str(&file.text).map_err(wrong)?);
-        self.add_checked(vec![file.clone()], recipe, table)
+    fn add(&mut self, file: RecipeFile, table: toml::Table) -> Result<(), TestbedError> {
+        let recipe = toml::from_str(&file.text).map_err(|error| TestbedError::Other(format!("{}: {error}", file.path)))?;
+        self.add_checked(vec![file], recipe, table)
     }
 
     /// Returns the files of a recipe that is made of others, each once.
