@@ -196,9 +196,9 @@ impl TrialResult {
         LossRatio(worst)
     }
 
-    /// Frames not received, all directions.
+    /// Frames not received, all directions. A record that anybody wrote may have more than a number holds.
     pub fn not_received(&self) -> u64 {
-        self.directions.iter().map(DirectionResult::not_received).sum()
+        self.directions.iter().map(DirectionResult::not_received).fold(0, u64::saturating_add)
     }
 }
 
