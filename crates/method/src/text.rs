@@ -17,7 +17,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines in which every other control character is shown as `\u001b`.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    shown(text, |c| c == '\n' || c == '\t')
+    if has_control(text) { shown(text, is_kept_in_lines) } else { Cow::Borrowed(text) }
 }
 
 fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -32,6 +32,28 @@ fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Returns whether there is a control character in a text but for line ends and tabs. It is found by its octets, many at a time: files of reports are
+/// long, and hardly ever have one.
+fn has_control(text: &str) -> bool {
+    let is_begin = |octets: &[u8]| {
+        let (a, b, c) = (octets[0], octets[1], octets[2]);
+        let is_ascii = ((a < 0x20) & (a != b'\n') & (a != b'\t')) | (a == 0x7f);
+        // U+0080 to U+009F, U+061C, and those of U+2000 to U+207F.
+        let is_of_two = ((a == 0xc2) & (b < 0xa0)) | ((a == 0xd8) & (b == 0x9c));
+        let is_of_general = (b == 0x80) & ((c == 0x8e) | (c == 0x8f) | (0xa8..=0xae).contains(&c));
+        is_ascii | is_of_two | ((a == 0xe2) & (is_of_general | ((b == 0x81) & (0xa6..=0xa9).contains(&c))))
+    };
+    let octets = text.as_bytes();
+    let begins = (0..octets.len()).step_by(256);
+    let mut parts = begins.map(|begin| &octets[begin..octets.len().min(begin + 258)]);
+    parts.any(|part| part.windows(3).fold(false, |any, octets| any | is_begin(octets)))
+        || text.chars().rev().take(2).any(|c| is_control(c) && !is_kept_in_lines(c))
+}
+
+fn is_kept_in_lines(c: char) -> bool {
+    c == '\n' || c == '\t'
 }
 
 /// Returns a text for a terminal: as of [`visible_lines`], but with the colours that reports and messages have. All other commands to the terminal are
@@ -72,6 +94,16 @@ mod tests {
 
     /// Sets the title of the window, clears the screen, hides text, turns its direction, rings.
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{1b}[2Jb\u{1b}[8mc\u{202e}d\r\u{9b}2Je";
+
+    #[test]
+    fn control_characters_are_found_by_their_octets() {
+        for c in '\0'..='\u{ffff}' {
+            let is_shown = is_control(c) && !is_kept_in_lines(c);
+            for text in [format!("{c}"), format!("{}{c}", "–".repeat(85)), format!("{c}ab"), format!("ab{c}\u{a0}·x")] {
+                assert_eq!(has_control(&text), is_shown, "{:x} in {text}", u32::from(c));
+            }
+        }
+    }
 
     #[test]
     fn every_command_in_a_text_is_shown_and_not_obeyed() {

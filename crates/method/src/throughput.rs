@@ -49,9 +49,10 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
         outcomes.iter().find(is_first).map(|search| search.trials)
     };
     let trials: Vec<u32> = plan.tests.iter().flat_map(Test::points).filter_map(|point| of_point(&point)).collect();
-    let all: u32 = trials.iter().sum();
-    let each_ns = plan.trial.duration_ns + plan.trial.rest_ns;
-    Saved { points: trials.len() as u32, trials: all, time_ns: u64::from(all) * each_ns }
+    // Records and plan may have been changed by hand, to any numbers.
+    let all = trials.iter().fold(0_u32, |all, of_one| all.saturating_add(*of_one));
+    let each_ns = plan.trial.duration_ns.saturating_add(plan.trial.rest_ns);
+    Saved { points: trials.len() as u32, trials: all, time_ns: u64::from(all).saturating_mul(each_ns) }
 }
 
 /// The points whose searches tell the throughput of `point`, in the order in which they are measured: those of throughput tests, then

@@ -18,13 +18,13 @@ use std::io::Write;
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
 pub struct Document<'a> {
     pub(crate) digest: Digest<'a>,
-    pub(crate) verdict: Vec<String>,
-    pub(crate) faults: Table,
-    pub(crate) conformance: Table,
-    pub(crate) run: Table,
-    pub(crate) code: Table,
     style: PaperStyle,
-    /// Drawn when a format first asks for them: the terminal does not.
+    // Each is made when a format first asks for it: the terminal and the tables of numbers do without most of them.
+    verdict: OnceCell<Vec<String>>,
+    faults: OnceCell<Table>,
+    conformance: OnceCell<Table>,
+    run: OnceCell<Table>,
+    code: OnceCell<Table>,
     results: OnceCell<Vec<Chapter>>,
     evidence: OnceCell<Vec<Chapter>>,
 }
@@ -59,15 +59,14 @@ impl<'a> Document<'a> {
     /// When a record is of a newer format than this version knows.
     pub fn new(input: &'a Input<'a>) -> Result<Self, ReportError> {
         check_formats(input.records)?;
-        let digest = Digest::new(input);
         Ok(Self {
-            verdict: verdict::sentences(&digest),
-            faults: trial::faults(&digest),
-            conformance: conformance::table(input),
-            run: origin::table(&digest),
-            code: origin::code(input),
+            digest: Digest::new(input),
             style: PaperStyle::default(),
-            digest,
+            verdict: OnceCell::new(),
+            faults: OnceCell::new(),
+            conformance: OnceCell::new(),
+            run: OnceCell::new(),
+            code: OnceCell::new(),
             results: OnceCell::new(),
             evidence: OnceCell::new(),
         })
@@ -136,6 +135,26 @@ impl<'a> Document<'a> {
     /// Returns the first sentence of the report.
     pub fn headline(&self) -> String {
         verdict::headline(&self.digest)
+    }
+
+    pub(crate) fn verdict(&self) -> &[String] {
+        self.verdict.get_or_init(|| verdict::sentences(&self.digest))
+    }
+
+    pub(crate) fn faults(&self) -> &Table {
+        self.faults.get_or_init(|| trial::faults(&self.digest))
+    }
+
+    pub(crate) fn conformance(&self) -> &Table {
+        self.conformance.get_or_init(|| conformance::table(self.digest.input))
+    }
+
+    pub(crate) fn run(&self) -> &Table {
+        self.run.get_or_init(|| origin::table(&self.digest))
+    }
+
+    pub(crate) fn code(&self) -> &Table {
+        self.code.get_or_init(|| origin::code(self.digest.input))
     }
 
     pub(crate) fn results(&self) -> &[Chapter] {

@@ -47,11 +47,30 @@ fn link(file: &str, kind: &str, text: Option<String>) -> String {
 
 /// Encodes for a `data:` link within an attribute: nothing in it is markup.
 fn encoded(text: &str) -> String {
-    let encode = |c: char| match c {
-        '%' | '#' | '"' | '\'' | '<' | '>' | '&' | '\n' | '\r' | '`' => format!("%{:02X}", u32::from(c)),
-        _ => c.to_string(),
-    };
-    text.chars().map(encode).collect()
+    let mut encoded = String::with_capacity(text.len() + text.len() / 2);
+    let mut from = 0;
+    for (at, octet) in text.bytes().enumerate() {
+        let Some(code) = code(octet) else { continue };
+        encoded.extend([&text[from..at], code]);
+        from = at + 1;
+    }
+    encoded + &text[from..]
+}
+
+fn code(octet: u8) -> Option<&'static str> {
+    Some(match octet {
+        b'\n' => "%0A",
+        b'\r' => "%0D",
+        b'"' => "%22",
+        b'#' => "%23",
+        b'%' => "%25",
+        b'&' => "%26",
+        b'\'' => "%27",
+        b'<' => "%3C",
+        b'>' => "%3E",
+        b'`' => "%60",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::throughput::saved;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 const TEMPLATE: &str = include_str!("templates/report.html.jinja");
 const ANSWER: &str = include_str!("templates/answer.html.jinja");
@@ -82,7 +83,7 @@ struct ContentsEntry {
 /// # Errors
 /// When the template and its context do not fit: a bug.
 pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
-    Ok(environment()?.get_template("report.html")?.render(Serde(&page(document)?))?)
+    Ok(PAGES.get_template("report.html")?.render(Serde(&page(document)?))?)
 }
 
 /// The first screen of the page on its own: a section of the results, without links to files.
@@ -91,7 +92,7 @@ pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
 /// When the template and its context do not fit: a bug.
 pub(crate) fn answer(document: &Document<'_>) -> Result<String, ReportError> {
     let section = AnswerSection { answer: answer::groups(&document.digest), downloads: [] };
-    Ok(environment()?.get_template("answer.html")?.render(Serde(&section))?)
+    Ok(PAGES.get_template("answer.html")?.render(Serde(&section))?)
 }
 
 /// The part of [`Page`] that the first screen prints.
@@ -109,18 +110,20 @@ pub(crate) fn strict_environment() -> Environment<'static> {
     environment
 }
 
-fn environment() -> Result<Environment<'static>, ReportError> {
+/// The templates of the page, which are parsed once.
+static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = strict_environment();
     environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
-    environment.add_template("answer.html", ANSWER)?;
-    environment.add_template("report.html", TEMPLATE)?;
-    Ok(environment)
-}
+    for (name, template) in [("answer.html", ANSWER), ("report.html", TEMPLATE)] {
+        environment.add_template(name, template).expect("a template of this crate that can be parsed");
+    }
+    environment
+});
 
 fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     let digest = &document.digest;
     let input = digest.input;
-    let (open_clauses, met_clauses) = conformance::parted(&document.conformance);
+    let (open_clauses, met_clauses) = conformance::parted(document.conformance());
     let (warning_table, single_warnings) = alike::told_once("Warnings of the run", &input.facts.warnings);
     let figures = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.figures);
     Ok(Page {
@@ -136,17 +139,17 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         answer: answer::groups(digest),
         contents: contents(document),
         downloads: ["results.csv", "results-values.csv", "results.json", "results.tex", "results.md"],
-        verdict: &document.verdict,
+        verdict: document.verdict(),
         notice: notice(digest),
         conformant_run: conformant_run(input),
         results: document.results(),
         evidence: document.evidence(),
         examples: trial::examples(digest),
-        faults: &document.faults,
+        faults: document.faults(),
         open_clauses,
         met_clauses,
-        run: &document.run,
-        code: &document.code,
+        run: document.run(),
+        code: document.code(),
         host: &input.facts.host,
         trust: digest.trust.as_ref().map(trust::TrustBox::of),
         layout: input.facts.layouts(),

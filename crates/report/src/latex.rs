@@ -40,7 +40,7 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
 
 fn tables<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d Table> {
     let tables = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.tables);
-    let rest = [&document.faults, &document.conformance, &document.run].into_iter().filter(|table| !table.rows.is_empty());
+    let rest = [document.faults(), document.conformance(), document.run()].into_iter().filter(|table| !table.rows.is_empty());
     tables.chain(rest).filter(|table| !table.columns.is_empty())
 }
 

@@ -8,11 +8,11 @@ use text::{escaped, table};
 
 pub(crate) fn markdown(document: &Document<'_>) -> String {
     let input = document.digest.input;
-    let sentences = document.verdict.iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
+    let sentences = document.verdict().iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
     let warnings = warnings(input);
     let tables = document.results().iter().flat_map(|chapter| &chapter.tables);
     let tables: String = tables.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
-    let of_run = [&document.run, &document.code].into_iter().filter(|table| !table.rows.is_empty());
+    let of_run = [document.run(), document.code()].into_iter().filter(|table| !table.rows.is_empty());
     let run: String = of_run.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
     let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(&document.digest)));
     let trust = trust::sentence(&document.digest).map_or_else(String::new, |line| format!("**{}**\n\n", escaped(&line)));

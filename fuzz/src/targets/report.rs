@@ -2,6 +2,8 @@
 //! they can still be read. There must be a report of it.
 
 use crate::input::Input;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{Facts, TrialRecord};
@@ -22,12 +24,59 @@ pub(super) struct SampleRun {
     documents: Vec<Documents>,
 }
 
-/// The files of a run as JSON has them.
-#[derive(Clone)]
+/// A file of a run, or a line of one: as JSON has it, and as it is read.
+struct Written<T> {
+    json: Value,
+    read: T,
+}
+
+impl<T: Serialize + DeserializeOwned> Written<T> {
+    fn of(value: &T) -> Self {
+        let json = serde_json::to_value(value).expect("JSON");
+        Self { read: T::deserialize(&json).expect("what was written"), json }
+    }
+}
+
+/// The files of a run.
 struct Documents {
-    plan: Value,
-    facts: Value,
-    records: Vec<Value>,
+    plan: Written<Plan>,
+    facts: Written<Facts>,
+    records: Vec<Written<TrialRecord>>,
+}
+
+/// The same with changes.
+struct Changed<'s> {
+    plan: ChangedFile<'s, Plan>,
+    facts: ChangedFile<'s, Facts>,
+    records: Vec<ChangedFile<'s, TrialRecord>>,
+}
+
+impl<'s> Changed<'s> {
+    fn of(documents: &'s Documents) -> Self {
+        let records = documents.records.iter().map(ChangedFile::of).collect();
+        Self { plan: ChangedFile::of(&documents.plan), facts: ChangedFile::of(&documents.facts), records }
+    }
+}
+
+/// A file, and what it was changed to: only that is copied and read once more.
+#[derive(Clone)]
+struct ChangedFile<'s, T> {
+    of: &'s Written<T>,
+    changed: Option<Value>,
+}
+
+impl<'s, T: Clone + DeserializeOwned> ChangedFile<'s, T> {
+    fn of(of: &'s Written<T>) -> Self {
+        Self { of, changed: None }
+    }
+
+    fn json(&mut self) -> &mut Value {
+        self.changed.get_or_insert_with(|| self.of.json.clone())
+    }
+
+    fn read(self) -> serde_json::Result<T> {
+        self.changed.map_or_else(|| Ok(self.of.read.clone()), serde_json::from_value)
+    }
 }
 
 static SAMPLE: LazyLock<SampleRun> = LazyLock::new(make);
@@ -49,40 +98,37 @@ fn perform(plan: &Plan) -> Documents {
     let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(3_000), plan.seed);
     let Ok(records) = perform_with(plan, &mut device, &mut |_| ());
     let facts: Facts = serde_json::from_str(FACTS).expect("facts");
-    Documents {
-        plan: serde_json::to_value(plan).expect("JSON"),
-        facts: serde_json::to_value(&facts).expect("JSON"),
-        records: records.iter().map(|record| serde_json::to_value(record).expect("JSON")).collect(),
-    }
+    Documents { plan: Written::of(plan), facts: Written::of(&facts), records: records.iter().map(Written::of).collect() }
 }
 
 /// The first octet chooses the run, the second one what is written; changes follow, each with its place.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let runs = &sample().documents;
-    let mut documents = runs[input.below(runs.len())].clone();
+    let mut documents = Changed::of(&runs[input.below(runs.len())]);
     let what = input.octet();
     while !input.0.is_empty() && !documents.records.is_empty() {
         change(&mut documents, &mut input);
     }
-    let plan = serde_json::from_value::<Plan>(documents.plan);
-    let facts = serde_json::from_value::<Facts>(documents.facts);
-    let records: Result<Vec<TrialRecord>, _> = documents.records.into_iter().map(serde_json::from_value).collect();
-    if let (Ok(plan), Ok(facts), Ok(records)) = (plan, facts, records) {
+    let Changed { plan, facts, records } = documents;
+    // As the reader of `trials.jsonl` does, refuses numbers that no trial has.
+    let record = |record: ChangedFile<'_, TrialRecord>| record.read().ok().filter(|record| record.first_outside().is_none());
+    let records: Option<Vec<TrialRecord>> = records.into_iter().map(record).collect();
+    if let (Ok(plan), Ok(facts), Some(records)) = (plan.read(), facts.read(), records) {
         write(what, &plan, &facts, &records);
     }
 }
 
-fn change(documents: &mut Documents, input: &mut Input<'_>) {
+fn change(documents: &mut Changed<'_>, input: &mut Input<'_>) {
     let count = documents.records.len();
     let nth = input.below(count);
     match input.octet() % 8 {
-        0 => change_value(&mut documents.plan, input),
-        1 => change_value(&mut documents.facts, input),
+        0 => change_value(documents.plan.json(), input),
+        1 => change_value(documents.facts.json(), input),
         2 => drop(documents.records.remove(nth)),
         3 => documents.records.push(documents.records[nth].clone()),
         4 => documents.records.truncate(nth),
-        _ => change_value(&mut documents.records[nth], input),
+        _ => change_value(documents.records[nth].json(), input),
     }
 }
 

@@ -70,7 +70,7 @@ pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
 pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
     let of_test = |test| clauses(plan, test).into_iter().map(|clause| (clause, test.name.clone()));
     let mut rows = by_key(plan.tests.iter().flat_map(of_test));
-    rows.sort_by(|(a, _), (b, _)| order::compare(a, b));
+    rows.sort_by_cached_key(|(clause, _)| order::key(clause));
     rows
 }
 

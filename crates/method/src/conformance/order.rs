@@ -1,15 +1,10 @@
 //! The order clauses are read in. Decides nothing about them.
 
 use super::clause::Clause;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 
 /// The RFCs of the table: the methodology itself first, then what it builds on.
 pub(super) const RFCS: [u32; 10] = [8219, 9693, 3511, 2544, 9004, 6201, 5180, 4814, 2330, 1242];
-
-/// RFC by RFC, the worst first, then section by section.
-pub(super) fn compare(a: &Clause, b: &Clause) -> Ordering {
-    key(a).cmp(&key(b))
-}
 
 /// Stable: what is equal here stays as the table has it.
 pub(super) fn sort(clauses: &mut [Clause]) {
@@ -23,7 +18,8 @@ pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
     Some((rfc.parse().ok()?, numbers))
 }
 
-fn key(clause: &Clause) -> impl Ord + use<> {
+/// RFC by RFC, the worst first, then section by section.
+pub(super) fn key(clause: &Clause) -> impl Ord + use<> {
     let (rfc, section) = place(clause.clause).unwrap_or_default();
     let rank = RFCS.iter().position(|&known| known == rfc).unwrap_or(RFCS.len());
     (rank, Reverse(clause.conformance), section)

@@ -1,6 +1,7 @@
 //! The ranges of the numbers in a record, which may come from anybody.
 
-use super::{CpuSample, TrialRecord};
+use super::{CpuSample, TrialRecord, Watch};
+use crate::trial::DirectionResult;
 use std::ops::RangeInclusive;
 
 /// Five days: the longest time of a trial, nanoseconds.
@@ -9,6 +10,9 @@ const LONGEST_NS: u64 = 5 * 86_400 * 1_000_000_000;
 /// The highest load: that of the fastest medium, a thousand times over.
 const HIGHEST_RATE: u64 = 20_000_000_000_000;
 
+/// No trial counts as many frames, octets or microseconds: five days at the line rate of 100 Gbit/s are fewer frames. Sums over trials do not overflow.
+const MOST: u64 = 1 << 46;
+
 /// As many repetitions as a plan may ask for.
 const REPETITIONS: RangeInclusive<u32> = 1..=1000;
 
@@ -16,10 +20,13 @@ impl TrialRecord {
     /// Returns the first number that no trial has, in words; `None` if all are possible.
     pub fn first_outside(&self) -> Option<String> {
         let (spec, busiest) = (&self.result.spec, self.samples().flat_map(shares).max().unwrap_or(0));
+        let most = self.result.directions.iter().map(largest_count).chain(self.watch.as_deref().map(largest_watched));
+        let most = most.max().unwrap_or(0);
         let outside = [
             ("repetition", u64::from(self.repetition), REPETITIONS.contains(&self.repetition)),
             ("rate", spec.rate.0, spec.rate.0 <= HIGHEST_RATE),
             ("duration_ns", spec.duration_ns, spec.duration_ns <= LONGEST_NS),
+            ("count", most, most <= MOST),
             ("per mille of a core's time", u64::from(busiest), busiest <= 1000),
         ];
         outside
@@ -32,6 +39,23 @@ impl TrialRecord {
         let cores = self.watch.iter().flat_map(|watch| watch.cores.iter().chain(watch.devices.iter().flat_map(|of| &of.cores)));
         cores.flat_map(|core| &core.samples)
     }
+}
+
+/// Returns the largest count of frames of a direction.
+fn largest_count(of: &DirectionResult) -> u64 {
+    let counts = [of.intended, of.offered, of.received, of.late, of.mistranslated, of.corrupt, of.duplicate, of.reordered];
+    let odd = [of.defective, of.foreign, of.icmp, of.fragments, of.misdirected, of.refused, of.sending.late_frames];
+    let lists = of.lost_by_bin.iter().copied().chain(of.wrong_fields.values().copied());
+    let delays = of.delays.iter().map(|bucket| bucket.frames);
+    counts.into_iter().chain(odd).chain([of.receiving.overruns]).chain(lists).chain(delays).max().unwrap_or(0)
+}
+
+/// Returns the largest number of what was watched beside the shares of processors.
+fn largest_watched(of: &Watch) -> u64 {
+    let drops = of.drops.iter().flat_map(|drops| &drops.samples);
+    let memory = of.memory.iter().chain(&of.kernel_memory).chain(of.devices.iter().flat_map(|device| &device.memory));
+    let numbers = drops.chain(memory).chain(&of.connections).chain(&of.waited_us).chain(&of.process_ms).chain(&of.others_ms);
+    numbers.copied().max().unwrap_or(0)
 }
 
 fn shares(sample: &CpuSample) -> [u16; 5] {

@@ -136,7 +136,8 @@ impl<'a> Digest<'a> {
     /// Repetitions of points that were made, and those the plan asks for. A point that ended by itself has as many as it needed.
     pub(crate) fn repetitions(&self) -> (u32, u32) {
         let of_run = self.planned.iter().filter(|p| self.input.plan.test(&p.test.name).is_some());
-        of_run.fold((0, 0), |(made, planned), p| (made + p.repetitions.made, planned + p.repetitions.planned))
+        let of_points = of_run.map(|p| (p.repetitions.made, p.repetitions.planned));
+        of_points.fold((0, 0), |all: (u32, u32), of| (all.0.saturating_add(of.0), all.1.saturating_add(of.1)))
     }
 
     /// The title of the DUT of a test; the name of its recipe where the facts have none.

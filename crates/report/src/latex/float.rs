@@ -1,6 +1,6 @@
 //! Tables as floats of LaTeX.
 
-use super::layout::{self, COLUMN_SEPARATION, TablePart, TypeSize};
+use super::layout::{self, COLUMN_SEPARATION, ColumnExtents, TablePart, TypeSize};
 use super::style::PaperStyle;
 use super::text::escaped;
 use crate::table::{Column, Table};
@@ -9,9 +9,12 @@ use crate::table::{Column, Table};
 pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<String> {
     let (column, page) = style.widths();
     let is_narrow = |parts: &[TablePart]| parts.len() == 1 && parts[0].widths.is_none();
-    let parts = Some(layout::parts(table, column)).filter(|parts| is_narrow(parts)).map(|parts| (parts, "table"));
-    let spanning = if style == PaperStyle::TwoColumn { "table*" } else { "table" };
-    let (parts, environment) = parts.unwrap_or_else(|| (layout::parts(table, page), spanning));
+    let extents = ColumnExtents::of(table);
+    let parts = layout::parts(table, &extents, column);
+    let (parts, environment) = match style {
+        PaperStyle::TwoColumn if !is_narrow(&parts) => (layout::parts(table, &extents, page), "table*"),
+        _ => (parts, "table"),
+    };
     let caption = |index: usize| match index {
         0 => format!("\\caption{{{}}}\\label{{{label}}}", escaped(&table.title)),
         _ => format!("\\addtocounter{{table}}{{-1}}\\caption{{{}, continued}}", escaped(&table.title)),

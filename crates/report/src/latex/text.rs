@@ -1,6 +1,7 @@
 //! Text that LaTeX shall print as it is, and about how wide it becomes.
 
 use sixbench_method::text::visible_lines;
+use std::sync::LazyLock;
 
 /// The width of a word, in widths of an M, that may stand together; a longer one may be broken, so that a command fits into any column.
 const WIDEST_PIECE: f64 = 8.5;
@@ -48,44 +49,56 @@ const SIGNS: [(char, &str); 34] = [
 
 /// Returns the text for LaTeX. Long words may be broken after their signs.
 pub(crate) fn escaped(text: &str) -> String {
-    let words: Vec<String> = words(&visible_lines(text)).map(|word| joined(&pieces(word))).collect();
-    words.join(" ")
+    let text = visible_lines(text);
+    let mut escaped = String::with_capacity(text.len() + text.len() / 8);
+    for (nth, word) in words(&text).enumerate() {
+        escaped.push_str(if nth == 0 { "" } else { " " });
+        for (nth, piece) in pieces(word).enumerate() {
+            escaped.push_str(if nth == 0 { "" } else { "\\allowbreak{}" });
+            piece.chars().for_each(|c| print(c, &mut escaped));
+        }
+    }
+    escaped
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\r', '\t'])
 }
 
-fn joined(pieces: &[String]) -> String {
-    let printed: Vec<String> = pieces.iter().map(|piece| piece.chars().map(printed).collect()).collect();
-    printed.join("\\allowbreak{}")
-}
-
 /// Returns the parts of a word between which a line may end: one, unless the word is long.
-fn pieces(word: &str) -> Vec<String> {
-    if natural_width(word) <= WIDEST_PIECE {
-        return vec![word.to_owned()];
-    }
-    let (mut pieces, mut width) = (Vec::<String>::new(), f64::INFINITY);
-    for c in word.chars() {
-        if width + char_width(c) > WIDEST_PIECE {
-            pieces.push(String::new());
-            width = 0.0;
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let (is_short, mut is_first, mut rest) = (natural_width(word) <= WIDEST_PIECE, true, word);
+    std::iter::from_fn(move || {
+        // An empty word is one empty piece.
+        if !std::mem::take(&mut is_first) && rest.is_empty() {
+            return None;
         }
-        pieces.last_mut().expect("one piece at least").push(c);
-        width += if "/_=:,.-@&\u{a0}".contains(c) { f64::INFINITY } else { char_width(c) };
-    }
-    pieces
+        let (piece, behind) = rest.split_at(if is_short { rest.len() } else { piece_length(rest) });
+        rest = behind;
+        Some(piece)
+    })
 }
 
-fn printed(c: char) -> String {
+/// Returns the octets of the first piece of a long word: up to its first sign, or as much as may stand together.
+fn piece_length(word: &str) -> usize {
+    let mut width = 0.0;
+    let ends = |(at, c): (usize, char)| {
+        let is_next = at > 0 && width + char_width(c) > WIDEST_PIECE;
+        width += if "/_=:,.-@&\u{a0}".contains(c) { f64::INFINITY } else { char_width(c) };
+        is_next.then_some(at)
+    };
+    word.char_indices().find_map(ends).unwrap_or(word.len())
+}
+
+fn print(c: char, into: &mut String) {
     match c {
-        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+        'a'..='z' | 'A'..='Z' | '0'..='9' => into.push(c),
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => into.extend(['\\', c]),
         _ => match SIGNS.iter().find(|(sign, _)| *sign == c) {
-            Some((_, name)) => (*name).to_owned(),
-            None if c.is_ascii_control() => " ".to_owned(),
-            None if c.is_ascii() || MARKED.contains(c) => c.to_string(),
-            None => format!("\\sixbenchchar{{{:X}}}", u32::from(c)),
+            Some((_, name)) => into.push_str(name),
+            None if c.is_ascii_control() => into.push(' '),
+            None if c.is_ascii() || MARKED.contains(c) => into.push(c),
+            None => into.push_str(&format!("\\sixbenchchar{{{:X}}}", u32::from(c))),
         },
     }
 }
@@ -97,11 +110,17 @@ pub(crate) fn natural_width(text: &str) -> f64 {
 
 /// Returns the width of the widest part that no line break can divide.
 pub(super) fn least_width(text: &str) -> f64 {
-    words(text).flat_map(pieces).map(|piece| natural_width(&piece)).fold(0.0, f64::max)
+    words(text).flat_map(pieces).map(natural_width).fold(0.0, f64::max)
+}
+
+fn char_width(c: char) -> f64 {
+    /// By the number of the character.
+    static ASCII: LazyLock<[f64; 128]> = LazyLock::new(|| std::array::from_fn(|of| width_of(char::from(of as u8))));
+    ASCII.get(c as usize).copied().unwrap_or_else(|| width_of(c))
 }
 
 /// Upper bounds for groups of characters, rounded up from the metrics of cmr8.
-fn char_width(c: char) -> f64 {
+fn width_of(c: char) -> f64 {
     match c {
         ' ' | '\u{a0}' | 'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.36,
         '-' | '(' | ')' | '[' | ']' | 'f' | 't' | 'r' | 's' | 'I' => 0.43,

@@ -3,6 +3,7 @@
 
 use super::sheet::escaped;
 use super::text_start::FROM_HERE;
+use std::fmt::Write as _;
 
 /// Points of a line that are nearer to each other than this, in pixels, are one.
 const NEAR: f64 = 0.8;
@@ -31,42 +32,41 @@ fn labelled(svg: &str, label: &str) -> String {
 
 /// Cuts the coordinates to a tenth of a pixel; kuva gives fourteen digits, most of the page. What is read, the text between the tags, stays.
 fn rounded(svg: &str) -> String {
-    let mut text = String::with_capacity(svg.len() / 2);
-    let (mut is_in_tag, mut decimals) = (false, None);
-    for c in svg.chars() {
-        match c {
-            '<' | '>' => is_in_tag = c == '<',
-            '.' if is_in_tag && text.ends_with(|before: char| before.is_ascii_digit()) => {
-                decimals = Some(0);
-                text.push(c);
-                continue;
-            }
-            digit if digit.is_ascii_digit() => {
-                if let Some(count) = &mut decimals {
-                    *count += 1;
-                    if *count > 1 {
-                        continue;
-                    }
-                }
-                text.push(c);
-                continue;
-            }
-            _ => {}
+    let mut text = String::with_capacity(svg.len());
+    let mut is_in_tag = false;
+    for part in svg.split_inclusive(['<', '>']) {
+        if is_in_tag {
+            push_rounded(&mut text, part)
+        } else {
+            text.push_str(part)
         }
-        decimals = None;
-        text.push(c);
+        is_in_tag = part.ends_with('<');
     }
     text
+}
+
+/// Adds what stands in a tag, with no more than one digit behind the point of each number.
+fn push_rounded(text: &mut String, tag: &str) {
+    let is_digit = |octet: &u8| octet.is_ascii_digit();
+    let (octets, mut from) = (tag.as_bytes(), 0);
+    while let Some(point) = tag[from..].find('.').map(|at| from + at) {
+        let decimals = octets[point + 1..].iter().take_while(|octet| is_digit(octet)).count();
+        let is_number = point > 0 && is_digit(&octets[point - 1]);
+        text.push_str(&tag[from..=point + if is_number { decimals.min(1) } else { decimals }]);
+        from = point + 1 + decimals;
+    }
+    text.push_str(&tag[from..]);
 }
 
 /// Leaves out the points of lines that cannot be told from the one before.
 fn thinned(svg: &str) -> String {
     const PATH: &str = " d=\"";
     let mut parts = svg.split(PATH);
-    let mut text = parts.next().unwrap_or_default().to_owned();
+    let mut text = String::with_capacity(svg.len());
+    text.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let (path, rest) = part.split_once('"').unwrap_or((part, ""));
-        text += &format!("{PATH}{}\"{rest}", line(path).unwrap_or_else(|| path.to_owned()));
+        text.extend([PATH, line(path).as_deref().unwrap_or(path), "\"", rest]);
     }
     text
 }
@@ -89,7 +89,11 @@ fn line(path: &str) -> Option<String> {
             kept.push((kind, *at));
         }
     }
-    Some(kept.iter().map(|(kind, [x, y])| format!("{kind} {x} {y}")).collect::<Vec<_>>().join(" "))
+    let mut thinned = String::with_capacity(path.len());
+    for (nth, (kind, [x, y])) in kept.iter().enumerate() {
+        let _ = write!(thinned, "{}{kind} {x} {y}", if nth == 0 { "" } else { " " });
+    }
+    Some(thinned)
 }
 
 /// kuva gives a size alone; with a view box the page may scale the panel to its column.
