@@ -63,7 +63,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
     let origin = wrapped(&format!("{}{}.", origin::sentence(digest), origin::expected(input)), width);
     let command = match origin::command(input) {
         "" => String::new(),
-        command => wrapped(&format!("Command: {command}"), width),
+        command => wrapped(&format!("Command{}: {command}", origin::of_parts(input)), width),
     };
     let trust = trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
     let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);

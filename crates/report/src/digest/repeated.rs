@@ -4,6 +4,7 @@ use super::{Digest, PointDigest};
 use crate::numbers::{enumerated, grouped, percentage, three_digits};
 use sixbench_method::lists::each_once;
 use sixbench_method::measures::{LoadSource, Outcome};
+use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 
@@ -65,6 +66,11 @@ impl RepeatedRate<'_> {
     /// Returns the names of the tests that found the rate, as a plan has them.
     pub(crate) fn found_by(&self) -> String {
         enumerated(&self.found_by)
+    }
+
+    /// Returns whether the test itself has found the rate, since no other one with the same queries had.
+    pub(crate) fn is_found_by(&self, test: &Test) -> bool {
+        self.found_by == [test.name.as_str()]
     }
 
     /// `8 of 8`: trials that passed, of those that say something of the device.

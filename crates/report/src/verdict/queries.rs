@@ -41,12 +41,17 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 fn repeated(digest: &Digest) -> Vec<String> {
     let sentence = |(point, repeated): (&PointDigest, RepeatedRate)| {
         let idle = digest.idle_words(point, &repeated.trials);
+        let by = if repeated.is_found_by(point.test) {
+            "rate that its own first repetition".to_owned()
+        } else {
+            format!("median that {}", repeated.found_by())
+        };
         format!(
-            "{}: repeated at {} queries/s, the median that {} found: {} trials passed{}{}{idle}.",
+            "{}: repeated at {} queries/s, the {by} found: {} {} passed{}{}{idle}.",
             title(point.test),
-            repeated.rate(),
-            repeated.found_by(),
+            repeated.rate().replace("≥", "at least"),
             repeated.passed_of(),
+            if repeated.trials.len() == 1 { "trial" } else { "trials" },
             repeated.invalid_words(),
             if idle.is_empty() { "" } else { "; idle time of " },
         )

@@ -177,7 +177,7 @@ fn a_rate_that_is_repeated_is_told_with_how_often_it_passed_and_how_idle_each_co
 #[test]
 fn a_rate_that_a_test_found_itself_is_repeated_without_the_trials_of_its_search() {
     let text = markdown(&Sample::of_repeated_queries(|name| name == "again.cores1").input());
-    assert!(text.contains("the median that again.cores1 found: 6 of 9 trials passed"), "{text}");
+    assert!(text.contains("the rate that its own first repetition found: 6 of 9 trials passed"), "{text}");
 }
 
 #[test]
