@@ -18,6 +18,8 @@ const DISTURBED_SHARE_OF_SEARCHES: f64 = 0.5;
 /// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
 pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
     let is_disturbed = match bracket.limit {
+        // What passed at the one load that was tried did so in spite of others.
+        _ if bracket.lower.is_some() && bracket.lower == bracket.upper => false,
         Limit::Dut => is_doubtful(&bracket, records),
         Limit::Tester => was_kept_from_it(&bracket, records),
         Limit::Maximum | Limit::Disturbed => false,

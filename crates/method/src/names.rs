@@ -86,6 +86,7 @@ impl NameRule {
 pub fn check_title(title: &str) -> Result<(), String> {
     match title.chars().find(|c| is_control(*c)) {
         Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),
+        None if title.trim().is_empty() => Err("a title has at least one character that can be seen".to_owned()),
         None if title.chars().count() > LONGEST_TITLE => {
             Err(format!("a title has at most {LONGEST_TITLE} characters, and this one has {}", title.chars().count()))
         }
@@ -162,10 +163,10 @@ mod tests {
 
     #[test]
     fn a_title_is_one_line_in_any_script() {
-        for title in ["TAYGA SIIT (2 cores) – “fast”", "日本語", ""] {
+        for title in ["TAYGA SIIT (2 cores) – “fast”", "日本語"] {
             assert_eq!(check_title(title), Ok(()));
         }
-        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b"] {
+        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b", "", " \u{a0} "] {
             assert!(!check_title(title).expect_err(title).contains(is_control));
         }
         assert!(check_title(&"x".repeat(201)).is_err());

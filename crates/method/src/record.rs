@@ -14,7 +14,7 @@ use crate::measures::LoadSource;
 use crate::plan::{Point, Selection, Test};
 use crate::terms::{FrameSize, IpVersion};
 use crate::trial::dns::Certificate;
-use crate::trial::{Fault, TrialResult};
+use crate::trial::{EXCUSABLE_SHARE, Fault, TrialResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,10 +44,6 @@ pub struct TrialRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<SharedWatch>,
 }
-
-/// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
-/// device.
-const EXCUSABLE_SHARE: f64 = 0.1;
 
 /// The trials of a run by their point, those of each in the order of the records.
 pub type RecordsByPoint<'r> = BTreeMap<&'r Point, Vec<&'r TrialRecord>>;

@@ -15,7 +15,7 @@ use crate::trial::Verdict;
 use crate::units::show_seconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far figures may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -161,7 +161,9 @@ impl Evidence<'_> {
 
     /// The points that have outcomes, each with the values of its repetitions.
     fn samples(&self) -> impl Iterator<Item = (Point, Vec<f64>)> {
-        let points = self.plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+        // Of a rate that is repeated, passing or not is the result, and no spread.
+        let measured = self.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
+        let points = measured.flat_map(|test| test.points().map(move |point| (test, point)));
         points.filter_map(|(test, point)| {
             let of_point = self.by_point.get(&point).into_iter().flatten();
             let values: Vec<f64> = of_point.filter_map(|outcome| outcome.headline(&test.measure)).collect();
@@ -169,9 +171,16 @@ impl Evidence<'_> {
         })
     }
 
+    /// The repetitions but for those of a rate that others have found: these have searched for nothing.
+    fn searches(&self) -> impl Iterator<Item = &Outcome> {
+        let repeating: BTreeSet<&str> =
+            self.plan.tests.iter().filter(|test| test.measure.repeats_a_rate()).map(|test| test.name.as_str()).collect();
+        self.outcomes.iter().filter(move |outcome| outcome.load.is_none() || !repeating.contains(outcome.point.test.as_str()))
+    }
+
     /// The searches for the first goal, each with its point.
     fn limits(&self) -> Vec<(&Point, Limit)> {
-        self.outcomes.iter().filter_map(|outcome| Some((&outcome.point, outcome.brackets.first()?.limit))).collect()
+        self.searches().filter_map(|outcome| Some((&outcome.point, outcome.brackets.first()?.limit))).collect()
     }
 }
 
@@ -258,7 +267,7 @@ fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 }
 
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let last: Vec<bool> = evidence.outcomes.iter().filter_map(|outcome| outcome.signs.is_last_loss_an_accident).collect();
+    let last: Vec<bool> = evidence.searches().filter_map(|outcome| outcome.signs.is_last_loss_an_accident).collect();
     if last.is_empty() {
         return Vec::new();
     }
@@ -309,7 +318,7 @@ fn headroom(evidence: &Evidence<'_>) -> Vec<TrustReason> {
 }
 
 fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let ended = evidence.outcomes.iter().filter(|o| o.brackets.first().is_some_and(|bracket| bracket.limit == Limit::Dut));
+    let ended = evidence.searches().filter(|o| o.brackets.first().is_some_and(|bracket| bracket.limit == Limit::Dut));
     let causes: Vec<Option<Cause>> = ended.map(|outcome| outcome.signs.cause).collect();
     let is_full = |cause: &&Option<Cause>| matches!(cause, Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores));
     let full = causes.iter().filter(is_full).count();

@@ -4,13 +4,15 @@
 mod common;
 
 use common::plan;
+use sixbench_method::measures::Outcome;
 use sixbench_method::patience::Patience;
-use sixbench_method::plan::{Plan, Point};
+use sixbench_method::plan::{IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Plan, Point};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::replay::{outcomes_of, resume};
 use sixbench_method::search::{Bracket, Limit, SearchMethod};
 use sixbench_method::simulated::SplitMix64;
-use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::status::InvalidCause;
+use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Sending, TrialResult, TrialSpec};
 
 const MS: u64 = 1_000_000;
@@ -93,11 +95,11 @@ impl Machine {
         TrialResult::new(*spec, vec![forward], faults)
     }
 
-    /// Waits until the other program rests; returns the time that it took.
-    fn wait(&mut self) -> u64 {
+    /// Waits until the other program rests, but no longer than `most_ns`; returns the time that it took.
+    fn wait(&mut self, most_ns: u64) -> u64 {
         let look_ns = 220 * MS;
         let began_ns = self.now_ns;
-        loop {
+        while self.now_ns - began_ns < most_ns {
             let was_busy = self.until_change(self.now_ns).0;
             self.now_ns += look_ns;
             if !was_busy && !self.until_change(self.now_ns).0 {
@@ -108,23 +110,32 @@ impl Machine {
     }
 }
 
-/// Searches once, as the run command does it; returns what was found and the number of trials.
-fn search(plan: &Plan, machine: &mut Machine) -> (Bracket, usize) {
+/// Makes one repetition, as the run command does it; returns what was found and the trials.
+fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
     let point: Point = plan.tests[0].points().next().expect("a point");
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
     let mut procedure = resume(plan, &point, 1, &records).expect("nothing to replay").procedure;
     while let Some(spec) = procedure.next_trial() {
         let (result, trial) = (machine.measure(&spec), records.len() as u32 + 1);
-        let (point, started) = (point.clone(), String::new());
-        let mut record = TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch: None };
+        let mut record = record(&point, trial, result);
         let verdict = procedure.verdict(&record.result);
         match patience.excuse(&mut record, verdict) {
-            true => patience.spend(machine.wait()),
+            true => patience.spend(machine.wait(patience.left_ns())),
             false => procedure.learn(&record.result),
         }
         records.push(record);
     }
-    let outcome = outcomes_of(plan, &point, &records).remove(0);
+    (outcomes_of(plan, &point, &records).remove(0), records)
+}
+
+fn record(point: &Point, trial: u32, result: TrialResult) -> TrialRecord {
+    let (point, started) = (point.clone(), String::new());
+    TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch: None }
+}
+
+/// Searches once; returns what was found and the number of trials.
+fn search(plan: &Plan, machine: &mut Machine) -> (Bracket, usize) {
+    let (outcome, records) = repeat(plan, machine);
     (outcome.brackets[0], records.len())
 }
 
@@ -185,9 +196,50 @@ fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() 
     let mut slow = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], vec![]);
     slow.faults.push(Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND });
     slow.faults.push(Fault::TesterKeptOff { microseconds: 3000 });
-    let (point, started) = (plan.tests[0].points().next().expect("a point"), String::new());
-    let mut record =
-        TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result: slow, watch: None };
-    let verdict = record.result.verdict(sixbench_method::terms::LossRatio::ZERO);
+    let mut record = record(&plan.tests[0].points().next().expect("a point"), 1, slow);
+    let verdict = record.result.verdict(LossRatio::ZERO);
     assert!(!Patience::new(&plan, &[]).excuse(&mut record, verdict), "3 ms do not make it late by a second");
+}
+
+/// A device that receives nothing, since another program has its core all the time.
+fn starved() -> Machine {
+    Machine { capacity: FrameRate(0), taken: Taken::Device, period_ns: 3600 * SECOND, busy_ns: 3600 * SECOND, now_ns: 0 }
+}
+
+#[test]
+fn a_device_without_a_core_that_receives_nothing_is_disturbed_whatever_is_measured() {
+    let (load, duration_ns) = (Load::Rate(FrameRate(10_000)), SECOND);
+    let latency = Latency { load, duration_ns, tag_after_ns: SECOND / 2, tagged: 500 };
+    let loss = LossScan { rates: vec![FrameRate(10_000)], until_lossless: false };
+    let measures = [
+        Measure::Throughput,
+        Measure::FrameLossRate(loss),
+        Measure::Latency(latency),
+        Measure::Pdv(PdvStream { load, duration_ns }),
+        Measure::Ipdv(IpdvStream { load, duration_ns }),
+    ];
+    for measure in measures {
+        let mut plan = plan_of(SECOND);
+        plan.tests[0].measure = measure.clone();
+        let (outcome, records) = repeat(&plan, &mut starved());
+        assert!(records[0].result.was_made_again(), "the first trial of {}", measure.name());
+        assert!(outcome.is_unfit(&measure), "{}: {outcome:?}", measure.name());
+        let all: Vec<&TrialRecord> = records.iter().collect();
+        assert_eq!(InvalidCause::of(&all), InvalidCause::Disturbed, "{}", measure.name());
+    }
+}
+
+#[test]
+fn a_phase_1_that_others_may_have_kept_from_opening_all_connections_is_made_again() {
+    let plan = plan_of(SECOND);
+    let point = plan.tests[0].points().next().expect("a point");
+    let is_made_again = |lost, taken_ms: Option<u64>| {
+        let faults = taken_ms.map(|milliseconds| Fault::CpuTaken { milliseconds }).into_iter();
+        let faults = faults.chain([Fault::PhaseOneIncomplete { lost, of: 1000, rate: 1000 }]).collect();
+        let result = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], faults);
+        let verdict = result.verdict(LossRatio::ZERO);
+        Patience::new(&plan, &[]).excuse(&mut record(&point, 1, result), verdict)
+    };
+    assert!(is_made_again(1000, Some(950)) && is_made_again(30, Some(40)));
+    assert!(!is_made_again(1000, None) && !is_made_again(1000, Some(60)), "60 of 1000 connections are not what it lacks");
 }

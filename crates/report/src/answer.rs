@@ -1,9 +1,9 @@
 //! The first screen of the page: every result beside those it may be compared with, on one scale, each repetition a dot.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, GoalDigest, PointDigest, common_goal};
+use crate::digest::{Digest, GoalDigest, PointDigest, RepeatedRate, common_goal};
 use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share, subject, supported, unit};
-use crate::plot::answer_bar::{RepetitionDot, bar};
+use crate::plot::answer_bar::{RepetitionDot, bar, share_bar};
 use crate::trust::capitalised;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
@@ -56,10 +56,34 @@ pub(crate) fn groups(digest: &Digest) -> Vec<AnswerGroup> {
 fn groups_of_host(digest: &Digest) -> Vec<AnswerGroup> {
     let of_measure = |name: &'static str, in_memory: bool| {
         let points = digest.points.iter().filter(|p| p.test.measure.name() == name && digest.is_compared(p.test));
+        let points = points.filter(|p| !p.repeats_a_rate());
         points.filter(|p| digest.is_in_memory(p.test) == in_memory).collect::<Vec<_>>()
     };
     let kinds = Measure::infos().flat_map(|info| [false, true].map(|in_memory| (info.term.name, in_memory)));
-    kinds.filter_map(|(name, in_memory)| group(digest, &of_measure(name, in_memory), in_memory)).collect()
+    let groups = kinds.filter_map(|(name, in_memory)| group(digest, &of_measure(name, in_memory), in_memory));
+    groups.chain(repeated(digest)).collect()
+}
+
+/// Returns the group of tests that repeat a rate: the share of their trials that passed.
+fn repeated(digest: &Digest) -> Option<AnswerGroup> {
+    let row = |(point, repeated): (&PointDigest, RepeatedRate)| {
+        let passed = 100.0 * repeated.passed as f64 / repeated.trials.len().max(1) as f64;
+        AnswerRow {
+            device: format!("{} queries/s, found by {}", repeated.rate(), repeated.found_by()),
+            size: String::new(),
+            value: repeated.passed_of(),
+            others: vec![],
+            bar: share_bar(&format!("{}: {} passed", subject(point.test), repeated.passed_of()), passed),
+            n: repeated.trials.len() as u32,
+            spread: "–".to_owned(),
+            ended_by: "–".to_owned(),
+            name: subject(point.test),
+        }
+    };
+    let shown = digest.repeated_points().filter(|(point, _)| digest.is_compared(point.test));
+    let rows: Vec<AnswerRow> = shown.map(row).collect();
+    let title = "Trials that passed when the rate that was found was repeated".to_owned();
+    (!rows.is_empty()).then_some(AnswerGroup { title, rows, note: String::new() })
 }
 
 fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<AnswerGroup> {

@@ -146,6 +146,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
         Limit::Maximum => " or more: the plan's maximum",
     };
     match bracket.lower {
+        Some(rate) if bracket.upper == Some(rate) => format!("passed at {} {unit}{goal}", show_rate(rate)),
         Some(rate) if bracket.limit == Limit::Dut => format!("{} {unit}{goal}", show_rate(rate)),
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate_at_least(rate)),
         None if bracket.value().is_none() => format!("no result{goal}: no trial gave information about the device"),

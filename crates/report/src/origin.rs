@@ -153,6 +153,14 @@ pub(crate) fn mark(input: &Input) -> &'static str {
     }
 }
 
+/// ` of the first of 3 parts`, of a run that was resumed, or of several that were united; empty of one in one part.
+pub(crate) fn of_parts(input: &Input) -> String {
+    match input.facts.runs.len() {
+        0 | 1 => String::new(),
+        parts => format!(" of the first of {}", count(parts as u64, "part")),
+    }
+}
+
 /// `in 2 parts`, of a run that was resumed.
 pub(crate) fn parts(input: &Input) -> String {
     match input.facts.runs.len() {

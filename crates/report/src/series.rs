@@ -33,8 +33,9 @@ pub(crate) struct TestSeries<'a> {
 
 /// Returns the series of a plan that differ in `by`, in its order.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
-    // Of clients and their response time there is a chapter of its own.
-    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.response_time().is_none());
+    // Of clients and their response time there is a chapter of its own, and what repeats the rate of a series is no other series of rates.
+    let is_of_its_own = |test: &&Test| test.measure.response_time().is_none() && !test.measure.repeats_a_rate();
+    let tests = digest.input.plan.tests.iter().filter(is_of_its_own);
     let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
     let sorted = |(name, mut steps): (&'a str, Vec<(f64, &'a Test)>)| {
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));

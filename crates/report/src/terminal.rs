@@ -5,7 +5,7 @@ use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
 use crate::table::Table;
-use crate::tables::{percentile_note, relative};
+use crate::tables::{dns, percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
@@ -25,7 +25,7 @@ type MeasuredPoints<'d, 'a> = Vec<&'d PointDigest<'a>>;
 
 /// The measures with one number for each point, in the order of their list.
 fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = MeasuredPoints<'d, 'a>> {
-    let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated());
+    let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated() && !point.repeats_a_rate());
     let kinds = Measure::infos().map(move |info| rated().filter(|p| p.test.measure.name() == info.term.name).collect());
     kinds.filter(|points: &MeasuredPoints| !points.is_empty())
 }
@@ -51,7 +51,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
         _ => short_table(digest, &points, width, &paint),
     };
     let tables: Vec<String> = kinds(digest).map(table).collect();
-    let tables = tables.join("\n") + &relative_tables(digest, width, &paint);
+    let tables = tables.join("\n") + &further_tables(digest, width, &paint);
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
@@ -63,7 +63,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
     let origin = wrapped(&format!("{}{}.", origin::sentence(digest), origin::expected(input)), width);
     let command = match origin::command(input) {
         "" => String::new(),
-        command => wrapped(&format!("Command: {command}"), width),
+        command => wrapped(&format!("Command{}: {command}", origin::of_parts(input)), width),
     };
     let trust = trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
     let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
@@ -71,10 +71,11 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
     format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
 }
 
-/// Returns the tables of tests of one device beside each other.
-fn relative_tables(digest: &Digest, width: usize, paint: &Paint) -> String {
+/// Returns the rates that were repeated, and the tables of tests of one device beside each other.
+fn further_tables(digest: &Digest, width: usize, paint: &Paint) -> String {
     let shown = |table: Table| format!("\n{}\n{}", paint.bold(&table.title), table.for_terminal(width));
-    relative::narrow_tables(digest).into_iter().map(shown).collect::<String>().replace('\u{a0}', " ")
+    let repeated = Some(dns::repeated_at_rates(digest)).filter(|table| !table.rows.is_empty());
+    repeated.into_iter().chain(relative::narrow_tables(digest)).map(shown).collect::<String>().replace('\u{a0}', " ")
 }
 
 /// The verdict, but with every frame size of the measures that have no row in the table.

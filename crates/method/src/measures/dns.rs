@@ -206,8 +206,10 @@ impl Measurement for DnsTest {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let queries = |spec| TrialSpec { kind: TrialKind::Queries, ..spec };
-        let at_found_rate = self.at_found_rate.then(|| context.known_rate_alone(queries)).flatten();
-        Box::new(at_found_rate.unwrap_or_else(|| context.search(queries)))
+        match self.at_found_rate.then(|| context.at_known_rate(queries)).flatten() {
+            Some(repeated) => Box::new(repeated),
+            None => Box::new(context.search(queries)),
+        }
     }
 }
 

@@ -163,7 +163,12 @@ impl Measure {
 
     /// Returns whether it searches for the load at which others are made: the throughput of frames, or the rate of its queries.
     pub fn finds_the_load(&self) -> bool {
-        self.is_throughput() || self.dns().is_some_and(|dns| !dns.at_found_rate)
+        self.is_throughput() || (self.dns().is_some() && !self.repeats_a_rate())
+    }
+
+    /// Returns whether it only repeats a trial at the rate that others have found.
+    pub fn repeats_a_rate(&self) -> bool {
+        self.dns().is_some_and(|dns| dns.at_found_rate)
     }
 
     /// Returns whether it is made at the throughput, or at a share of it.

@@ -159,6 +159,7 @@ impl Ports {
 /// A range of values, of 16 bits where nothing else is said, and how they follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "ValueRange_of_{V}")]
 pub struct ValueRange<V = u16> {
     /// The first value.
     pub first: V,

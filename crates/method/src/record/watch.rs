@@ -160,23 +160,25 @@ impl Watch {
         length.map_or_else(|| self.memory.clone(), |length| (0..length).map(sum).collect())
     }
 
-    /// Milliseconds the host of this virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on.
+    /// Milliseconds that the host of a virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on: of this machine's cores,
+    /// or of those of a device that has a machine for itself.
     pub fn stolen_ms(&self, since_ns: u64) -> u64 {
-        self.stolen_from_ms(CoreRole::Dut, since_ns)
+        let elsewhere = self.devices.iter().flat_map(|device| &device.cores);
+        self.stolen_from_ms(self.dut_cores().chain(elsewhere), since_ns)
     }
 
     /// The same of the tester's core that lost most, over the whole trial.
     pub fn stolen_from_tester_ms(&self) -> u64 {
-        self.stolen_from_ms(CoreRole::Tester, 0)
+        self.stolen_from_ms(self.cores.iter().filter(|core| core.role == CoreRole::Tester), 0)
     }
 
-    fn stolen_from_ms(&self, role: CoreRole, since_ns: u64) -> u64 {
+    fn stolen_from_ms<'a>(&self, cores: impl Iterator<Item = &'a CoreWatch>, since_ns: u64) -> u64 {
         let before = (since_ns / self.interval_ns.max(1)) as usize;
         let of_core = |core: &CoreWatch| {
             let per_mille: u64 = core.samples.iter().skip(before).map(|s| u64::from(s.steal)).sum();
             per_mille * self.interval_ns / 1_000_000_000
         };
-        self.cores.iter().filter(|core| core.role == role).map(of_core).max().unwrap_or(0)
+        cores.map(of_core).max().unwrap_or(0)
     }
 
     /// The host's cores that are the DUT's.
@@ -279,6 +281,16 @@ mod tests {
         assert_eq!(watch.stolen_ms(100_000_000), 20, "the first sample is of phase 1");
         assert_eq!(watch.stolen_ms(200_000_000), 0);
         assert_eq!(Watch { cores: vec![core(CoreRole::Other, &[900])], ..watch }.stolen_ms(0), 0);
+    }
+
+    #[test]
+    fn what_its_host_takes_from_a_device_on_another_machine_is_stolen_too() {
+        let device = |steals: &[u16]| {
+            let cores = vec![core(CoreRole::Dut, steals)];
+            DeviceWatch { device: "plat".to_owned(), machine: Some("plat".to_owned()), cores, memory: vec![] }
+        };
+        let watch = Watch { devices: vec![device(&[0, 0]), device(&[950, 990])], ..unwatched() };
+        assert_eq!((watch.stolen_ms(0), watch.stolen_from_tester_ms()), (194, 0));
     }
 
     #[test]

@@ -28,9 +28,9 @@ pub enum Fault {
     /// the answer.
     #[error("{direction}: the DUT asked for the hardware address of {address} during the trial")]
     NeighbourWentStale { direction: Direction, address: String },
-    /// The host of this virtual machine took processor time away from the DUT, as the kernel counts it (steal): that of the worst core. What
+    /// The host of a virtual machine took processor time away from the DUT, as the kernel there counts it (steal): that of the worst core. What
     /// was due meanwhile may be missing for that reason.
-    #[error("the host of this virtual machine took {milliseconds} ms from the DUT's core")]
+    #[error("the host of the virtual machine took {milliseconds} ms from the DUT's core")]
     CpuStolen { milliseconds: u64 },
     /// Other processes ran on the DUT's cores, all of them together, for longer than goes unnoticed.
     #[error("other processes used the DUT's cores for {milliseconds} ms")]

@@ -27,6 +27,10 @@ use crate::terms::{Direction, FrameRate, LossRatio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
+/// device.
+pub(crate) const EXCUSABLE_SHARE: f64 = 0.1;
+
 /// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
 pub trait Measurer {
     /// The reason why no trial could be performed at all. Loss is a result, not an error.
@@ -167,7 +171,16 @@ impl TrialResult {
 
     /// Returns whether it would be invalid on a machine of its own, too: for another reason than that the tester was late.
     pub(crate) fn has_fault_of_its_own(&self) -> bool {
-        self.faults.iter().any(|fault| fault.always_invalidates() && fault.lateness_ns().is_none())
+        let is_own =
+            |fault: &Fault| fault.always_invalidates() && fault.lateness_ns().is_none() && !self.may_be_of_others(fault);
+        self.faults.iter().any(is_own)
+    }
+
+    /// Returns whether others may have caused more of an incomplete phase 1 than may be overlooked: they had the DUT's processors.
+    fn may_be_of_others(&self, fault: &Fault) -> bool {
+        let Fault::PhaseOneIncomplete { lost, rate, .. } = fault.itself() else { return false };
+        let taken_ms = self.faults.iter().filter_map(Fault::taken_ms).fold(0, u64::saturating_add);
+        FrameRate(*rate).frames_in(taken_ms.saturating_mul(1_000_000)) as f64 > EXCUSABLE_SHARE * *lost as f64
     }
 
     /// Returns whether the tester was late for no other reason than that others had its core: for at least half as long as it was late, since a

@@ -31,6 +31,7 @@ impl PointDigest<'_> {
         self.planned(digest).filter(|planned| planned.status.has_result())?;
         match &self.test.measure {
             measure if measure.is_curve() => self.highest_loss(),
+            measure if measure.repeats_a_rate() => self.at_repeated_rate(),
             measure if measure.is_searched_rate() => self.searched(),
             measure => {
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)].into_iter().flatten();
@@ -64,6 +65,15 @@ impl PointDigest<'_> {
         let shown = format!("{}{} {unit}", self.sign(), grouped(median));
         let quantity = self.test.measure.name();
         Some(Headline { quantity, statistic: "median", value: median, unit, load: None, shown })
+    }
+
+    /// The rate that was repeated; the words say how often it passed.
+    fn at_repeated_rate(&self) -> Option<Headline> {
+        let repeated = self.repeated()?;
+        let (value, unit) = (self.goals.first()?.summary?.median, full_rate_unit(&self.test.measure));
+        let shown = format!("{} passed at {} {unit}", repeated.passed_of(), repeated.rate());
+        let quantity = self.test.measure.name();
+        Some(Headline { quantity, statistic: "median", value, unit, load: None, shown })
     }
 
     fn highest_loss(&self) -> Option<Headline> {

@@ -20,6 +20,14 @@ pub(crate) struct CoreIdle {
     pub(crate) percent: Vec<f64>,
 }
 
+impl CoreIdle {
+    /// Idle time on average, per cent: without the first and the last interval, which the load does not fill, where there are more than two.
+    pub(crate) fn mean_percent(&self) -> f64 {
+        let inner = if self.percent.len() > 2 { &self.percent[1..self.percent.len() - 1] } else { &self.percent[..] };
+        inner.iter().sum::<f64>() / inner.len().max(1) as f64
+    }
+}
+
 impl<'a> Digest<'a> {
     /// Returns the trials that tell how idle devices were at the rate of a point: those at the very throughput that its searches found, where the plan
     /// has a test that repeats it, as Lencse and Nagy did; else the passing trial at the highest load of each repetition.
@@ -31,12 +39,9 @@ impl<'a> Digest<'a> {
                 && other.size() == point.size()
                 && searches.any(|search| search.test == point.test.name)
         };
-        let records = self.points.iter().filter(is_repeated).flat_map(|other| other.records.iter().copied());
-        let is_sound = |record: &&TrialRecord| {
-            matches!(record.result.spec.kind, TrialKind::Constant | TrialKind::Queries)
-                && record.result.verdict(point.first_goal()) != Verdict::Invalid
-        };
-        let repeated: Vec<_> = records.filter(is_sound).collect();
+        let records = self.points.iter().filter(is_repeated).flat_map(PointDigest::trials_at_known_rate);
+        let is_steady = |record: &&TrialRecord| matches!(record.result.spec.kind, TrialKind::Constant | TrialKind::Queries);
+        let repeated: Vec<_> = records.filter(is_steady).collect();
         if repeated.is_empty() { point.found_trials(point.first_goal()) } else { repeated }
     }
 }

@@ -8,6 +8,7 @@ mod idle;
 mod point;
 mod queries;
 mod rated;
+mod repeated;
 mod sample;
 mod steps;
 
@@ -19,6 +20,7 @@ pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
 pub(crate) use queries::{QueryConditions, QueryTrial, ServerGroup, percentages};
 pub(crate) use rated::Rated;
+pub(crate) use repeated::RepeatedRate;
 pub(crate) use sample::PointSample;
 pub(crate) use steps::CapacityStep;
 

@@ -52,7 +52,7 @@ impl<'a> PointDigest<'a> {
 
     /// Returns whether the result is a rate that was searched: the throughput, or the establishment rate.
     pub(crate) fn is_searched(&self) -> bool {
-        self.test.measure.is_searched_rate()
+        self.test.measure.is_searched_rate() && !self.repeats_a_rate()
     }
 
     /// The summary of a searched rate for the first goal, if there is a result.
@@ -134,10 +134,10 @@ impl<'a> PointDigest<'a> {
         rates.into_iter().filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?))).collect()
     }
 
-    /// The one number of each repetition that has one: throughput, or the measure's first quantity.
+    /// The one number of each repetition that has one: throughput, or the measure's first quantity. A rate that is repeated is none.
     pub(crate) fn headlines(&self) -> Vec<(u32, f64)> {
         let headline = |o: &&Outcome| Some((o.repetition, o.headline(&self.test.measure)?));
-        self.outcomes.iter().filter_map(headline).collect()
+        self.outcomes.iter().filter(|_| !self.repeats_a_rate()).filter_map(headline).collect()
     }
 
     /// The passing trial at the highest load: where the DUT worked hardest without losing.

@@ -2,7 +2,7 @@
 
 use super::{Digest, PointDigest};
 use sixbench_method::lists::by_key;
-use sixbench_method::plan::{DnsRole, DnsTest, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Series, SeriesBy, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{Certificate, DnsResult};
@@ -96,13 +96,15 @@ impl<'a> PointDigest<'a> {
 }
 
 impl<'a> Digest<'a> {
+    /// The points whose rate of queries was searched for.
     pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
-        self.points.iter().filter_map(|p| Some((p, p.test.measure.dns()?)))
+        self.points.iter().filter(|p| !p.repeats_a_rate()).filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
 
-    /// The tests of DNS servers, those that were written as one together, in the order of the plan.
+    /// The tests that search for the rate of DNS servers, those that were written as one together, in the order of the plan.
     pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
-        let tests = self.input.plan.tests.iter().filter_map(|test| Some((test, test.measure.dns()?)));
+        let tests = self.input.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
+        let tests = tests.filter_map(|test| Some((test, test.measure.dns()?)));
         let groups = by_key(tests.map(|(test, dns)| (name_of(test, dns), (test, dns))));
         let goal = |tests: &[(&Test, &DnsTest)]| tests.first().map(|(test, _)| test.first_goal(self.input.plan));
         let group = |tests: Vec<(&'a Test, &'a DnsTest)>| ServerGroup {
@@ -137,7 +139,8 @@ impl<'a> Digest<'a> {
 
 /// The name of the test as it was written: with two lists each series has the percentage of one of them in its name.
 fn name_of<'a>(test: &'a Test, dns: &DnsTest) -> &'a str {
-    let Some(series) = &test.series else { return &test.name };
+    let is_of_grid = |series: &&Series| matches!(series.by, SeriesBy::Cached | SeriesBy::WithAaaa);
+    let Some(series) = test.series.as_ref().filter(is_of_grid) else { return &test.name };
     series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
 }
 

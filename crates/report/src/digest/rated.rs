@@ -17,7 +17,7 @@ pub(crate) struct Rated {
 impl PointDigest<'_> {
     /// Throughput, establishment rate, tear-down rate, or capacity.
     pub(crate) fn rated(&self) -> Option<Rated> {
-        if !self.test.measure.is_rated() {
+        if !self.test.measure.is_rated() || self.repeats_a_rate() {
             return None;
         }
         if let Some(quantity) = self.test.measure.info().headline {

@@ -20,6 +20,14 @@ pub(crate) struct RepetitionDot {
     pub(crate) words: String,
 }
 
+/// Draws a share of repetitions, per cent, on a scale to all of them.
+pub(crate) fn share_bar(label: &str, percent: f64) -> String {
+    let (label, width) = (escaped(label), (WIDTH - MARGIN) * percent / 100.0);
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\"><rect class=\"bar\" y=\"6\" height=\"14\" width=\"{width:.1}\"/></svg>"
+    )
+}
+
 /// Draws a result on a scale from zero to `end`; the bar of one that may be higher in truth is hatched.
 pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[RepetitionDot], end: f64) -> String {
     let x = |value: f64| (WIDTH - MARGIN) * value / end.max(f64::MIN_POSITIVE);

@@ -1,8 +1,8 @@
 //! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
-use crate::digest::{Digest, QueryConditions, ServerGroup};
-use crate::numbers::{percent, seconds, short_bound, three_digits_bound};
+use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
+use crate::numbers::{percent, seconds, short_bound, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
@@ -24,13 +24,39 @@ type QueryShares = (u8, u8);
 
 /// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    let groups = digest.server_groups();
+    // Of a series over something else than names, only the first step is told.
+    let is_compared = |group: &ServerGroup| group.tests.iter().any(|(test, _)| digest.is_compared(test));
+    let groups: Vec<ServerGroup> = digest.server_groups().into_iter().filter(is_compared).collect();
     let all = each_once(groups.iter().filter_map(ServerGroup::conditions));
     let of = |conditions: QueryConditions| {
         let alike: Vec<&ServerGroup> = groups.iter().filter(|group| group.conditions() == Some(conditions)).collect();
         ranks(digest, conditions, &alike)
     };
-    all.into_iter().flat_map(of).chain(groups.iter().flat_map(|group| changes(digest, group))).collect()
+    let rates = all.into_iter().flat_map(of).chain(groups.iter().flat_map(|group| changes(digest, group)));
+    rates.chain(repeated(digest)).collect()
+}
+
+/// `Unbound, again: repeated at 3,699 queries/s, the median that unbound found: 7 of 8 trials passed; idle time of Unbound, DNS64: core 2 12 %.` Of a
+/// series the first step is told, as everywhere.
+fn repeated(digest: &Digest) -> Vec<String> {
+    let sentence = |(point, repeated): (&PointDigest, RepeatedRate)| {
+        let idle = digest.idle_words(point, &repeated.trials);
+        let by = if repeated.is_found_by(point.test) {
+            "rate that its own first repetition".to_owned()
+        } else {
+            format!("median that {}", repeated.found_by())
+        };
+        format!(
+            "{}: repeated at {} queries/s, the {by} found: {} {} passed{}{}{idle}.",
+            title(point.test),
+            repeated.rate().replace("≥", "at least"),
+            repeated.passed_of(),
+            if repeated.trials.len() == 1 { "trial" } else { "trials" },
+            repeated.invalid_words(),
+            if idle.is_empty() { "" } else { "; idle time of " },
+        )
+    };
+    digest.repeated_points().filter(|(point, _)| digest.is_compared(point.test)).map(sentence).collect()
 }
 
 fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) -> Vec<String> {

@@ -152,6 +152,35 @@ fn only_trials_with_errors_are_in_the_table_of_errors() {
 }
 
 #[test]
+fn a_rate_that_is_repeated_is_told_with_how_often_it_passed_and_how_idle_each_core_was() {
+    let sample = Sample::of_repeated_queries(|_| true);
+    sample.keep("repeated");
+    insta::assert_snapshot!("repeated-markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("repeated-terminal", terminal(&sample.input(), 100, false));
+    let (text, page) = (terminal(&sample.input(), 100, false).replace('\n', " "), page(&sample));
+    assert!(text.contains("Unbound, at the median rate, 1 cores: repeated at "), "{text}");
+    assert!(
+        text.contains("the median that unbound.cores1 found: 7 of 10 trials passed; idle time of Unbound: core 1 "),
+        "{text}"
+    );
+    for wrong in
+        ["highest rate of the plan", "at the median rate, 1 cores answered", "at the median rate, 2 cores answered", "≥"]
+    {
+        assert!(!text.contains(wrong), "{wrong}: {text}");
+    }
+    for heading in ["Trials that passed when the rate that was found was repeated", "Repeated at the rate that was found"] {
+        assert_eq!(page.matches(&format!("{heading}</h")).count(), 1, "{heading}");
+    }
+    assert!(text.contains("4 of 4 points have a result"), "{text}");
+}
+
+#[test]
+fn a_rate_that_a_test_found_itself_is_repeated_without_the_trials_of_its_search() {
+    let text = markdown(&Sample::of_repeated_queries(|name| name == "again.cores1").input());
+    assert!(text.contains("the rate that its own first repetition found: 6 of 9 trials passed"), "{text}");
+}
+
+#[test]
 fn percentages_of_aaaa_records_alone_are_the_axis() {
     let sample = Sample::of_dns_servers().only(&["unbound.aaaa0.cached0", "unbound.aaaa40.cached0", "bind.aaaa0.cached0"]);
     let graph = figure(&sample, "dns").expect("a graph");

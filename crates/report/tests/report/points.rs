@@ -413,3 +413,12 @@ proptest! {
         prop_assert_eq!(views.csv.len(), points.len());
     }
 }
+
+#[test]
+fn the_command_of_a_run_in_several_parts_is_that_of_the_first() {
+    let mut sample = Sample::complete();
+    let said = |sample: &Sample| terminal(&sample.input(), 100, false);
+    assert!(said(&sample).contains("\nCommand: sixbench run "), "{}", said(&sample));
+    sample.facts.runs.extend([sample.facts.runs[0].clone(), sample.facts.runs[0].clone()]);
+    assert!(said(&sample).contains("\nCommand of the first of 3 parts: sixbench run "), "{}", said(&sample));
+}

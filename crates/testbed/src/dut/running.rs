@@ -267,11 +267,12 @@ impl RunningRecipe {
         Ok(())
     }
 
-    /// The version as the implementation prints it: the first line that is not empty.
+    /// The version as the implementation prints it: the first line that is not empty, its words one space apart (dpkg-query has a tab).
     fn version(&self) -> Result<String, TestbedError> {
         let printed = self.context.shell.look(&self.vars.words(&self.recipe.version.run))?;
-        let first = printed.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        Ok(visible(first).into_owned())
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let first = printed.lines().map(words).find(|line| !line.is_empty()).unwrap_or_default();
+        Ok(visible(&first).into_owned())
     }
 }
 

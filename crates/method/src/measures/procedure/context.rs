@@ -3,7 +3,7 @@
 use super::Procedure;
 use super::conditions::Conditions;
 use super::single::{Single, TrialReader};
-use super::staged::{Searching, SpecMapper, Staged};
+use super::staged::{AtKnownRate, Searching, SpecMapper, Staged};
 use crate::measures::load::scaled as share_of;
 use crate::measures::{Load, TestContext};
 use crate::plan::Stateful;
@@ -51,12 +51,13 @@ impl ProcedureContext<'_> {
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
     }
 
-    /// A search with the known rate as its only load: one trial, which passes or does not. `None` where the rate is not known.
-    pub(in crate::measures) fn known_rate_alone(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Option<Searching> {
+    /// One trial at the known rate, which passes or does not. `None` where the rate is not known.
+    pub(in crate::measures) fn at_known_rate(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Option<AtKnownRate> {
         let rate = self.known?;
         let settings =
             SearchSettings { method: SearchMethod::Binary, minimum: rate, maximum: rate, ..self.test.search.clone() };
-        Some(self.search_by(&settings, self.test.search.first_goal(), Start::Cold, Box::new(mapper)))
+        let search = self.search_by(&settings, self.test.search.first_goal(), Start::Cold, Box::new(mapper));
+        Some(AtKnownRate(search))
     }
 
     /// The same with other settings than the plan's.

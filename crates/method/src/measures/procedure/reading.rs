@@ -53,6 +53,14 @@ pub(in crate::measures) fn delays(
     result: &TrialResult,
     of: impl Fn(&DirectionResult) -> Option<Vec<(Quantity, f64, f64)>>,
 ) -> Reading {
+    if result
+        .directions
+        .iter()
+        .any(|direction| direction.received == 0 && !result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE))
+    {
+        // That nothing came back is no finding where others had the device's processors.
+        return Reading::new(Verdict::Invalid, Vec::new());
+    }
     let each = result.directions.iter().flat_map(|direction| {
         let spoilt = result.spoilt(direction.direction);
         let found = of(direction).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! First the load, then the measurement at it.
 
 use super::{Findings, Procedure};
-use crate::search::Search;
+use crate::search::{Bracket, Limit, Search};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
@@ -40,6 +40,31 @@ impl Procedure for Searching {
 
     fn findings(&self) -> Findings {
         Findings { brackets: self.search.brackets(), values: Vec::new() }
+    }
+}
+
+/// A trial at the one load that is known: what passes there has that load as its result, which no plan and no tester has bounded.
+pub(in crate::measures) struct AtKnownRate(pub(super) Searching);
+
+impl Procedure for AtKnownRate {
+    fn next_trial(&self) -> Option<TrialSpec> {
+        self.0.next_trial()
+    }
+
+    fn verdict(&self, result: &TrialResult) -> Verdict {
+        self.0.verdict(result)
+    }
+
+    fn learn(&mut self, result: &TrialResult) {
+        self.0.learn(result);
+    }
+
+    fn findings(&self) -> Findings {
+        let repeated = |bracket: Bracket| match bracket.limit {
+            Limit::Maximum => Bracket { upper: bracket.lower, limit: Limit::Dut, ..bracket },
+            Limit::Dut | Limit::Tester | Limit::Disturbed => bracket,
+        };
+        Findings { brackets: self.0.findings().brackets.into_iter().map(repeated).collect(), ..self.0.findings() }
     }
 }
 

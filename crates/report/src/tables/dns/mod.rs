@@ -4,6 +4,7 @@ mod answers;
 mod cells;
 mod grid;
 mod names;
+mod repeated;
 mod selftest;
 mod times;
 
@@ -12,12 +13,14 @@ use super::{percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, common_goal};
 use crate::numbers::seconds;
 use crate::table::Table;
+pub(crate) use repeated::narrow_table as repeated_at_rates;
+
 use cells::{TEST, or_dash, queries, test_cells};
 use sixbench_method::plan::{DnsRole, DnsTest};
 use sixbench_method::terms::LossRatio;
 
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
-    std::iter::once(found(digest)).chain(grid::tables(digest)).collect()
+    std::iter::once(found(digest)).chain(grid::tables(digest)).chain([repeated::table(digest)]).collect()
 }
 
 /// Returns the tables that the results rest on: the trials that decided, and the tester's self-test.

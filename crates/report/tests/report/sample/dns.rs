@@ -3,6 +3,7 @@
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
 use sixbench_method::record::{DutFacts, Ending};
+use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::*;
 use sixbench_method::trial::dns::*;
 use sixbench_method::trial::*;
@@ -29,6 +30,36 @@ impl Sample {
             for point in test.points() {
                 (1..=3).for_each(|repetition| sample.ask(&test, &point, repetition));
             }
+        }
+        sample
+    }
+
+    /// Unbound on one and two cores, and ten trials at the median rate of each, of which the last ones do not pass: it has become a little slower.
+    /// Only the tests that `is_of_plan` accepts by their names are of the plan.
+    pub(crate) fn of_repeated_queries(is_of_plan: fn(&str) -> bool) -> Self {
+        let required = || DnsTest::required(DnsRole::Dns64);
+        let step = |name: &str, title: &str, cores: u32, dns| {
+            let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores), device: None };
+            let test = of(&format!("{name}.cores{cores}"), &format!("{title}, {cores} cores"), "unbound", dns);
+            Test { cores: Some(cores), series: Some(series), ..test }
+        };
+        let repeated = || DnsTest { at_found_rate: true, ..required() };
+        let searched = [1, 2].map(|cores| step("unbound", "Unbound", cores, required()));
+        let again = [1, 2].map(|cores| step("again", "Unbound, at the median rate", cores, repeated()));
+        let again = again.map(|test| Test { repetitions: Repetition::Fixed(10), ..test });
+        let tests = searched.into_iter().chain(again).filter(|test| is_of_plan(&test.name)).collect();
+        let plan = Plan { name: "repeated".to_owned(), tests, ..plan() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
+        sample.facts.duts = [facts("unbound", "Unbound")].into();
+        for test in sample.plan.tests.clone() {
+            let point = test.points().next().expect("queries");
+            (1..=test.repetitions.most()).for_each(|repetition| {
+                // Its capacity falls with the repetitions: that of the eighth is below the median of the first three.
+                let capacity =
+                    5_000 * u64::from(test.cores.unwrap_or(1)) * (100 - u64::from(repetition.saturating_sub(7))) / 100;
+                let server = Server { capacity, ..Server::of(&test, repetition) };
+                sample.drive(&point, repetition, |spec| (server.trial(*spec), watch((spec.rate.0 / 20).min(930) as u16)));
+            });
         }
         sample
     }
