@@ -12,21 +12,21 @@ use crate::tables::trial;
 use crate::{Input, ReportError, conformance, continuous, html, json, latex, markdown, methods, origin, terminal, verdict};
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::io::Write;
+use std::sync::OnceLock;
 
 /// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
 pub struct Document<'a> {
     pub(crate) digest: Digest<'a>,
     style: PaperStyle,
     // Each is made when a format first asks for it: the terminal and the tables of numbers do without most of them.
-    verdict: OnceCell<Vec<String>>,
-    faults: OnceCell<Table>,
-    conformance: OnceCell<Table>,
-    run: OnceCell<Table>,
-    code: OnceCell<Table>,
-    results: OnceCell<Vec<Chapter>>,
-    evidence: OnceCell<Vec<Chapter>>,
+    verdict: OnceLock<Vec<String>>,
+    faults: OnceLock<Table>,
+    conformance: OnceLock<Table>,
+    run: OnceLock<Table>,
+    code: OnceLock<Table>,
+    results: OnceLock<Vec<Chapter>>,
+    evidence: OnceLock<Vec<Chapter>>,
 }
 
 /// A file that holds a report: its name, and its text where the run has anything for it.
@@ -62,13 +62,13 @@ impl<'a> Document<'a> {
         Ok(Self {
             digest: Digest::new(input),
             style: PaperStyle::default(),
-            verdict: OnceCell::new(),
-            faults: OnceCell::new(),
-            conformance: OnceCell::new(),
-            run: OnceCell::new(),
-            code: OnceCell::new(),
-            results: OnceCell::new(),
-            evidence: OnceCell::new(),
+            verdict: OnceLock::new(),
+            faults: OnceLock::new(),
+            conformance: OnceLock::new(),
+            run: OnceLock::new(),
+            code: OnceLock::new(),
+            results: OnceLock::new(),
+            evidence: OnceLock::new(),
         })
     }
 

@@ -12,10 +12,12 @@ use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay::{self, Replay};
 use sixbench_report::comparison::ComparisonWords;
-use sixbench_report::{self as report, PaperStyle};
+use sixbench_report::{self as report, PaperStyle, ReportError};
 use std::collections::HashSet;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// All data that a report needs.
 pub struct ReportInputs<'a> {
@@ -69,18 +71,40 @@ fn kept_style(directory: &Path) -> PaperStyle {
     written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
 }
 
+/// Writes all files of a report; returns the path of report.html.
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    let mut written = HashSet::new();
-    for file in document.files() {
-        let (name, text) = file?;
-        store::write(directory, &name, text)?;
-        written.insert(directory.join(name));
-    }
+    let mut texts = document.files();
+    // The page takes most memory, so it has it for itself. Of a long run the tables of Parquet take as long as all other files together.
+    let mut written = write_texts(directory, texts.by_ref().take(1))?;
+    let others = thread::scope(|scope| {
+        let parquet = scope.spawn(|| write_parquet(directory, document));
+        let others = write_texts(directory, texts);
+        parquet.join().unwrap_or_else(|panic| resume_unwind(panic)).and(others)
+    })?;
+    written.extend(others);
     remove_old_figures(directory, &written);
+    Ok(directory.join("report.html"))
+}
+
+/// Writes these files; returns their paths.
+fn write_texts(
+    directory: &Path,
+    files: impl Iterator<Item = Result<(String, String), ReportError>>,
+) -> Result<HashSet<PathBuf>, RunError> {
+    files
+        .map(|file| {
+            let (name, text) = file?;
+            store::write(directory, &name, text)?;
+            Ok(directory.join(name))
+        })
+        .collect()
+}
+
+fn write_parquet(directory: &Path, document: &report::Document<'_>) -> Result<(), RunError> {
     for name in report::Document::PARQUET_FILES {
         store::write_with(directory, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
     }
-    Ok(directory.join("report.html"))
+    Ok(())
 }
 
 /// Returns the summary for a terminal of `width` columns.

@@ -7,15 +7,16 @@ use crate::numbers::title;
 use crate::parquet::{Cell, ColumnTable, TableRow};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{DirectionResult, Fault};
+use sixbench_method::trial::{DirectionResult, Fault, TrialKind, Verdict};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// What all trials have in common.
 pub(crate) struct TrialTable<'r> {
     digest: &'r Digest<'r>,
-    /// The cells of each test, by its name.
-    tests: HashMap<&'r str, TestCells>,
+    /// The cells of each test, in the order of the plan.
+    tests: Vec<TestCells>,
     run: RunCells,
 }
 
@@ -35,24 +36,24 @@ impl TestCells {
 }
 
 /// A column of what a trial has, whatever its directions are.
-type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c TrialRecord) -> Cell<'c>);
+type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> Cell<'c>);
 
 const OF_TRIAL: [TrialColumn; 15] = [
     ("plan", |table, _| text(&table.digest.input.plan.name)),
-    ("test", |_, record| text(&record.point.test)),
-    ("title", |table, record| text(table.test(record).map_or("", |test| &test.title))),
-    ("dut", |table, record| text(table.test(record).map_or("", |test| &test.dut))),
-    ("frame_size_octets", |_, record| Cell::Number(record.point.frame_size.0.into())),
-    ("directions", |table, record| text(table.test(record).map_or("", |test| &test.directions))),
-    ("measure", |table, record| text(table.test(record).map_or("", |test| test.measure))),
-    ("repetition", |_, record| Cell::Number(record.repetition.into())),
-    ("trial", |_, record| Cell::Number(record.trial.into())),
-    ("started", |_, record| text(&record.started)),
-    ("kind", |_, record| Cell::Text(unquoted(&record.result.spec.kind).into())),
-    ("rate_per_s", |_, record| Cell::Number(record.result.spec.rate.0)),
-    ("duration_ns", |_, record| Cell::Number(record.result.spec.duration_ns)),
-    ("verdict", |table, record| Cell::Text(unquoted(&table.digest.verdict(record)).into())),
-    ("faults", |_, record| Cell::Text(faults(record).into())),
+    ("test", |_, row| text(&row.record.point.test)),
+    ("title", |table, row| text(table.test(row).map_or("", |test| &test.title))),
+    ("dut", |table, row| text(table.test(row).map_or("", |test| &test.dut))),
+    ("frame_size_octets", |_, row| Cell::Number(row.record.point.frame_size.0.into())),
+    ("directions", |table, row| text(table.test(row).map_or("", |test| &test.directions))),
+    ("measure", |table, row| text(table.test(row).map_or("", |test| test.measure))),
+    ("repetition", |_, row| Cell::Number(row.record.repetition.into())),
+    ("trial", |_, row| Cell::Number(row.record.trial.into())),
+    ("started", |_, row| text(&row.record.started)),
+    ("kind", |_, row| kind(&row.record.result.spec.kind)),
+    ("rate_per_s", |_, row| Cell::Number(row.record.result.spec.rate.0)),
+    ("duration_ns", |_, row| Cell::Number(row.record.result.spec.duration_ns)),
+    ("verdict", |_, row| text(verdict(row.verdict))),
+    ("faults", |_, row| Cell::Text(faults(row.record).into())),
 ];
 
 /// A column of a number of a direction.
@@ -82,25 +83,37 @@ const OF_DIRECTION: [DirectionColumn; 21] = [
     ("delay_max_ns", |d| Some(d.delay.as_ref()?.max_ns)),
 ];
 
-/// A trial and a direction of it; none of a trial that has no directions.
-pub(crate) type DirectionRow<'r> = (&'r TrialRecord, Option<&'r DirectionResult>);
+/// A trial and a direction of it.
+#[derive(Clone, Copy)]
+pub(crate) struct DirectionRow<'r> {
+    record: &'r TrialRecord,
+    /// None of a trial that has no directions.
+    direction: Option<&'r DirectionResult>,
+    /// The place of its test in the plan.
+    test: Option<usize>,
+    verdict: Verdict,
+}
 
 /// Every trial of the run, in its order. A trial without directions, whose phase 1 was not complete, has one row.
 pub(crate) fn trials<'r>(digest: &'r Digest<'r>) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
     let of_trial = OF_TRIAL.iter().map(|(name, _)| *name).chain(["direction"]);
     let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name));
-    let tests = digest.input.plan.tests.iter().map(|test| (test.name.as_str(), TestCells::of(test))).collect();
-    let rows = digest.input.records.iter().flat_map(|record| {
+    let of_plan = &digest.input.plan.tests;
+    let places: HashMap<&str, usize> = of_plan.iter().enumerate().map(|(place, test)| (test.name.as_str(), place)).collect();
+    let rows = digest.input.records.iter().flat_map(move |record| {
         let directions = &record.result.directions;
-        let without = directions.is_empty().then_some((record, None));
-        directions.iter().map(move |direction| (record, Some(direction))).chain(without)
+        let test = places.get(record.point.test.as_str()).copied();
+        let whole = DirectionRow { record, direction: None, test, verdict: digest.verdict(record) };
+        let without = directions.is_empty().then_some(whole);
+        directions.iter().map(move |direction| DirectionRow { direction: Some(direction), ..whole }).chain(without)
     });
+    let tests = of_plan.iter().map(TestCells::of).collect();
     ColumnTable { columns: columns(digest, own), common: TrialTable { digest, tests, run: RunCells::of(digest) }, rows }
 }
 
 impl TrialTable<'_> {
-    fn test(&self, record: &TrialRecord) -> Option<&TestCells> {
-        self.tests.get(record.point.test.as_str())
+    fn test(&self, row: &DirectionRow<'_>) -> Option<&TestCells> {
+        self.tests.get(row.test?)
     }
 
     /// Returns a cell of the run, of those behind the ones of the trial.
@@ -115,18 +128,31 @@ impl TrialTable<'_> {
 
 impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
     fn cell<'c>(&'c self, table: &'c TrialTable<'r>, place: usize) -> Cell<'c> {
-        let (record, direction) = *self;
+        let Self { record, direction, .. } = *self;
         let of_direction = |place: usize| match (place.checked_sub(1), direction) {
             (_, None) => text(""),
             (None, Some(direction)) => Cell::Text(direction.direction.to_string().into()),
             (Some(number), Some(direction)) => OF_DIRECTION[number].1(direction).map_or(text(""), Cell::Number),
         };
         match place.checked_sub(OF_TRIAL.len()) {
-            None => OF_TRIAL[place].1(table, record),
+            None => OF_TRIAL[place].1(table, self),
             Some(place) if place <= OF_DIRECTION.len() => of_direction(place),
             Some(place) => table.of_run(record, place - OF_DIRECTION.len() - 1),
         }
     }
+}
+
+/// Returns the word for a verdict, which are few.
+fn verdict(of: Verdict) -> &'static str {
+    static WORDS: LazyLock<[String; 3]> =
+        LazyLock::new(|| [Verdict::Passed, Verdict::Lost, Verdict::Invalid].map(|verdict| unquoted(&verdict)));
+    &WORDS[of as usize]
+}
+
+/// Returns the word for the kind of a trial; most trials are of one kind.
+fn kind(of: &TrialKind) -> Cell<'static> {
+    static CONSTANT: LazyLock<String> = LazyLock::new(|| unquoted(&TrialKind::Constant));
+    Cell::Text(if *of == TrialKind::Constant { Cow::Borrowed(&**CONSTANT) } else { Cow::Owned(unquoted(of)) })
 }
 
 fn text(text: &str) -> Cell<'_> {

@@ -49,7 +49,7 @@ pub(crate) struct Digest<'a> {
     pub(crate) hosts: RepetitionHosts<'a>,
     /// The time from the first trial to the last; `None` where nothing was measured.
     pub(crate) span: Option<Span>,
-    /// The first loss goal of each test of the plan, by its name.
+    /// The first loss goal of each test of the plan for which it is not zero, by its name: mostly there is none to be looked up for each trial.
     goals: HashMap<&'a str, LossRatio>,
 }
 
@@ -67,7 +67,8 @@ impl<'a> Digest<'a> {
         let (points, left_out) = (digests(points), digests(left_out));
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
         let hosts = RepetitionHosts::new(input.facts, input.records);
-        let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan))).collect();
+        let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan)));
+        let goals = goals.filter(|(_, goal)| *goal != LossRatio::ZERO).collect();
         let span = Span::of(input.records.iter());
         Self { input, points, left_out, planned, trust, hosts, span, goals }
     }
