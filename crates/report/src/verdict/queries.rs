@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
-use crate::numbers::{percent, seconds, short_bound, three_digits_bound, title};
+use crate::numbers::{percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
@@ -154,6 +154,6 @@ fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares
     let at_least = bound.words()?;
     let is_known = first.summary.median > 0.0 && !first.limits.is_median_open;
     let ratio = last.summary.median / first.summary.median;
-    let rate = short_bound(last.summary.median, bound);
+    let rate = supported(last.summary.median, last.summary.max - last.summary.min, bound);
     is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits_bound(ratio, bound)))
 }

@@ -2,12 +2,14 @@
 
 use crate::bound::Bound;
 use crate::digest::{InvalidReason, Limits, Rated};
-use crate::numbers::{share_bound, short_bound};
+use crate::numbers::{share_bound, supported};
 
 #[derive(Clone)]
 pub(super) struct Ranked {
     pub(super) name: String,
     pub(super) median: f64,
+    /// The highest repetition less the lowest, which says how many digits the median has.
+    spread: f64,
     limits: Limits,
     span: (f64, f64),
 }
@@ -26,7 +28,7 @@ pub(super) struct RankingWords {
 pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ranked> {
     let ranked = |(name, rated): (String, Rated)| {
         let Rated { summary, limits, span } = rated;
-        Ranked { name, median: summary.median, limits, span }
+        Ranked { name, median: summary.median, spread: summary.max - summary.min, limits, span }
     };
     let mut ranking: Vec<Ranked> = results.map(ranked).collect();
     ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
@@ -52,7 +54,7 @@ impl Ranked {
     /// `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
         let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
-        format!("{}{}", bound.words().unwrap_or_default(), short_bound(self.median, bound))
+        format!("{}{}", bound.words().unwrap_or_default(), supported(self.median, self.spread, bound))
     }
 
     /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
@@ -105,7 +107,7 @@ impl Ranked {
             return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
         };
         let share = share_bound(self.median / leader.median, bound);
-        let median = short_bound(self.median, self.limits.bound());
+        let median = supported(self.median, self.spread, self.limits.bound());
         format!("{name} reached {words}{share} of that: {median}{why}{}.", self.tie(above))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, common_goal};
-use crate::numbers::{commonly_searched, grouped, in_a_sentence, short_bound, three_digits};
+use crate::numbers::{commonly_searched, grouped, in_a_sentence, supported, three_digits};
 use crate::scaling::scalings;
 use crate::series::{TestSeries, curves, series};
 use crate::tables::scaling::bottleneck;
@@ -51,7 +51,7 @@ fn mixed(digest: &Digest, steps: &TestSeries) -> Option<String> {
     steps.measure().filter(|measure| measure.is_throughput())?;
     let (size, points) = smallest(digest, steps)?;
     let step = |(background, p): &(f64, &PointDigest)| {
-        let rate = p.headline().map_or(String::new(), |s| short_bound(s.median, p.limits().bound()));
+        let rate = p.headline().map_or(String::new(), |s| supported(s.median, s.max - s.min, p.limits().bound()));
         format!("{}{rate} at {}\u{a0}%", p.sign(), three_digits(100.0 - background))
     };
     let list: Vec<String> = points.iter().map(step).collect();
