@@ -137,16 +137,21 @@ pub(crate) fn ended(stop: &Stop) -> String {
     }
 }
 
-/// `25 of 34 points have a result, 9 do not`.
+/// `25 of 34 points have a result, 5 do not, 4 were left out`.
 pub(crate) fn counted(digest: &Digest) -> String {
     let counts = StatusCounts::of(&digest.planned);
-    let (with, all) = (counts.with_result(), counts.points);
-    let points = count(all as u64, "point");
-    match (with == all, all - with) {
-        (true, _) => format!("{with} of {points} {} a result", if with == 1 { "has" } else { "have" }),
-        (false, 1) => format!("{with} of {points} {} a result, 1 does not", if with == 1 { "has" } else { "have" }),
-        (false, without) => format!("{with} of {points} {} a result, {without} do not", if with == 1 { "has" } else { "have" }),
+    let is_left_out = |planned: &&PlannedPoint| matches!(planned.status, PointStatus::NotRun(NotRun::LeftOut { .. }));
+    let left_out = digest.planned.iter().filter(is_left_out).count();
+    let (with, all) = (counts.with_result() as usize, counts.points as usize);
+    let mut words = format!("{with} of {} {} a result", count(all as u64, "point"), if with == 1 { "has" } else { "have" });
+    for (number, one, several) in [(all - with - left_out, "does not", "do not"), (left_out, "was left out", "were left out")] {
+        match number {
+            0 => {}
+            1 => words += &format!(", 1 {one}"),
+            _ => words += &format!(", {number} {several}"),
+        }
     }
+    words
 }
 
 /// The points without a result in sentences, one for each reason.
