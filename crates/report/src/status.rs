@@ -142,7 +142,7 @@ pub(crate) fn counted(digest: &Digest) -> String {
     let counts = StatusCounts::of(&digest.planned);
     let is_left_out = |planned: &&PlannedPoint| matches!(planned.status, PointStatus::NotRun(NotRun::LeftOut { .. }));
     let left_out = digest.planned.iter().filter(is_left_out).count();
-    let (with, all) = (counts.with_result() as usize, counts.points as usize);
+    let (with, all) = (counts.with_result(), counts.points);
     let mut words = format!("{with} of {} {} a result", count(all as u64, "point"), if with == 1 { "has" } else { "have" });
     for (number, one, several) in [(all - with - left_out, "does not", "do not"), (left_out, "was left out", "were left out")] {
         match number {
