@@ -3,6 +3,7 @@
 use super::child::alone;
 use super::{LENGTH, open, open_for, open_queues, opened};
 use sixbench_io::{BATCH, Halves, Port, Sent};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A time in which anything here happens on any machine.
@@ -210,24 +211,37 @@ fn threads_that_come_and_go_use_a_port_one_after_the_other() {
     });
 }
 
+/// Opens two ports of DPDK that are the ends of one link, each with so many queues, and waits for the link.
+fn open_link(directory: &Path, queues: u32) -> [Vec<Halves>; 2] {
+    std::fs::create_dir_all(directory).expect("a directory");
+    let socket = directory.join("x.sock").to_str().expect("a plain path").to_owned();
+    let ends = [(0, "server"), (1, "client")].map(|(nth, role)| {
+        let name = format!("dpdk:net_memif{nth},role={role},socket={socket},socket-abstract=no,rsize=10");
+        let port = open_queues(&name, queues).expect("a port");
+        assert!(port.how.contains("net_memif (") && port.how.contains("rings of"), "{}", port.how);
+        port.queues
+    });
+    // The link comes up once both ends are there.
+    ends.map(|mut end| {
+        for halves in &mut end {
+            halves.receive.receive(&mut |_| ()).expect("a link");
+        }
+        end
+    })
+}
+
+/// Returns a directory that no other test has.
+fn own_directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("sb-{}-dpdk-{name}", std::process::id()))
+}
+
 #[test]
 fn each_queue_of_a_port_carries_its_own_frames() {
     alone("links::each_queue_of_a_port_carries_its_own_frames", || {
-        let directory = std::env::temp_dir().join(format!("sb-{}-dpdk-queues", std::process::id()));
-        std::fs::create_dir_all(&directory).expect("a directory");
-        let socket = directory.join("x.sock").to_str().expect("a plain path").to_owned();
-        let open = |nth, role| {
-            let name = format!("dpdk:net_memif{nth},role={role},socket={socket},socket-abstract=no,rsize=10");
-            let port = open_queues(&name, 3).expect("a port");
-            assert!(port.how.contains("net_memif (3 queues, rings of"), "{}", port.how);
-            port.queues
-        };
-        let (mut left, mut right) = (open(0, "server"), open(1, "client"));
+        let directory = own_directory("queues");
+        let [mut left, mut right] = open_link(&directory, 3);
         assert_eq!((left.len(), right.len()), (3, 3));
-        // The link comes up once both ends are there; each queue then has frames of its own, which no other one receives.
-        for halves in left.iter_mut().chain(&mut right) {
-            halves.receive.receive(&mut |_| ()).expect("a link");
-        }
+        // Each queue has frames of its own, which no other one receives.
         for (left, right) in left.iter_mut().zip(&mut right) {
             carry((&mut *left.transmit, &mut *right.receive), 5_000, LENGTH);
             carry((&mut *right.transmit, &mut *left.receive), 5_000, LENGTH);
@@ -236,6 +250,19 @@ fn each_queue_of_a_port_carries_its_own_frames() {
             assert_eq!(halves.receive.receive(&mut |_| panic!("another frame")).expect("receive"), 0);
         }
         drop((left, right));
+        std::fs::remove_dir_all(&directory).expect("nothing is left in use");
+    });
+}
+
+/// The driver takes a link apart when it notices that the peer is gone, and so does who closes it: when both happen at the same time, they must not
+/// meet. They did once in eighty times on two busy cores.
+#[test]
+fn an_end_of_a_link_may_be_closed_while_its_peer_goes() {
+    alone("links::an_end_of_a_link_may_be_closed_while_its_peer_goes", || {
+        let directory = own_directory("closing");
+        for _ in 0..100 {
+            drop(open_link(&directory, 1));
+        }
         std::fs::remove_dir_all(&directory).expect("nothing is left in use");
     });
 }

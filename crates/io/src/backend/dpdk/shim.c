@@ -2,6 +2,7 @@
 // time. It is a shared object of its own, which sixbench opens at run time, so that sixbench runs where DPDK is not installed. It decides nothing:
 // checks, advice and the order of calls are in Rust. `shim.rs` declares the same structures; a change of any of them is a new SHIM_ABI.
 #define _GNU_SOURCE
+#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -14,6 +15,7 @@
 #include <rte_mempool.h>
 #include <rte_version.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,11 +152,42 @@ static int shim_probe(const char *devargs, uint16_t *port) {
     return find_port(devargs, port);
 }
 
+struct closing {
+    uint16_t port;
+    sem_t is_closed;
+};
+
+static void stop_and_close(uint16_t port) {
+    rte_eth_dev_stop(port);
+    rte_eth_dev_close(port);
+}
+
+static void close_and_tell(void *closing) {
+    struct closing *it = closing;
+    stop_and_close(it->port);
+    sem_post(&it->is_closed);
+}
+
+// Closes a port on DPDK's interrupt thread, on which the driver net_memif notices that its peer is gone. It then frees the rings without a lock:
+// closed on another thread at that moment, the same memory is freed twice, and the process ends by a signal. Other drivers are not closed here: some
+// of them wait for messages that only this thread receives.
+static void close_on_interrupt_thread(uint16_t port) {
+    struct closing closing = {.port = port};
+    sem_init(&closing.is_closed, 0, 0);
+    if (rte_eal_alarm_set(1, close_and_tell, &closing)) {
+        stop_and_close(port);
+    } else {
+        while (sem_wait(&closing.is_closed)) continue;
+    }
+    sem_destroy(&closing.is_closed);
+}
+
 static int shim_remove(uint16_t port) {
     struct rte_eth_dev_info info;
     int rc = rte_eth_dev_info_get(port, &info);
     if (rc) return rc;
-    rte_eth_dev_close(port);
+    if (info.driver_name && strcmp(info.driver_name, "net_memif") == 0) close_on_interrupt_thread(port);
+    else stop_and_close(port);
     return rte_dev_remove(info.device);
 }
 
@@ -242,7 +275,6 @@ static int configure(const struct shim_port *port, struct shim_settings *setting
 }
 
 static void shim_close(struct shim_port *port) {
-    rte_eth_dev_stop(port->id);
     shim_remove(port->id);
     for (unsigned q = 0; q < port->queues; q++) {
         rte_mempool_free(port->queue[q].rx_pool);
