@@ -17,6 +17,12 @@ use output::tell;
 use sixbench_runner::owner::give_up_root;
 use std::process::ExitCode;
 
+/// A report of a million trials makes and frees hundreds of millions of small pieces, on several threads: this takes half of the time that glibc's
+/// allocator takes, and less memory. No thread that sends or receives frames allocates.
+#[cfg(target_env = "gnu")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let exit =
         match Arguments::try_parse_from(args::with_joined_address(std::env::args_os())).map_or_else(told_by_clap, dispatch) {
