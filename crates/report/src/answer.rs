@@ -2,7 +2,7 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, RepeatedRate, common_goal};
-use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share, subject, supported, unit};
+use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column, subject, supported, unit};
 use crate::plot::answer_bar::{RepetitionDot, bar, share_bar};
 use crate::trust::capitalised;
 use serde::Serialize;
@@ -132,7 +132,10 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         value: number(digest, point, summary),
         others: point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(of_goal).collect(),
         n: point.planned(digest).map_or(0, |planned| planned.repetitions.with_result),
-        spread: summary.filter(|s| s.n > 1).and_then(|s| s.dispersion_percent()).map_or("–".to_owned(), |p| share(p / 100.0)),
+        spread: summary
+            .filter(|s| s.n > 1)
+            .and_then(|s| s.dispersion_percent())
+            .map_or("–".to_owned(), |p| share_in_column(p / 100.0)),
         ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
         name,
     }

@@ -90,6 +90,11 @@ pub(crate) fn share_bound(ratio: f64, bound: Bound) -> String {
     share(bound.rounded(ratio, if ratio >= 0.1 { 0.01 } else { 0.001 }))
 }
 
+/// [`share`] for a column: below 10 % each has one decimal.
+pub(crate) fn share_in_column(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{:.1}\u{a0}%", ratio * 100.0) } else { share(ratio) }
+}
+
 /// A ratio in per cent for a sentence: whole numbers from 10 % on.
 pub(crate) fn share(ratio: f64) -> String {
     match ratio >= 0.1 {
