@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, output, plans, program, records, start_in, text, wait_until};
+use common::{ONE_AT_A_TIME, Scratch, output, plans, program, records, start_in, text, wait_until, with_environment};
 use serde_json::Value;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 const LINKS: [&str; 2] = ["nic0", "nic1"];
 
@@ -211,12 +211,36 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
         &["run", &tcp, "--recipes", &recipes, "-o", &results],
         &["compare", "wild", "linux-ipv4", "--recipes", &recipes, "-o", &results],
     ] {
-        let output = output(arguments);
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains("RFC 6815") && error.contains("--force"), "{arguments:?}: {error}");
+        assert_refused(&scratch, arguments);
     }
     assert!(!Path::new(&results).exists(), "nothing was touched");
+}
+
+/// Asserts that a command is refused, because of an address outside of the ranges of RFC 6815, before it opens a socket to any network.
+fn assert_refused(scratch: &Scratch, arguments: &[&str]) {
+    let (output, sockets) = watched(scratch, arguments);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert!(error.contains("RFC 6815") && error.contains("--force"), "{arguments:?}: {error}");
+    assert_eq!(sockets, Vec::<String>::new(), "{arguments:?}");
+}
+
+/// Runs the program, and returns the sockets that it and its children opened by which something could be sent to a network, as `strace` shows them.
+fn watched(scratch: &Scratch, arguments: &[&str]) -> (Output, Vec<String>) {
+    let calls = scratch.path("calls");
+    let mut command = with_environment(Command::new("strace"));
+    command.args(["--follow-forks", "--quiet=all", "--trace=socket", "--output", &calls, env!("CARGO_BIN_EXE_sixbench")]);
+    let output = command.args(arguments).output().expect("strace");
+    let calls = std::fs::read_to_string(calls).expect("what strace has written");
+    let is_of_network = |call: &&str| ["AF_INET", "AF_PACKET", "AF_XDP"].iter().any(|family| call.contains(family));
+    (output, calls.lines().filter(is_of_network).map(str::to_owned).collect())
+}
+
+#[test]
+fn a_socket_of_a_command_that_is_not_refused_is_seen() {
+    let scratch = Scratch::new("watched");
+    let (output, sockets) = watched(&scratch, &["dns64", "::1", "--rate", "10", "--for", "100ms"]);
+    assert!(sockets.iter().any(|call| call.contains("AF_INET6, SOCK_DGRAM")), "{sockets:?}: {}", text(&output.stderr));
 }
 
 /// Returns a built-in recipe under another name and with other addresses.
@@ -251,10 +275,7 @@ fn neither_ends_nor_varying_addresses_nor_subscribers_nor_an_import_lead_outside
     let tests = ["dut = \"wild-end\"", vary, carry, "dut = \"wild-lw4o6\"", "dut = \"wild-6rd\"\nsubscribers = 10"];
     let written = tests.iter().enumerate().map(|(i, test)| scratch.write(&format!("plan{i}.toml"), &plans::of_test(test)));
     for plan in written.chain([format!("{imported}/plan.toml")]) {
-        let output = output(&["run", &plan, "--recipes", &recipes, "-o", &results]);
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{plan}: {error}");
-        assert!(error.contains("RFC 6815") && error.contains("--force"), "{plan}: {error}");
+        assert_refused(&scratch, &["run", &plan, "--recipes", &recipes, "-o", &results]);
         assert!(!Path::new(&results).exists(), "{plan}: nothing was touched");
     }
 }
