@@ -248,9 +248,22 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_on_the_internet_is_noticed() {
-        let text = siit().replace("2001:2:0:8000", "2a00:1450:4001:800");
-        let recipe: Recipe = toml::from_str(&text).expect("a recipe");
-        assert!(recipe.forbidden_destinations()[0].contains("RFC 6815"), "{:?}", recipe.forbidden_destinations());
+    fn a_destination_on_the_internet_is_noticed_wherever_it_is() {
+        let gateway = include_str!("../../../../recipes/nft-nat44.toml");
+        let pool = gateway.replace("pool = [\"198.19.0.1\"]", "pool = [\"198.19.0.1\", \"9.9.9.0/30\"]");
+        let links = gateway.replace("198.18.0.1/30", "9.9.9.9/30");
+        for text in [siit().replace("2001:2:0:8000", "2a00:1450:4001:800"), pool, links] {
+            let recipe: Recipe = toml::from_str(&text).expect("a recipe");
+            assert!(recipe.forbidden_destinations()[0].contains("RFC 6815"), "{:?}", recipe.forbidden_destinations());
+        }
+    }
+
+    #[test]
+    fn a_destination_on_the_internet_is_noticed_between_the_devices_of_a_row() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let mut row = library.get("linux-ipv4-row").expect("a row").clone();
+        assert_eq!(row.forbidden_destinations(), Vec::<String>::new());
+        row.parts[0].right.tester = vec!["9.9.9.9".parse().expect("an address")];
+        assert!(row.forbidden_destinations()[0].starts_with("9.9.9.9 "), "{:?}", row.forbidden_destinations());
     }
 }

@@ -1,7 +1,7 @@
 //! What a recipe says of a device.
 
 use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology, plain};
-use ipnet::Ipv6Net;
+use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, PathFacts};
@@ -241,18 +241,26 @@ impl Recipe {
         (self.daemon.is_some() && self.host != DeviceHost::Memif) || !self.reset.is_empty()
     }
 
-    /// Destinations outside the ranges RFC 6815 leaves to tests, each with the reason.
+    /// Returns the addresses outside the ranges that RFC 6815 leaves to tests, each with the reason. All addresses count to which the tester, the device
+    /// or, in a row, one of its devices may send.
     pub fn forbidden_destinations(&self) -> Vec<String> {
-        let traffic = std::iter::once(&self.foreground).chain(&self.background);
-        let ends = traffic.flat_map(|t| [t.left, t.right]);
-        let mut problems: Vec<String> = ends
-            .flat_map(|ends| ends.addresses().collect::<Vec<_>>())
-            .filter_map(|address| Isolation::Unknown.admit(address).err())
-            .map(|forbidden| forbidden.to_string())
-            .collect();
+        let all = std::iter::once(self).chain(&self.parts).flat_map(Self::destinations);
+        let forbidden = all.filter_map(|address| Isolation::Unknown.admit(address).err());
+        let mut problems: Vec<String> = forbidden.map(|forbidden| forbidden.to_string()).collect();
         problems.sort();
         problems.dedup();
         problems
+    }
+
+    /// Returns the addresses of the traffic, those of both links, and the first and last address of each prefix that sources are translated to.
+    fn destinations(&self) -> Vec<IpAddr> {
+        let traffic = std::iter::once(&self.foreground).chain(&self.background);
+        let of_traffic =
+            traffic.flat_map(|traffic| [traffic.left, traffic.right]).flat_map(|ends| ends.addresses().collect::<Vec<_>>());
+        let links = [&self.left, &self.right];
+        let of_links = links.into_iter().flat_map(|link| link.dut.iter().map(IpNet::addr).chain(link.tester.iter().copied()));
+        let pools = self.state.iter().flat_map(|state| &state.pool).map(|pool| pool.ends());
+        of_traffic.chain(of_links).chain(pools.flat_map(|(first, last)| [first, last])).collect()
     }
 
     /// Returns the recipes of the devices that this one stands for, from left to right: those of a row, or itself.
