@@ -10,8 +10,10 @@ use sixbench_testbed::facts::Machine;
 use sixbench_testbed::namespace::{self, Namespace, name};
 use sixbench_testbed::recipe::RecipeCommand;
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Shell, Topology, existing};
+use std::io::{BufRead as _, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn cores() -> Cores {
@@ -306,10 +308,70 @@ fn an_interface_that_the_host_uses_in_any_way_is_refused_by_the_name_of_the_work
         ("macvlan", &["ip link add link nic0 name mac0 type macvlan mode bridge"], "has mac0 on top of it"),
         ("vxlan", &["ip link add vx0 type vxlan id 5 remote 10.0.0.1 dstport 4789 dev nic0"], "has vx0 on top of it"),
         ("bridge", &["ip link add br0 type bridge", "ip link set nic0 master br0"], "belongs to br0"),
+        ("fifths", &["ip route add 8.0.0.0/5 dev nic0"], "much of the Internet (8.0.0.0/5 dev nic0"),
+        ("any", &["ip route add local 0.0.0.0/0 dev nic0 table 100"], "much of the Internet (local default"),
+        ("hand", &["ip address add fe80::53/64 dev nic0 nodad"], "has addresses of this host (fe80::53/64)"),
+        ("hop", &["ip nexthop add id 5 dev nic0"], "ip nexthop del id 5"),
     ] {
         let [machine, _device] = machine(run, commands);
         let error = existing::check(&machine.shell(), "nic0", OwnAddresses::Refused).expect_err(run).to_string();
         assert!(error.contains("interface nic0") && error.contains(told), "{run}: {error}");
+    }
+}
+
+#[test]
+fn an_interface_is_refused_for_what_is_on_top_of_it_in_another_namespace() {
+    let [machine, device] = machine("container", &["ip link add link nic0 name mac0 type macvlan mode bridge"]);
+    machine.shell().line(&format!("ip link set mac0 netns {}", device.name())).expect("as containers have it");
+    device.shell().line("ip link set mac0 up").expect("up");
+    for own in [OwnAddresses::Refused, OwnAddresses::Lent] {
+        let error = existing::check(&machine.shell(), "nic0", own).expect_err("in use").to_string();
+        assert!(
+            error.starts_with("interface nic0 takes frames for ") && error.contains("a macvlan in another namespace"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_interface_that_is_named_by_another_name_or_sends_by_another_interface_is_refused() {
+    for (run, commands, interface, told) in [
+        ("name", &["ip link property add dev nic0 altname alt0", "ip route add default dev nic0"][..], "alt0", "use nic0"),
+        ("mac", &["ip link add link nic0 name mac0 type macvlan mode bridge"], "mac0", "of the kind macvlan"),
+        ("vx", &["ip link add vx0 type vxlan id 5 remote 10.0.0.1 dstport 4789"], "vx0", "of the kind vxlan"),
+    ] {
+        let [machine, _device] = machine(run, commands);
+        for own in [OwnAddresses::Refused, OwnAddresses::Lent] {
+            let error = existing::check(&machine.shell(), interface, own).expect_err(run).to_string();
+            assert!(error.contains(told), "{run}: {error}");
+        }
+    }
+}
+
+#[test]
+fn an_interface_that_carries_a_connection_between_addresses_of_its_link_is_refused() {
+    let [machine, device] = machine("session", &["ip address add fe80::53/64 dev nic0 nodad"]);
+    device.shell().line("ip address add fe80::54/64 dev nic0 nodad").expect("an address");
+    let script = "import socket, sys; s = socket.create_server(('::', 7), family=socket.AF_INET6); print(flush=True); kept = s.accept(); sys.stdin.read()";
+    let python = |namespace: &Namespace, script: &str| {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", namespace.name(), "python3", "-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python3")
+    };
+    let said = |child: &mut Child| BufReader::new(child.stdout.as_mut().expect("an output")).read_line(&mut String::new());
+    let mut server = python(&device, script);
+    said(&mut server).expect("it listens");
+    let script = "import socket, sys; s = socket.create_connection(('fe80::54%nic0', 7)); print(flush=True); sys.stdin.read()";
+    let mut client = python(&machine, script);
+    said(&mut client).expect("it is connected");
+    let errors = [OwnAddresses::Refused, OwnAddresses::Lent].map(|own| existing::check(&machine.shell(), "nic0", own));
+    for mut child in [client, server] {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    for error in errors {
+        let error = error.expect_err("connected").to_string();
+        assert!(error.contains("carries a TCP connection of this host (from [fe80::"), "{error}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! Interfaces that exist already: real NICs, cabled to a device. Looked at here; [`crate::net::interfaces`] takes them.
 
+use super::link::{self, word_after};
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
 use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 /// The rule for an interface that has addresses and routes of this machine when it is taken for test traffic.
@@ -19,30 +21,23 @@ pub enum OwnAddresses {
 /// Checks that an interface may be used for test traffic.
 ///
 /// # Errors
-/// An interface that does not exist, or has work of its own on this machine.
+/// An interface that does not exist, is not one that frames leave directly by, or has work of its own on this machine.
 pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
     INTERFACE.check(interface).map_err(TestbedError::Other)?;
     // Not by /sys, which may be mounted of another network namespace than this process is in.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
-    let described = shell.look(&["ip", "-o", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
-    if let Some(master) = described.split_whitespace().skip_while(|word| *word != "master").nth(1) {
-        return Err(TestbedError::Other(format!(
-            "interface {interface} belongs to {master}: test traffic on it would reach this host's own network; \
-             use another, or take it out (ip link set {interface} nomaster)"
-        )));
-    }
-    if let Some(upper) = occupied::devices_on(shell, interface)?.first() {
-        return Err(TestbedError::Other(format!(
-            "interface {interface} has {upper} on top of it and is therefore in use; remove it (ip link del {upper}), or use another"
-        )));
+    let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
+    if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
+        return Err(TestbedError::Other(format!("interface {interface} {obstacle}")));
     }
     let routes = occupied::routes(shell, interface)?;
     check_wide_routes(&routes, interface)?;
     let described = shell.look(&["ip", "-o", "address", "show", "dev", interface])?;
-    let addresses = own_addresses(&described);
+    check_connections(shell, interface, &all_addresses(&described))?;
     if own == OwnAddresses::Lent {
-        return check_connections(shell, interface, &addresses);
+        return Ok(());
     }
+    let addresses = own_addresses(&described, &link);
     if !addresses.is_empty() {
         return Err(TestbedError::Other(format!(
             "interface {interface} has addresses of this host ({}) and is therefore in use; if nobody needs it during the run, say \
@@ -54,11 +49,15 @@ pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), Te
     check_routes(&routes, interface)
 }
 
-/// Refuses an interface that carries a TCP connection, such as the ssh session of whoever starts the run.
+/// Refuses an interface that carries a TCP connection, such as the ssh session of the user who starts the run.
 fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Result<(), TestbedError> {
+    if addresses.is_empty() {
+        return Ok(());
+    }
     let established = shell.look(&["ss", "-Htn", "state", "established"])?;
     let own: Vec<&str> = addresses.iter().map(|address| address.split('/').next().unwrap_or_default()).collect();
-    let Some((local, peer)) = established.lines().filter_map(ends_of).find(|(local, _)| own.contains(&host_of(local))) else {
+    let is_own = |local: &str| own.contains(&host_of(local)) && zone_of(local).is_none_or(|zone| zone == interface);
+    let Some((local, peer)) = established.lines().filter_map(ends_of).find(|(local, _)| is_own(local)) else {
         return Ok(());
     };
     Err(TestbedError::Other(format!(
@@ -73,18 +72,45 @@ fn ends_of(line: &str) -> Option<(&str, &str)> {
     Some((words.next()?, words.next()?))
 }
 
-/// Returns the address of an end such as `10.0.0.1:22`, `[fd00::1]:22` or `[::ffff:10.0.0.1]:22`.
+/// Returns the address of an end such as `10.0.0.1:22`, `[fd00::1]:22`, `[::ffff:10.0.0.1]:22` or `[fe80::1]%e0:22`.
 fn host_of(end: &str) -> &str {
-    let host = end.rsplit_once(':').map_or(end, |(host, _)| host).trim_start_matches('[').trim_end_matches(']');
-    host.split('%').next().unwrap_or(host).trim_start_matches("::ffff:")
+    let host = end.rsplit_once(':').map_or(end, |(host, _)| host).trim_start_matches('[');
+    host.split(['%', ']']).next().unwrap_or(host).trim_start_matches("::ffff:")
 }
 
-/// Returns all addresses but the IPv6 ones of the link, which the kernel gives every interface that is up.
-fn own_addresses(described: &str) -> Vec<&str> {
+/// Returns the interface that an end of a link-local address names.
+fn zone_of(end: &str) -> Option<&str> {
+    let zone = end.rsplit_once(':')?.0.split_once('%')?.1;
+    Some(zone.trim_end_matches(']'))
+}
+
+fn all_addresses(described: &str) -> Vec<&str> {
     let address = |line: &&'_ str| line.split_whitespace().any(|word| word == "inet" || word == "inet6");
     let lines = described.lines().filter(address);
-    let own = lines.filter_map(|line| line.split_whitespace().skip_while(|word| !word.starts_with("inet")).nth(1));
-    own.filter(|address| !address.starts_with("fe80:")).collect()
+    lines.filter_map(|line| line.split_whitespace().skip_while(|word| !word.starts_with("inet")).nth(1)).collect()
+}
+
+/// Returns all addresses but the link-local one that the kernel gives every interface that is up, and gives it again when it comes back.
+fn own_addresses<'d>(described: &'d str, link: &str) -> Vec<&'d str> {
+    let of_kernel = link_local_of_kernel(link);
+    let is_of_kernel = |line: &str, address: &str| {
+        address.starts_with("fe80:")
+            && (line.contains(" kernel_ll ") || of_kernel.is_none_or(|own| address == format!("{own}/64")))
+    };
+    let pairs = described.lines().flat_map(|line| all_addresses(line).into_iter().map(move |address| (line, address)));
+    pairs.filter(|(line, address)| !is_of_kernel(line, address)).map(|(_, address)| address).collect()
+}
+
+/// Returns the link-local address that the kernel makes of the hardware address (RFC 4291, appendix A). `None` where it makes one of a secret
+/// or at random, which cannot be told from one that was set by hand.
+fn link_local_of_kernel(link: &str) -> Option<Ipv6Addr> {
+    let octets: Vec<u8> =
+        word_after(link, "link/ether")?.split(':').map(|octet| u8::from_str_radix(octet, 16)).collect::<Result<_, _>>().ok()?;
+    let mac: [u8; 6] = octets.try_into().ok()?;
+    let is_made_of_it = !matches!(word_after(link, "addrgenmode"), Some("stable_secret" | "random"));
+    let pair = |high, low| u16::from_be_bytes([high, low]);
+    let [a, b, c, d, e, f] = mac;
+    is_made_of_it.then(|| Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f)))
 }
 
 fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
@@ -147,22 +173,32 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_any_scope_are_own_ones_but_those_that_the_kernel_makes() {
+    fn addresses_of_any_scope_are_own_ones_but_the_one_that_the_kernel_makes() {
         let described = "\
 3: e0    inet 169.254.7.1/16 scope link e0\\       valid_lft forever preferred_lft forever
 3: e0    inet 10.0.0.1 peer 10.0.0.2/32 scope host e0\\       valid_lft forever preferred_lft forever
 3: e0    inet6 fec0::1/64 scope site \\       valid_lft forever preferred_lft forever
+3: e0    inet6 fe80::53/64 scope link \\       valid_lft forever preferred_lft forever
 3: e0    inet6 fe80::3c2d:b7ff:fe1a:1/64 scope link \\       valid_lft forever preferred_lft forever
 ";
-        assert_eq!(own_addresses(described), ["169.254.7.1/16", "10.0.0.1", "fec0::1/64"]);
+        let link = |mode: &str| {
+            format!("3: e0: <UP> mtu 1500 \\    link/ether 3e:2d:b7:1a:00:01 brd ff \\    addrgenmode {mode} numtxqueues 1")
+        };
+        let others = ["169.254.7.1/16", "10.0.0.1", "fec0::1/64", "fe80::53/64"];
+        assert_eq!(own_addresses(described, &link("eui64")), others);
+        assert_eq!(own_addresses(described, &link("stable_secret")), others[..3], "it cannot be told");
+        let told = "3: e0    inet6 fe80::7/64 scope link proto kernel_ll \\       valid_lft forever preferred_lft forever";
+        assert_eq!(own_addresses(told, &link("eui64")), Vec::<&str>::new());
     }
 
     #[test]
     fn the_ends_of_connections_are_read_as_ss_prints_them() {
-        let local = |line| ends_of(line).map(|(local, _)| host_of(local));
-        assert_eq!(local("0      36        10.0.0.1:22      10.0.0.9:51544"), Some("10.0.0.1"));
-        assert_eq!(local("0      0         [::ffff:10.0.0.1]:22      [::ffff:10.0.0.9]:51544"), Some("10.0.0.1"));
-        assert_eq!(local("0      0         [fe80::1%e0]:22      [fe80::2]:51544"), Some("fe80::1"));
+        let local = |line| ends_of(line).map(|(local, _)| (host_of(local), zone_of(local)));
+        assert_eq!(local("0      36        10.0.0.1:22      10.0.0.9:51544"), Some(("10.0.0.1", None)));
+        assert_eq!(local("0      0         [::ffff:10.0.0.1]:22      [::ffff:10.0.0.9]:51544"), Some(("10.0.0.1", None)));
+        for line in ["0 0 [fe80::1%e0]:22 [fe80::2]:51544", "0 0 [fe80::1]%e0:22 [fe80::2]:51544"] {
+            assert_eq!(local(line), Some(("fe80::1", Some("e0"))));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod existing;
 mod hosts;
 pub mod interfaces;
 mod lent_addresses;
+pub(crate) mod link;
 pub mod namespace;
 mod nic;
 pub(crate) mod occupied;

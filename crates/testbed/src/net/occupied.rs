@@ -1,5 +1,4 @@
-//! The work that an interface has on its machine, as `ip` shows it: routes of all tables, and devices on top of it. An interface with any must not
-//! carry test traffic.
+//! The routes of all tables over an interface, as `ip` shows them. An interface that leads to much of the Internet must not carry test traffic.
 
 use crate::exec::{Shell, TestbedError};
 use ipnet::IpNet;
@@ -14,9 +13,9 @@ pub(crate) struct RouteOver {
 }
 
 /// Prefixes up to this length lead to so many networks that the route is as good as a default route: VPNs have the two halves of IPv4, and some
-/// networks all global addresses of IPv6.
-const WIDEST_FOUR: u8 = 4;
-const WIDEST_SIX: u8 = 12;
+/// networks all global addresses of IPv6. 10.0.0.0/8 is a private network, and 2001::/16 the least that a registry has of IPv6.
+const WIDEST_FOUR: u8 = 7;
+const WIDEST_SIX: u8 = 15;
 
 impl RouteOver {
     /// Returns the destination, with the type of the route where it has one: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
@@ -29,10 +28,11 @@ impl RouteOver {
 
     /// Returns whether it leads to so much that what is sent there may come to any host.
     pub(crate) fn is_wide(&self) -> bool {
-        let length =
-            self.line.split_whitespace().next().and_then(|word| word.parse::<IpNet>().ok()).map(|net| net.prefix_len());
+        // One of a type, such as multicast, leads to no host, but for local, by which everything would be taken for this machine's.
+        let prefix = self.destination().trim_start_matches("local ").split(' ').next();
+        let length = prefix.and_then(|word| word.parse::<IpNet>().ok()).map(|net| net.prefix_len());
         let widest = if self.family == "-4" { WIDEST_FOUR } else { WIDEST_SIX };
-        self.is_default() || length.is_some_and(|length| length <= widest)
+        prefix == Some("default") || length.is_some_and(|length| length <= widest)
     }
 
     /// Returns whether the kernel made it by itself, and makes it again when the interface comes back.
@@ -56,23 +56,8 @@ pub(crate) fn routes(shell: &Shell, interface: &str) -> Result<Vec<RouteOver>, T
     Ok(routes)
 }
 
-/// Returns the names of the devices that send and receive through an interface: VLANs, macvlans, tunnels bound to it.
-pub(crate) fn devices_on(shell: &Shell, interface: &str) -> Result<Vec<String>, TestbedError> {
-    let links = shell.look(&["ip", "-o", "-d", "link", "show"])?;
-    Ok(links.lines().filter_map(|line| device_on(line, interface)).map(str::to_owned).collect())
-}
-
-/// Returns the name of the device that a line describes if it is on top of `interface`. The two ends of a veth pair name each other, and neither is
-/// on the other.
-fn device_on<'l>(line: &'l str, interface: &str) -> Option<&'l str> {
-    let named = line.split_whitespace().nth(1)?.trim_end_matches(':');
-    let (name, lower) = named.split_once('@').unwrap_or((named, ""));
-    let is_veth = line.split_whitespace().any(|word| word == "veth");
-    let is_on = lower == interface && !is_veth || is_over(line, interface);
-    (name != interface && is_on).then_some(name)
-}
-
-fn is_over(line: &str, interface: &str) -> bool {
+/// Returns whether a line names the interface as the one that something goes over.
+pub(super) fn is_over(line: &str, interface: &str) -> bool {
     let words = line.split_whitespace();
     words.clone().zip(words.skip(1)).any(|pair| pair == ("dev", interface))
 }
@@ -92,6 +77,9 @@ mod tests {
             ("-4", "0.0.0.0/1 via 10.0.0.1 dev e0"),
             ("-4", "128.0.0.0/1 dev e0 scope link"),
             ("-4", "64.0.0.0/2 dev e0"),
+            ("-4", "8.0.0.0/5 dev e0"),
+            ("-4", "local default dev e0 table 100 scope host"),
+            ("-6", "local 2000::/3 dev e0 table 100"),
             ("-6", "2000::/3 dev e0 metric 1024 pref medium"),
             ("-6", "::/1 dev e0"),
             ("-6", "default proto ra metric 100 pref medium nexthop via fe80::1 dev e0 weight 1"),
@@ -115,26 +103,5 @@ mod tests {
         assert_eq!(route("-6", "fd00::/8 dev e0 metric 1024").destination(), "fd00::/8");
         assert_eq!(route("-4", "local 10.0.0.1 dev e0 table local").destination(), "local 10.0.0.1");
         assert_eq!(route("-4", "10.0.0.1 dev e0 scope link").destination(), "10.0.0.1");
-    }
-
-    #[test]
-    fn devices_on_top_are_told_from_the_other_end_of_a_cable() {
-        let on = |line| device_on(line, "e0");
-        assert_eq!(
-            on("5: e0.7@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 promiscuity 0 \\ vlan protocol 802.1Q id 7"),
-            Some("e0.7")
-        );
-        assert_eq!(on("6: mv@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge bcqueuelen 1000"), Some("mv"));
-        assert_eq!(
-            on("7: vx: <BROADCAST> mtu 1450 \\ link/ether 02:00 \\ vxlan id 5 remote 10.0.0.1 dev e0 srcport 0 0"),
-            Some("vx")
-        );
-        assert_eq!(on("8: e1@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ veth addrgenmode eui64"), None);
-        assert_eq!(
-            on("9: e0@if3: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge"),
-            None,
-            "it is itself on another"
-        );
-        assert_eq!(on("9: x@e01: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge"), None);
     }
 }

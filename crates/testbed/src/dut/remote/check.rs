@@ -1,6 +1,7 @@
 //! Whether an interface of another machine may be the device's: never the one we came in by, nor one that has work of its own.
 
 use crate::exec::{Shell, TestbedError};
+use crate::net::link;
 use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
 use std::net::IpAddr;
@@ -19,14 +20,11 @@ pub(super) fn check(shell: &Shell, (machine, keys): (&str, &str), system: System
     if let Some(client) = client(shell)?.filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface)) {
         return refused(format!("carries the ssh connection from {client} and must not carry test traffic; use another"));
     }
-    if let Some(master) = master(system, &described) {
-        return refused(format!(
-            "belongs to {master}: test traffic on it would reach other networks; take it out, or use another"
-        ));
-    }
-    let on_top = if system == System::Linux { occupied::devices_on(shell, interface)? } else { Vec::new() };
-    if let Some(upper) = on_top.first() {
-        return refused(format!("has {upper} on top of it, which test traffic would reach; remove it, or use another"));
+    if system == System::Linux {
+        let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface])?;
+        if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
+            return refused(obstacle);
+        }
     }
     let addresses = addresses(&described);
     if !addresses.is_empty() {
@@ -75,10 +73,6 @@ fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
     after(&route, key).map(str::to_owned)
 }
 
-fn master(system: System, described: &str) -> Option<&str> {
-    if system == System::Linux { after(described, "master") } else { None }
-}
-
 /// Addresses that reach beyond the link, as `ip` and `ifconfig` print them.
 fn addresses(described: &str) -> Vec<&str> {
     let lines = described.lines().map(str::trim).filter(|line| line.starts_with("inet "));
@@ -114,12 +108,6 @@ em1: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500
     fn addresses_are_read_as_ip_and_ifconfig_print_them() {
         assert_eq!(addresses(LINUX), ["10.0.0.1/24", "2001:db8::1/64"]);
         assert_eq!(addresses(FREEBSD), ["10.0.0.1"]);
-    }
-
-    #[test]
-    fn an_interface_in_a_bridge_is_found() {
-        assert_eq!(master(System::Linux, LINUX), Some("br0"));
-        assert_eq!(master(System::Linux, &LINUX.replace("master br0 ", "")), None);
     }
 
     #[test]
