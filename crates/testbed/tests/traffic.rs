@@ -126,3 +126,35 @@ fn the_device_can_ask_its_neighbours_again() {
     }
     assert!(state.contains("REACHABLE"), "{state}");
 }
+
+/// Has the device advertise itself on the left link as a router with a prefix and a hop limit of 3.
+fn advertise(device: &Shell) {
+    let script = "from scapy.all import *; sendp(Ether(dst='33:33:00:00:00:01') / IPv6(src='fe80::bad', dst='ff02::1', hlim=255) \
+                  / ICMPv6ND_RA(chlim=3, routerlifetime=1800) / ICMPv6NDOptPrefixInfo(prefix='2001:db8:bad::', prefixlen=64), \
+                  iface='left', count=3, verbose=0)";
+    device.run(&["/usr/bin/python3", "-c", script]).expect("scapy (python3-scapy)");
+}
+
+#[test]
+fn a_device_that_advertises_itself_as_a_router_changes_nothing_at_the_testers_ends() {
+    let library = library();
+    let rig = Rig::build(library.get("linux-ipv6").expect("a recipe"), "advertised");
+    let (left, device) = (rig.left(), rig.topology.duts()[0].shell());
+    let state = || {
+        let look = |words: &[&str]| left.shell.look(words).expect("a state");
+        let addresses = look(&["ip", "-6", "-brief", "address", "show", "dev", "left"]);
+        addresses + &look(&["ip", "-6", "route"]) + &look(&["cat", "/proc/sys/net/ipv6/conf/left/hop_limit"])
+    };
+    let before = state();
+    advertise(&device);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(state(), before);
+    // A host that listens to routers obeys the same frames.
+    left.shell.set("/proc/sys/net/ipv6/conf/left/accept_ra", "1").expect("a sysctl");
+    advertise(&device);
+    let end = Instant::now() + Duration::from_secs(60);
+    while state() == before {
+        assert!(Instant::now() < end, "it was never obeyed: {before}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

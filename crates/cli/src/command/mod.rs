@@ -69,8 +69,10 @@ pub(crate) struct Permission {
 }
 
 impl Permission {
-    /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan.
+    /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan. A plan whose traffic
+    /// must not leave is refused here already: no socket is opened for it, not even to ask another machine whether it is free.
     pub(crate) fn of(force: bool, is_trusted: bool, (loaded, library): (&Loaded, &Library)) -> Result<Self, Failed> {
+        sixbench_runner::check_traffic(&loaded.plan, library, isolation(force))?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let mut input = std::io::stdin().lock();
         let terminal = is_terminal.then_some(&mut input as &mut dyn BufRead);

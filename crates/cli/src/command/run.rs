@@ -112,8 +112,6 @@ pub(crate) fn measure(
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     // A run that waits is not to find this out after hours.
     check_new(&directory)?;
-    // Where traffic must not go is no question of who else is there.
-    sixbench_runner::check_traffic(&loaded.plan, library, permission.isolation)?;
     let _locks = locked(&loaded.links, &loaded.plan.name, Some(&directory), &output.waiting)?;
     sixbench_runner::find_link_rate(&mut loaded);
     sixbench_runner::check(&loaded, library, permission.isolation)?;

@@ -179,9 +179,18 @@ impl<'a> HostInterface<'a> {
         })
     }
 
-    /// Enables IPv6 and ARP on the link, and sets it up.
+    /// Enables IPv6 and ARP on the link, and sets it up. A host takes addresses, routes and a hop limit from its routers; the tester must not, since the
+    /// device is its router.
     fn open(&self) -> Result<(), TestbedError> {
         let name = self.link;
+        for deaf in [
+            "ipv4/conf/all/accept_redirects",
+            "ipv4/conf/LINK/accept_redirects",
+            "ipv6/conf/LINK/accept_redirects",
+            "ipv6/conf/LINK/accept_ra",
+        ] {
+            self.shell.set(&format!("/proc/sys/net/{}", deaf.replace("LINK", name)), "0")?;
+        }
         self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;
         self.shell.line(&format!("ip link set {name} arp on up")).map(drop)
     }
