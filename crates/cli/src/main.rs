@@ -14,6 +14,7 @@ use args::{Arguments, Command};
 use clap::Parser;
 use exit::{Exit, Failed};
 use output::tell;
+use sixbench_method::text::is_control;
 use sixbench_runner::owner::give_up_root;
 use std::process::ExitCode;
 
@@ -38,6 +39,11 @@ fn main() -> ExitCode {
 /// Prints clap's message if there are no arguments to run with: help and version, or what is wrong with the arguments. Returns
 /// the exit code.
 fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
+    // clap repeats what it does not understand, and colours the rest.
+    if said.use_stderr() && std::env::args_os().any(|word| word.to_string_lossy().contains(is_control)) {
+        tell!("{}", said.render().to_string().trim_end());
+        return Ok(Exit::Usage);
+    }
     let printed = said.print();
     if said.use_stderr() {
         return Ok(Exit::Usage);

@@ -1,16 +1,25 @@
 //! Standard output and standard error. Nothing else in this crate writes to either: `println!` and `eprintln!` panic when the reader has gone
-//! away or the disk is full, and clippy refuses them (`main.rs`). Control characters in texts, whoever wrote them, are shown and not obeyed.
+//! away or the disk is full, and clippy refuses them (`main.rs`). Control characters in texts, whoever wrote them, are shown and not obeyed; colours are
+//! kept only in what [`print_colored`] and [`tell_colored`] are given.
 
-use sixbench_method::text::for_terminal;
+use sixbench_method::text::{for_terminal, visible_lines};
 use std::fmt::{Arguments, Display};
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
-/// Writes `text` to standard output, with its control characters shown and its colours kept.
+/// Writes `text` to standard output, with its control characters shown.
 ///
 /// # Errors
 /// Whatever keeps the text from being written, except that the reader has gone away: it has seen enough, as of `sixbench list duts | head`.
 pub(crate) fn print(text: impl Display) -> io::Result<()> {
-    stream(|out| out.write_all(for_terminal(&text.to_string()).as_bytes()))
+    stream(|out| out.write_all(visible_lines(&text.to_string()).as_bytes()))
+}
+
+/// Writes a text to standard output in which every colour is one of ours, as in the summary of a run.
+///
+/// # Errors
+/// As of [`print`].
+pub(crate) fn print_colored(text: &str) -> io::Result<()> {
+    stream(|out| out.write_all(for_terminal(text).as_bytes()))
 }
 
 /// Writes `text` and a line end to standard output.
@@ -42,8 +51,17 @@ pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
 
 /// Writes to standard error. An error there is ignored: it cannot be reported, and must not end a run.
 pub(crate) fn to_stderr(text: Arguments<'_>) {
+    write_to_stderr(&visible_lines(&text.to_string()));
+}
+
+/// Writes a text to standard error in which every colour is one of ours, as in the mistakes of a plan.
+pub(crate) fn tell_colored(text: &str) {
+    write_to_stderr(&for_terminal(text));
+}
+
+fn write_to_stderr(text: &str) {
     let mut err = io::stderr().lock();
-    let _ = err.write_all(for_terminal(&text.to_string()).as_bytes()).and_then(|()| err.flush());
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Prints a line on standard error.

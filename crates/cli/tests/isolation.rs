@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, output, plans, program, records, start_in, text, wait_until, with_environment};
+use common::{ONE_AT_A_TIME, Scratch, output, plans, program, records, router, start_in, text, wait_until, with_environment};
 use serde_json::Value;
+use sixbench_method::text::is_control;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::path::Path;
@@ -292,6 +293,17 @@ fn hostile_texts_and_names_reach_no_terminal_and_no_path() {
         assert_eq!(output.status.code(), Some(2), "{error}");
         assert!(error.contains(told) && !error.contains('\u{1b}') && !error.contains('\u{7}'), "{error:?}");
     }
+    let hostile = "\u{1b}[30m\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}";
+    for arguments in [&["list", hostile][..], &["--hostile", hostile], &["check", hostile], &["explain", hostile]] {
+        let output = output(arguments);
+        let all = text(&output.stderr) + &text(&output.stdout);
+        assert!(!all.contains(|c| is_control(c) && c != '\n') && all.contains("\\u001b"), "{arguments:?}: {all:?}");
+    }
+    let setup = "[[setup]]\nrun = '''sh -c \"printf '\\\\033[30mhidden' >&2; exit 1\"'''\n";
+    scratch.write("recipes/failing.toml", &router("failing", "fails", setup));
+    let failed = output(&["trial", "failing", "--rate", "10", "--for", "10ms", "--recipes", &scratch.path("recipes")]);
+    let error = text(&failed.stderr);
+    assert!(error.contains("\\u001b[30mhidden") && !error.contains('\u{1b}'), "{error:?}");
     let version = changed("linux-ipv4", "liar", &[("uname -sr", "printf \\\\033]0;owned\\\\007v1")]);
     scratch.write("recipes/liar.toml", &version);
     let plan = scratch.write("liar.toml", &plans::KERNEL.replace("\"linux-ipv4\"", "\"liar\""));

@@ -86,12 +86,20 @@ impl NameRule {
 pub fn check_title(title: &str) -> Result<(), String> {
     match title.chars().find(|c| is_control(*c)) {
         Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),
-        None if title.trim().is_empty() => Err("a title has at least one character that can be seen".to_owned()),
+        None if title.chars().all(|c| c.is_whitespace() || is_invisible(c)) => {
+            Err("a title has at least one character that can be seen".to_owned())
+        }
         None if title.chars().count() > LONGEST_TITLE => {
             Err(format!("a title has at most {LONGEST_TITLE} characters, and this one has {}", title.chars().count()))
         }
         None => Ok(()),
     }
+}
+
+/// Returns whether a character is one of no width: joiners, soft hyphens, marks of byte order, fillers, tags and selectors of variants.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}')
+        || matches!(c, '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -166,7 +174,7 @@ mod tests {
         for title in ["TAYGA SIIT (2 cores) – “fast”", "日本語"] {
             assert_eq!(check_title(title), Ok(()));
         }
-        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b", "", " \u{a0} "] {
+        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b", "", " \u{a0} ", "\u{200b}", " \u{feff}\u{ad}"] {
             assert!(!check_title(title).expect_err(title).contains(is_control));
         }
         assert!(check_title(&"x".repeat(201)).is_err());

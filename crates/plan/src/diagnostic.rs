@@ -1,6 +1,7 @@
 //! Mistakes in a plan file, shown at their line.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use sixbench_method::text::{for_terminal, visible, visible_lines};
 use std::ops::Range;
 
 /// One mistake: the error, its place, and advice on what to do next.
@@ -30,12 +31,21 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// Returns the same with its control characters shown; those of the source are by the renderer.
+    fn shown(&self) -> Self {
+        let lines = |text: &String| visible_lines(text).into_owned();
+        Self { title: lines(&self.title), label: lines(&self.label), help: self.help.as_ref().map(lines), ..self.clone() }
+    }
+}
+
 /// The number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
 const SHOWN: usize = 100;
 
 /// Returns the first mistakes as text, in the order of the file, and the number of those not shown.
 pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let (path, diagnostics) = (&visible(path), diagnostics.iter().map(Diagnostic::shown).collect::<Vec<_>>());
     let mut ordered: Vec<_> = diagnostics.iter().collect();
     ordered.sort_by_key(|d| d.span.start);
     let mut rendered = Vec::new();
@@ -51,7 +61,8 @@ pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool)
     if more > 0 {
         rendered.push(format!("and {more} more"));
     }
-    rendered.join("\n\n")
+    // The renderer shows the control characters of ASCII in a source, but no others.
+    for_terminal(&rendered.join("\n\n")).into_owned()
 }
 
 /// Returns one mistake shown above the lines it is about, the first of which is number `line`.
@@ -89,6 +100,18 @@ mod tests {
         assert_eq!(text.matches("unknown key").count(), 100);
         assert!(text.contains("plan.toml:101:1") && text.contains("unknown-100 = 1"), "{text}");
         assert!(text.ends_with("\n\nand 49900 more"), "{text}");
+    }
+
+    #[test]
+    fn commands_to_a_terminal_are_shown_in_names_sources_and_messages() {
+        let source = "name = \"p\"\n\"a\u{1b}[30mb\u{202e}\" = 1\n# \u{1b}]0;x\u{7}\u{9b}2J\nx";
+        let mistakes = parse(source, &[]).expect_err("mistakes");
+        let told = [&mistakes[..], &[Diagnostic::new(11..12, "a\u{1b}[30mb").help("c\u{7}")]].concat();
+        let text = render("plan\u{1b}[2J.toml", source, &told, false);
+        assert_eq!(text.find(|c| sixbench_method::text::is_control(c) && c != '\n'), None, "{text:?}");
+        assert!(text.contains("plan\\u001b[2J.toml") && text.contains("a\\u001b[30mb"), "{text}");
+        let colored = render("plan.toml", source, &told, true);
+        assert!(!colored.contains("\u{1b}[30m") && colored.contains("\u{1b}["), "{colored:?}");
     }
 
     #[test]

@@ -7,9 +7,11 @@ use super::ranges;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
-use sixbench_method::names::RESOLVED_TEST;
+use sixbench_method::names::{RESOLVED_TEST, check_title};
 use sixbench_method::plan::Plan;
-use toml::de::DeTable;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// The keys of a resolved plan beside those of [`Plan`].
 const TESTBED: &str = "testbed";
@@ -80,9 +82,31 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     }
     let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
     // They become names of files, whoever wrote this.
-    let wrong = plan.tests.iter().map(|test| &test.name).chain([&plan.name]).find_map(|name| RESOLVED_TEST.check(name).err());
-    let wrong = wrong.or_else(|| plan.search.goals.is_empty().then(|| "at least one loss goal is needed".to_owned()));
-    wrong.map_or(Ok(plan), |wrong| Err(Diagnostic::new(0..0, wrong)))
+    let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
+    let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
+    let titles =
+        plan.tests.iter().filter_map(|test| Some((&test.title, check_title(&test.title).err()?)));
+    if let Some((text, wrong)) = wrong.chain(titles).next() {
+        return Err(Diagnostic::new(span_of(text, source), wrong));
+    }
+    match plan.search.goals.is_empty() {
+        true => Err(Diagnostic::new(0..0, "at least one loss goal is needed")),
+        false => Ok(plan),
+    }
+}
+
+/// Returns the place of a text in the source: that of the first string that says the same.
+fn span_of(text: &str, source: &str) -> Range<usize> {
+    fn find(value: &Spanned<DeValue<'_>>, text: &str) -> Option<Range<usize>> {
+        match value.get_ref() {
+            DeValue::String(found) => (found == text).then(|| value.span()),
+            DeValue::Array(items) => items.iter().find_map(|item| find(item, text)),
+            DeValue::Table(fields) => fields.values().find_map(|field| find(field, text)),
+            _ => None,
+        }
+    }
+    let table = DeTable::parse(source).ok();
+    table.and_then(|table| table.get_ref().values().find_map(|value| find(value, text))).unwrap_or(0..0)
 }
 
 #[cfg(test)]
@@ -146,6 +170,12 @@ mod tests {
         assert!(text.contains("name = \"t\"") && plan_of(&text).is_ok());
         let mistake = plan_of(&text.replace("name = \"t\"", "name = \"../../t\"")).expect_err("a path");
         assert!(mistake.title.contains("such as `t`, not \"../../t\""), "{}", mistake.title);
+        let named = text.replace("name = \"t\"", "name = \"../../t\"");
+        assert_eq!(&named[mistake.span], "\"../../t\"");
+        let titled = text.replace("title = \"t\"", "title = \"a\\nb\"");
+        assert_ne!(titled, text);
+        let mistake = plan_of(&titled).expect_err("two lines");
+        assert!(mistake.title.starts_with("a title is one line") && &titled[mistake.span] == "\"a\\nb\"", "{}", mistake.title);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section, table_of};
-use super::words::{any, identifier};
+use super::words::identifier;
 use sixbench_method::dimension::{Assumed, Imix, SubscriberTraffic};
 use sixbench_method::measures::Keys;
+use sixbench_method::names::check_title;
 use sixbench_method::units;
 use std::path::Path;
 
@@ -65,7 +66,7 @@ pub fn read(source: &str) -> Result<SubscriberTraffic, Vec<Diagnostic>> {
 
 fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
     let name = file.required_text("name", identifier);
-    let title = file.required_text("title", any);
+    let title = file.required_text("title", |text| check_title(text).map(|()| text.to_owned()));
     let downstream = figure(&file, "downstream", units::bits_per_second);
     let upstream = figure(&file, "upstream", units::bits_per_second);
     let downstream_imix = figure(&file, "downstream-imix", Imix::read);

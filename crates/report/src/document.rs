@@ -200,7 +200,7 @@ impl<'a> Document<'a> {
 
 /// Returns the text of a file in which control characters, whoever wrote them, are shown: people look at files on terminals. In JSON it is still the
 /// same text.
-fn shown(text: String) -> String {
+pub(crate) fn shown(text: String) -> String {
     match visible_lines(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(shown) => shown,

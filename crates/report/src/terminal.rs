@@ -11,6 +11,7 @@ use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
+use sixbench_method::text::visible_lines;
 use sixbench_method::trust::TrustLevel;
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
@@ -41,17 +42,27 @@ fn unit_of(measure: &Measure) -> &'static str {
     measure.info().headline.map_or_else(|| full_rate_unit(measure), unit)
 }
 
-/// The summary of a run for a terminal of `width` columns: tables, then the verdict.
+/// The summary of a run for a terminal of `width` columns: tables, then the verdict. Control characters in what others wrote are shown, colours among
+/// them: the only ones that reach the terminal are those of [`Paint`].
 pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String {
+    let plain = visible_lines(&summary(digest, width, &Paint::default())).into_owned();
+    if !color {
+        return plain;
+    }
+    // No text of others has this mark, so whatever becomes a colour is our own.
+    let mark = (0_u32..).map(|n| format!("\u{fdd0}{n}\u{fdd0}")).find(|mark| !plain.contains(mark)).unwrap_or_default();
+    visible_lines(&summary(digest, width, &Paint { mark: mark.clone() })).replace(&mark, "\u{1b}[")
+}
+
+fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let input = digest.input;
-    let paint = Paint { color };
     let width = width.max(NARROWEST);
     let table = |points: MeasuredPoints| match width {
-        72.. => full_table(digest, &points, width, &paint),
-        _ => short_table(digest, &points, width, &paint),
+        72.. => full_table(digest, &points, width, paint),
+        _ => short_table(digest, &points, width, paint),
     };
     let tables: Vec<String> = kinds(digest).map(table).collect();
-    let tables = tables.join("\n") + &further_tables(digest, width, &paint);
+    let tables = tables.join("\n") + &further_tables(digest, width, paint);
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
@@ -90,9 +101,10 @@ fn said(digest: &Digest) -> Vec<String> {
     said
 }
 
-/// ANSI colours, or none.
+/// ANSI colours, each begun by a mark in place of the control sequence introducer; none if the mark is empty.
+#[derive(Default)]
 struct Paint {
-    color: bool,
+    mark: String,
 }
 
 impl Paint {
@@ -109,9 +121,9 @@ impl Paint {
     }
 
     fn with(&self, code: &str, text: &str) -> String {
-        match self.color && !text.is_empty() {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
+        match self.mark.is_empty() || text.is_empty() {
+            true => text.to_owned(),
+            false => format!("{0}{code}m{text}{0}0m", self.mark),
         }
     }
 }

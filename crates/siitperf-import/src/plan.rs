@@ -5,6 +5,7 @@ use super::options::Options;
 use super::phases::Phases;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
 use sixbench_method::lists::each_once;
+use sixbench_method::text::is_control;
 use sixbench_method::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
@@ -49,7 +50,7 @@ fn told(note: &Note) -> String {
 
 /// Returns `text` as a comment of TOML, which must not hold control characters.
 pub(super) fn comment(text: &str) -> String {
-    format!("# {}\n", text.replace(char::is_control, " "))
+    format!("# {}\n", text.replace(is_control, " "))
 }
 
 /// Returns `text` as a string of TOML.

@@ -23,7 +23,7 @@ pub(crate) mod trial;
 
 use crate::args::WaitOption;
 use crate::exit::{Exit, Failed, advice};
-use crate::output::tell;
+use crate::output::{self, tell};
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile};
@@ -164,7 +164,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
 pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
     let advised: Vec<Diagnostic> = mistakes.iter().cloned().map(with_advice).collect();
-    tell!("{}\n", sixbench_plan::render(name, source, &advised, color));
+    output::tell_colored(&(sixbench_plan::render(name, source, &advised, color) + "\n\n"));
     let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Failed::usage(format!("{name} has {count}; nothing was touched"))
 }

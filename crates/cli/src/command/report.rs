@@ -13,7 +13,8 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
     for directory in directories {
         let (report, summary) = reporting::again(directory, style, columns(), stdout_color())
             .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
-        output::line(format_args!("{}\nreport: {}", summary.trim_end(), report.display()))?;
+        output::print_colored(summary.trim_end())?;
+        output::line(format_args!("\nreport: {}", report.display()))?;
     }
     Ok(Exit::Done)
 }

@@ -216,8 +216,9 @@ fn go<'a>(
     if !json && !ended.records.is_empty() {
         let files = files(ended.report.as_deref(), store.directory());
         let conformance = not_conformant(plan, store.directory());
-        let summary = summary(plan, &ended) + &lines;
-        told = told.and(output::print(format_args!("{files}\n{}\n{conformance}", summary.trim_end())));
+        told = told.and(output::line(files));
+        told = told.and(output::print_colored(&(summary(plan, &ended).trim_end().to_owned() + "\n")));
+        told = told.and(output::print(lines + &conformance));
     }
     if let Some(error) = &ended.error {
         tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));

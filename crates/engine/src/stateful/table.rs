@@ -44,9 +44,9 @@ impl StateTable {
     pub(crate) fn learn(&self, connection: u64, source: Mapped) {
         let (round, slot) = self.place_of(connection);
         let Some(entry) = self.entries.get(slot) else { return };
-        if entry.load(Ordering::Relaxed) >> 32 <= round {
-            entry.store(round << 32 | u64::from(source.part) << 16 | u64::from(source.port), Ordering::Relaxed);
-        }
+        let learnt = round << 32 | u64::from(source.part) << 16 | u64::from(source.port);
+        // Each queue has a receiver: one that sees an earlier connection must not undo what another has learnt meanwhile.
+        let _ = entry.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| (held >> 32 <= round).then_some(learnt));
     }
 
     /// The source of a connection; `None` where it was not seen, or lost its place.
@@ -127,6 +127,18 @@ mod tests {
         let kept: Vec<u64> = table.iter().map(|(connection, _)| connection).collect();
         assert_eq!(kept, [8, 9, 6, 7]);
         assert_eq!((table.get(2), table.get(6)), (None, Some(source(6))));
+    }
+
+    #[test]
+    fn receivers_that_learn_at_the_same_time_keep_the_last_connections() {
+        let (table, connections) = (StateTable::new(2, 100_000), 100_000);
+        std::thread::scope(|scope| {
+            for receiver in 0..2 {
+                let table = &table;
+                scope.spawn(move || (receiver..connections).step_by(2).for_each(|c| table.learn(c ^ 2, source(c as u16))));
+            }
+        });
+        assert_eq!(table.iter().map(|(connection, _)| connection).collect::<Vec<_>>(), [99_998, 99_999]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::words::{Sides, effect, finding, lacking, reason, short_side, titles, verdict, word};
 use crate::ReportError;
 use crate::amount;
+use crate::document::shown;
 use crate::html::{STYLE, strict_environment};
 use crate::markdown::text::escaped as escaped_for_markdown;
 use crate::plot::sheet::escaped;
@@ -77,7 +78,7 @@ struct RowWords {
 pub fn page(compared: &Comparison<'_>, words: &ComparisonWords<'_>, written: &str) -> Result<String, ReportError> {
     let mut environment = strict_environment();
     environment.add_template("comparison.html", TEMPLATE)?;
-    Ok(environment.get_template("comparison.html")?.render(Serde(&context(compared, words, written)))?)
+    Ok(shown(environment.get_template("comparison.html")?.render(Serde(&context(compared, words, written)))?))
 }
 
 fn context<'a>(compared: &Comparison<'_>, words: &ComparisonWords<'a>, written: &'a str) -> ComparisonPage<'a> {
@@ -197,9 +198,9 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
     notes.extend(lacking(compared).lines().map(str::to_owned));
     notes.extend(words.warnings.iter().cloned());
     let notes: String = notes.iter().map(|note| format!("- {}\n", escaped_for_markdown(note))).collect();
-    format!(
+    shown(format!(
         "{text}\n{notes}\n{}. Differences up to {:.1} % do not count.\n",
         escaped_for_markdown(words.explanation),
         words.margin * 100.0
-    )
+    ))
 }

@@ -9,6 +9,7 @@ mod words;
 pub use tested::{HistoryInput, HistoryRun};
 
 use crate::ReportError;
+use crate::document::shown;
 use tested::TestedHistory;
 
 /// A history, its series taken in and tested once.
@@ -25,12 +26,12 @@ impl<'a> HistoryDocument<'a> {
     /// # Errors
     /// A template that does not fit its context: a bug of this crate.
     pub fn html(&self) -> Result<String, ReportError> {
-        page::html(&self.0)
+        page::html(&self.0).map(shown)
     }
 
     /// The same as JSON, with the keys of docs/HISTORY.md.
     pub fn json(&self) -> String {
-        serde_json::to_string_pretty(&json::value(&self.0)).unwrap_or_default() + "\n"
+        shown(serde_json::to_string_pretty(&json::value(&self.0)).unwrap_or_default() + "\n")
     }
 
     /// The headline and a line for each change.

@@ -422,3 +422,14 @@ fn the_command_of_a_run_in_several_parts_is_that_of_the_first() {
     sample.facts.runs.extend([sample.facts.runs[0].clone(), sample.facts.runs[0].clone()]);
     assert!(said(&sample).contains("\nCommand of the first of 3 parts: sixbench run "), "{}", said(&sample));
 }
+
+#[test]
+fn colours_in_what_others_wrote_are_shown_and_only_our_own_reach_the_terminal() {
+    let mut sample = Sample::complete();
+    // The second one begins as the marks do that stand for our own colours while the text is made.
+    sample.plan.tests[0].title = "\u{1b}[30mhidden".to_owned();
+    sample.facts.warnings.push("\u{fdd0}0\u{fdd0}30mhidden".to_owned());
+    let text = terminal(&sample.input(), 100, true);
+    assert!(text.contains("\u{1b}[1m") && text.contains("\\u001b[30mhidden"), "{text:?}");
+    assert!(!text.contains("\u{1b}[30m"), "{text:?}");
+}

@@ -4,6 +4,7 @@ use super::files::{PackedFile, README};
 use crate::store::Stored;
 use jiff::Timestamp;
 use sixbench_method::record::Ending;
+use sixbench_method::text::visible_lines;
 
 /// Returns the time at which the run ended, seconds since 1970: as the facts have it, or that of the last trial; zero where neither is known.
 pub(super) fn end_s(stored: &Stored) -> u64 {
@@ -27,12 +28,13 @@ pub(super) fn readme(stored: &Stored) -> String {
         format!("Measured on {} from {} to {end}.\nCommand: {}\n", part.host, part.started, part.command)
     });
     let version = if facts.sixbench.is_empty() { "an unknown version" } else { &facts.sixbench };
-    format!(
+    let text = format!(
         "{}: results of sixbench\n\n{began}Version: {version}\nTrials: {}\n{}\n\n{CONTENTS}",
         plan.name,
         records.len(),
         ending(stored)
-    )
+    );
+    visible_lines(&text).into_owned()
 }
 
 fn ending(stored: &Stored) -> &'static str {
