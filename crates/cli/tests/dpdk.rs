@@ -134,6 +134,16 @@ fn a_router_of_linux_is_asked_for_its_addresses_and_asks_for_ours() {
 }
 
 #[test]
+fn an_interface_of_the_kernel_that_a_device_of_dpdk_uses_must_not_lead_to_this_machines_network() {
+    let _one = ONE_AT_A_TIME.lock();
+    let cabled = Cabled::build("dpdk-used", ["198.18.0.1/24", "198.19.0.1/24"]);
+    cabled.machine.shell().line(&format!("ip route add default dev {}", LINKS[0])).expect("a route");
+    let refused = cabled.trial("linux-ipv4");
+    let error = text(&refused.stderr);
+    assert!(refused.status.code() == Some(3) && error.contains("carries the default route"), "{error}");
+}
+
+#[test]
 fn a_name_that_is_no_device_and_a_device_that_cannot_be_opened_are_errors_of_the_testbed() {
     let told = |interfaces: &str| {
         let output = output(&["trial", "testpmd-io", "--interfaces", interfaces, "--rate", "1k"]);
