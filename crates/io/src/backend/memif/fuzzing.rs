@@ -1,5 +1,6 @@
 //! Ports in memory that a peer of any kind writes to, for the targets of `fuzz/`.
 
+use super::bell::Ringer;
 use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{ClientBuffers, MemifLink, RegionLayout};
@@ -73,7 +74,7 @@ impl MemifMemory {
     fn halves(&self, sending: RingEnd, receiving: RingEnd, layout: Option<RegionLayout>) -> io::Result<Halves> {
         let (socket, _) = UnixStream::pair()?;
         let channel = ControlChannel::of_socket(socket.into());
-        let (bell, unused_bell) = (Doorbell::new()?, Doorbell::new()?);
+        let (bell, unused_bell) = (Ringer::mute(), Doorbell::new()?);
         let link =
             MemifLink { channel, memory: self.0.clone(), peer: "peer".to_owned(), sending, bell, receiving, unused_bell };
         Ok(port::halves("memif", link, layout, LONGEST))

@@ -1,6 +1,7 @@
 //! The way to a link: what client and server tell each other before the first frame.
 
 use super::address::MemifAddress;
+use super::bell::Ringer;
 use super::channel::{ControlChannel, STEP_LIMIT, unexpected};
 use super::error::MemifError;
 use super::memory::SharedMemory;
@@ -29,7 +30,7 @@ pub(super) struct MemifLink {
     pub(super) peer: String,
     /// The ring by which frames leave, and what wakes its reader.
     pub(super) sending: RingEnd,
-    pub(super) bell: Doorbell,
+    pub(super) bell: Ringer,
     /// The ring by which frames come.
     pub(super) receiving: RingEnd,
     /// Kept for the peer, which may ring it though nobody listens.
@@ -114,11 +115,16 @@ fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(Memif
     let (client, peer) = connected.inspect_err(|error| explain(&channel, error))?;
     let ClientMemory { memory, layout, bells: [bell, unused_bell] } = client;
     let ring = |nth, sends| RingEnd::new(memory.clone(), layout.ring(nth), RingUse { is_client: true, sends });
-    let (sending, receiving) = (ring(0, true), ring(1, false));
+    let (sending, receiving, bell) = (ring(0, true), ring(1, false), ringer(bell)?);
     receiving.mask_interrupts();
     // Not before the server is there: it sets all indices to zero.
     receiving.publish();
     Ok((MemifLink { channel, memory, peer, sending, bell, receiving, unused_bell }, layout))
+}
+
+/// Starts the thread that rings a doorbell.
+fn ringer(bell: Doorbell) -> Result<Ringer, MemifError> {
+    Ringer::new(bell).map_err(MemifError::system("start the thread that wakes the peer"))
 }
 
 /// Tells the peer why there will be no link, if it does not know.
@@ -199,12 +205,12 @@ pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     let accepted = accepted.inspect_err(|error| explain(&channel, error))?;
     let AcceptedClient { memory, peer, to_server, to_client } = accepted;
     let end = |place, sends| RingEnd::new(memory.clone(), place, RingUse { is_client: false, sends });
-    let (receiving, sending) = (end(to_server.0, false), end(to_client.0, true));
+    let (receiving, sending, bell) = (end(to_server.0, false), end(to_client.0, true), ringer(to_client.1)?);
     receiving.reset();
     sending.reset();
     receiving.mask_interrupts();
     channel.send(&MemifMessage::Connected { name: OWN_NAME.to_owned() }, None)?;
-    Ok(MemifLink { channel, memory, peer, sending, bell: to_client.1, receiving, unused_bell: to_server.1 })
+    Ok(MemifLink { channel, memory, peer, sending, bell, receiving, unused_bell: to_server.1 })
 }
 
 /// The offer of a client, checked.

@@ -2,6 +2,7 @@
 //!
 //! The ring to the device is the device's receive queue: where it is full, the frame is refused by the device, and not kept.
 
+use super::bell::Ringer;
 use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{MemifLink, RegionLayout};
@@ -63,7 +64,7 @@ pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, 
 /// The ring by which frames leave. The sending half and answers take turns: whoever finds it taken goes on without waiting.
 struct WayOut {
     end: RingEnd,
-    bell: Doorbell,
+    bell: Ringer,
     /// The layout of our own memory, if it is ours.
     layout: Option<RegionLayout>,
     shared: Arc<LinkShared>,
