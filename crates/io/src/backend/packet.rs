@@ -299,10 +299,10 @@ impl Receive for PacketReceive {
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
-        // Reading the statistics resets them.
-        let statistics: libc::tpacket_stats = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
+        // `struct tpacket_stats`. Reading the statistics resets them.
+        let [_packets, drops]: [u32; 2] = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
             .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
-        Ok(u64::from(statistics.tp_drops))
+        Ok(u64::from(drops))
     }
 }
 
