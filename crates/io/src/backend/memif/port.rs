@@ -6,7 +6,6 @@ use super::bell::Ringer;
 use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{MemifLink, RegionLayout};
-use super::memory::SharedMemory;
 use super::ring::{FLAG_NEXT, RingEnd, RingEntry};
 use crate::backend::turn::{take_soon, try_take};
 use crate::sys::memfd::Doorbell;
@@ -25,7 +24,6 @@ const FULL_IN_A_ROW: u32 = 256;
 struct LinkShared {
     name: String,
     channel: ControlChannel,
-    memory: Arc<SharedMemory>,
     _unused_bell: Doorbell,
 }
 
@@ -42,10 +40,10 @@ impl LinkShared {
 
 /// Makes the halves of a link; `layout` is that of our own memory, if it is ours.
 pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, longest: usize) -> Halves {
-    let MemifLink { channel, memory, sending, bell, receiving, unused_bell, .. } = link;
-    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, memory, _unused_bell: unused_bell });
+    let MemifLink { channel, sending, bell, receiving, unused_bell, .. } = link;
+    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, _unused_bell: unused_bell });
     let slots = usize::from(sending.size());
-    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout, shared: shared.clone() }));
+    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout }));
     let transmit: Box<dyn Transmit> = match layout {
         Some(layout) => {
             let spare = vec![0; layout.buffers.sending].into_boxed_slice();
@@ -67,7 +65,6 @@ struct WayOut {
     bell: Ringer,
     /// The layout of our own memory, if it is ours.
     layout: Option<RegionLayout>,
-    shared: Arc<LinkShared>,
 }
 
 impl WayOut {
@@ -93,7 +90,7 @@ impl WayOut {
             return Ok(false);
         }
         let offset = layout.answering(self.end.slot(0));
-        self.shared.memory.region(0).copy_from(offset, frame);
+        self.end.memory().region(0).copy_from(offset, frame);
         self.end.set_entry(0, RingEntry { flags: 0, region: 0, octets: frame.len() as u32, offset: offset as u32 });
         self.end.advance(1);
         Ok(true)
@@ -108,7 +105,7 @@ impl WayOut {
             }
             let entry = self.end.entry(taken);
             let room = entry.octets as usize;
-            let region = self.shared.memory.find(entry.region, entry.offset, room)?;
+            let region = self.end.memory().find(entry.region, entry.offset, room)?;
             if room == 0 {
                 return Err(MemifError::broken("it offers an empty buffer of 0 octets"));
             }
@@ -151,7 +148,7 @@ impl ClientTransmit {
     fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
         let free = turn.end.available()?.min(wanted as u16);
-        let (memory, room) = (self.shared.memory.region(0), self.layout.buffers.sending);
+        let (memory, room) = (turn.end.memory().region(0), self.layout.buffers.sending);
         for nth in 0..free {
             let slot = turn.end.slot(nth);
             let offset = self.layout.sending(slot);
@@ -263,7 +260,7 @@ impl MemifReceive {
                 return Err(strange(entry, empty));
             }
         }
-        let region = self.shared.memory.find(entry.region, entry.offset, length)?;
+        let region = self.end.memory().find(entry.region, entry.offset, length)?;
         let Some(room) = self.frame.get_mut(*octets..*octets + length) else { return Err(too_long()) };
         region.copy_to(entry.offset as usize, room);
         *octets += length;
