@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Lists every `unsafe` of the production code with the reason that stands before it, as docs/UNSAFE.md. `.ci/check-house` fails where the table is not
-that of the code, where a reason is missing, and where there are more than before. Write the table again: .ci/unsafe_table.py > docs/UNSAFE.md"""
+that of the code, where a reason is missing, and where there are more than before, or fewer than its limit. Write the table again:
+.ci/unsafe_table.py > docs/UNSAFE.md"""
 
 import pathlib
 import re
@@ -9,8 +10,10 @@ HEAD = """# Every `unsafe`
 
 Written by `.ci/unsafe_table.py`, which `.ci/check-house` compares with the code; the number may only fall. Only the crate `io` has any: all other crates
 forbid it (`#![forbid(unsafe_code)]`). Tests are left out. What each one calls or does stands in the code; here is why it is sound.
+`{shim}` is C, {lines} lines, and is not covered by this table.
 
 """
+SHIM = "crates/io/src/backend/dpdk/shim.c"
 USE = re.compile(r"\bunsafe\s*(\{|fn\b|impl\b|extern\b)")
 NAME = re.compile(r"\b(?:fn|impl(?:<[^>]*>)?|static|const) +([\w:<>, ]+)")
 TESTS = re.compile(r"\n#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*mod \w+ \{")
@@ -69,7 +72,8 @@ def table():
         return f"| `{path.removeprefix('crates/')}` | `{item}` | {kind} | {(reason or 'MISSING').replace('|', chr(92) + '|')} |"
 
     rows = [row(*use) for use in uses()]
-    return HEAD + f"There are {len(rows)}.\n\n| file | item | kind | why it is sound |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    lines = pathlib.Path(SHIM).read_text().count("\n")
+    return HEAD.format(shim=SHIM, lines=lines) + f"There are {len(rows)}.\n\n| file | item | kind | why it is sound |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 use crate::memory::OutOfMemory;
 use sixbench_io::PortError;
-use sixbench_wire::WireError;
+use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
 
@@ -51,6 +51,19 @@ pub enum MeasureError {
         address: IpAddr,
         /// Number of times it was asked.
         tries: u32,
+    },
+    /// The DUT answers with a hardware address that no station has.
+    #[error(
+        "{port}: {address} says that its hardware address is {claimed}, which no station can have, and is not believed (RFC 1812 section 3.3.2); \
+         correct what the device answers to ARP requests and neighbour solicitations"
+    )]
+    NoStation {
+        /// The tester's port.
+        port: String,
+        /// The DUT's address asked for.
+        address: IpAddr,
+        /// The address of a group, or of zeroes alone.
+        claimed: MacAddress,
     },
     /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
     #[error(

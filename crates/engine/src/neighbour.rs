@@ -34,6 +34,14 @@ pub(crate) struct NeighbourAnswerer {
     asked_by_all: Vec<IpAddr>,
 }
 
+/// A question for an address, and whose it is.
+struct NeighbourQuestion<'a> {
+    frame: &'a [u8],
+    target: IpAddr,
+    asker: IpAddr,
+    asker_mac: MacAddress,
+}
+
 impl NeighbourAnswerer {
     /// Answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
@@ -45,13 +53,20 @@ impl NeighbourAnswerer {
     pub(crate) fn consider(&mut self, frame: &[u8], now_ns: u64) -> bool {
         if let Ok(arp) = Arp::parse(frame) {
             if arp.operation == Operation::Request {
-                self.answer((frame, now_ns), arp.target.into(), |own| arp.reply(own).to_frame().to_vec());
+                let (target, asker, asker_mac) = (arp.target.into(), arp.sender.into(), arp.sender_mac);
+                self.answer(NeighbourQuestion { frame, target, asker, asker_mac }, now_ns, |own| {
+                    arp.reply(own).to_frame().to_vec()
+                });
             }
             return true;
         }
         match NdpMessage::parse(frame) {
-            Ok(NdpMessage::Solicitation(question)) => {
-                self.answer((frame, now_ns), question.target.into(), |own| question.advertise(own).to_frame());
+            Ok(NdpMessage::Solicitation(asked)) => {
+                let (target, asker) = (asked.target.into(), asked.src.into());
+                let asker_mac = asked.source_mac.unwrap_or(asked.src_mac);
+                self.answer(NeighbourQuestion { frame, target, asker, asker_mac }, now_ns, |own| {
+                    asked.advertise(own).to_frame()
+                });
                 true
             }
             Ok(NdpMessage::Advertisement(_)) => true,
@@ -59,7 +74,11 @@ impl NeighbourAnswerer {
         }
     }
 
-    fn answer(&mut self, (question, now_ns): (&[u8], u64), target: IpAddr, build: impl FnOnce(MacAddress) -> Vec<u8>) {
+    fn answer(&mut self, question: NeighbourQuestion<'_>, now_ns: u64, build: impl FnOnce(MacAddress) -> Vec<u8>) {
+        if !self.may_ask(question.asker, question.asker_mac) {
+            return;
+        }
+        let target = question.target;
         let Some(asked) = self.addresses.iter_mut().find(|own| own.address == target) else {
             return;
         };
@@ -68,10 +87,21 @@ impl NeighbourAnswerer {
             self.answers.push(build(self.own));
         }
         // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
-        let is_to_all = EthernetView::new(question).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
+        let is_to_all = EthernetView::new(question.frame).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
         if is_to_all && !self.asked_by_all.contains(&target) {
             self.asked_by_all.push(target);
         }
+    }
+
+    /// Returns whether the answer would go to one station, which has an address that a host other than us can have. The link's prefix is not known
+    /// here, and would not decide: Linux asks from an address of any of its interfaces (`arp_announce` 0), such as the end of a tunnel. Who asks
+    /// from no address looks for duplicates (RFC 5227 section 2.1.1, RFC 4862 section 5.4), and is told that there is one.
+    fn may_ask(&self, asker: IpAddr, asker_mac: MacAddress) -> bool {
+        let is_host = match asker {
+            IpAddr::V4(address) => !address.is_multicast() && !address.is_broadcast() && !address.is_loopback(),
+            IpAddr::V6(address) => !address.is_multicast() && !address.is_loopback(),
+        };
+        is_host && asker_mac.is_station() && self.addresses.iter().all(|own| own.address != asker)
     }
 
     /// The next answer to send.
@@ -92,6 +122,8 @@ pub(crate) enum NeighbourResolution {
     All(MacAddress),
     /// This one did not.
     Silent(IpAddr),
+    /// This one answered, but never with the hardware address of a station.
+    NoStation { address: IpAddr, claimed: MacAddress },
     /// The user asked to stop.
     Interrupted,
 }
@@ -107,10 +139,12 @@ pub(crate) fn resolve(
     let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
-        match ask(port, own, neighbour, &mut answerer, (clock, stop))? {
-            Some(mac) => found = mac,
-            None if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
-            None => return Ok(NeighbourResolution::Silent(neighbour.dut)),
+        let (address, claims) = (neighbour.dut, ask(port, own, neighbour, &mut answerer, (clock, stop))?);
+        match (claims.believed, claims.refused) {
+            (Some(mac), _) => found = mac,
+            (None, _) if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
+            (None, Some(claimed)) => return Ok(NeighbourResolution::NoStation { address, claimed }),
+            (None, None) => return Ok(NeighbourResolution::Silent(address)),
         }
     }
     Ok(NeighbourResolution::All(found))
@@ -122,32 +156,49 @@ fn ask(
     neighbour: &Neighbours,
     answerer: &mut NeighbourAnswerer,
     (clock, stop): (&Clock, &AtomicBool),
-) -> Result<Option<MacAddress>, PortError> {
+) -> Result<Claims, PortError> {
+    let mut claims = Claims::default();
     let Some(question) = question(own, neighbour) else {
-        return Ok(None);
+        return Ok(claims);
     };
     for _ in 0..TRIES {
         if stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(claims);
         }
         port.answer(&question)?;
         let end_ns = clock.now_ns() + RESOLUTION_TIMEOUT_NS;
         while clock.now_ns() < end_ns && !stop.load(Ordering::Relaxed) {
-            let mut answer = None;
             port.receive(&mut |frame| {
-                answer = answer.or_else(|| answer_in(frame, neighbour.dut));
+                claims.note(frame, neighbour.dut);
                 answerer.consider(frame, clock.now_ns());
             })?;
             while let Some(frame) = answerer.next_answer() {
                 port.answer(&frame)?;
             }
-            if answer.is_some() {
-                return Ok(answer);
+            if claims.believed.is_some() {
+                return Ok(claims);
             }
             std::thread::yield_now();
         }
     }
-    Ok(None)
+    Ok(claims)
+}
+
+/// The hardware addresses that were named for a neighbour, the first of each kind.
+#[derive(Default)]
+struct Claims {
+    believed: Option<MacAddress>,
+    refused: Option<MacAddress>,
+}
+
+impl Claims {
+    /// Notes what `frame` says of `wanted`. The address of a group is not believed (RFC 1812 section 3.3.2): test frames would go to all stations
+    /// of the link, and the hardware addresses of what comes back could not be checked.
+    fn note(&mut self, frame: &[u8], wanted: IpAddr) {
+        let Some(claimed) = claim_in(frame, wanted) else { return };
+        let kind = if claimed.is_station() { &mut self.believed } else { &mut self.refused };
+        kind.get_or_insert(claimed);
+    }
 }
 
 /// `None` where the two addresses are of different families.
@@ -159,8 +210,15 @@ fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     }
 }
 
-/// The hardware address that `frame` names for `wanted`.
+/// The hardware address of a station that `frame` names for `wanted`.
 pub(crate) fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
+    let mut claims = Claims::default();
+    claims.note(frame, wanted);
+    claims.believed
+}
+
+/// The hardware address that `frame` names for `wanted`, be it that of a station or not.
+fn claim_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     if let Ok(arp) = Arp::parse(frame) {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }
@@ -173,6 +231,7 @@ pub(crate) fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_wire::ndp::Advertisement;
 
     const TESTER: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
     const DUT: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
@@ -206,6 +265,80 @@ mod tests {
         let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
         assert!(answerer.consider(&other.to_frame(), 0));
         assert!(answerer.next_answer().is_none());
+    }
+
+    /// Hardware addresses that no station has: of all, of a group of IPv4 and of IPv6, and none.
+    const NO_STATIONS: [MacAddress; 4] =
+        [MacAddress::BROADCAST, MacAddress([1, 0, 0x5e, 0, 0, 1]), MacAddress([0x33, 0x33, 0, 0, 0, 1]), MacAddress([0; 6])];
+
+    #[test]
+    fn an_answer_that_names_a_group_or_nobody_is_not_believed() {
+        let (four, six) = ("198.18.0.1".parse().expect("address"), "2001:2::1".parse().expect("address"));
+        let arp = Arp::request(TESTER, "198.18.0.2".parse().expect("address"), four);
+        let solicitation = Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), six);
+        for mac in NO_STATIONS {
+            let without_option = Advertisement { target_mac: None, ..solicitation.advertise(mac) };
+            let frames =
+                [arp.reply(mac).to_frame().to_vec(), solicitation.advertise(mac).to_frame(), without_option.to_frame()];
+            for (frame, wanted) in frames.iter().zip([four.into(), six.into(), six.into()]) {
+                assert_eq!((claim_in(frame, wanted), answer_in(frame, wanted)), (Some(mac), None), "{mac}");
+            }
+        }
+        assert_eq!(answer_in(&arp.reply(DUT).to_frame(), four.into()), Some(DUT));
+        assert_eq!(answer_in(&solicitation.advertise(DUT).to_frame(), six.into()), Some(DUT));
+    }
+
+    /// The answer to a question with this asker for our address of the same family.
+    fn answer_to(asker: &str, asker_mac: MacAddress) -> Option<Vec<u8>> {
+        let ours = [neighbours("198.18.0.2", "198.18.0.1"), neighbours("2001:2::2", "2001:2::1")];
+        let mut answerer = NeighbourAnswerer::new(TESTER, &ours);
+        let asked = match asker.parse().expect("address") {
+            IpAddr::V4(asker) => Arp::request(asker_mac, asker, "198.18.0.2".parse().expect("address")).to_frame().to_vec(),
+            IpAddr::V6(asker) => {
+                let asked = Solicitation::multicast(asker_mac, asker, "2001:2::2".parse().expect("address"));
+                let source_mac = asked.source_mac.filter(|_| !asker.is_unspecified());
+                Solicitation { source_mac, ..asked }.to_frame()
+            }
+        };
+        assert!(answerer.consider(&asked, 0), "{asker}");
+        let answer = answerer.next_answer();
+        assert_eq!(answer.is_some(), !answerer.asked_by_all().is_empty(), "what is not answered is no sign of a lost entry");
+        answer
+    }
+
+    #[test]
+    fn a_question_whose_answer_would_go_to_a_group_or_to_nobody_is_not_answered() {
+        for mac in NO_STATIONS {
+            for asker in ["198.18.0.1", "0.0.0.0", "2001:2::1", "::"] {
+                assert_eq!(answer_to(asker, mac), None, "{asker} at {mac}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_from_an_address_that_no_other_host_can_have_is_not_answered() {
+        for asker in ["224.0.0.1", "255.255.255.255", "127.0.0.1", "198.18.0.2", "::1", "2001:2::2"] {
+            assert_eq!(answer_to(asker, DUT), None, "{asker}");
+        }
+    }
+
+    #[test]
+    fn a_router_may_ask_from_any_of_its_addresses_also_from_those_of_its_other_interfaces() {
+        // The second of each family are those from which Linux asks where a tunnel begins at an address of its loopback interface.
+        for asker in ["198.18.0.1", "192.88.99.1", "2001:2::1", "2001:2:0:9::1", "fe80::1"] {
+            let answer = answer_to(asker, DUT).unwrap_or_else(|| panic!("{asker}"));
+            assert_eq!(EthernetView::new(&answer).expect("a frame").dst(), DUT);
+        }
+    }
+
+    #[test]
+    fn whoever_looks_for_duplicates_is_told_and_for_ipv6_all_nodes() {
+        let answer = answer_to("0.0.0.0", DUT).expect("an answer");
+        assert_eq!(EthernetView::new(&answer).expect("a frame").dst(), DUT);
+        let answer = answer_to("::", DUT).expect("an answer");
+        let Ok(NdpMessage::Advertisement(told)) = NdpMessage::parse(&answer) else { panic!("no advertisement") };
+        assert_eq!((told.dst.to_string(), told.dst_mac), ("ff02::1".to_owned(), NO_STATIONS[2]));
+        assert!(!told.is_solicited);
     }
 
     #[test]

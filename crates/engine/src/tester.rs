@@ -176,13 +176,15 @@ impl FrameTester {
             Direction::Forward => (&mut self.left, &self.profile.left),
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
-        let silent = |address| MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES };
         match neighbour::resolve(&mut AllQueues(&mut end.queues), end.mac, neighbours, &self.clock, &self.stop)? {
             neighbour::NeighbourResolution::All(mac) => Ok(mac),
             neighbour::NeighbourResolution::Interrupted => Err(MeasureError::Interrupted),
             neighbour::NeighbourResolution::Silent(address) => {
                 end.check_link()?;
-                Err(silent(address))
+                Err(MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES })
+            }
+            neighbour::NeighbourResolution::NoStation { address, claimed } => {
+                Err(MeasureError::NoStation { port: end.name.clone(), address, claimed })
             }
         }
     }

@@ -258,7 +258,8 @@ fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable)
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
 }
 
-/// Destination and source of a frame of this template; `None` where the tester does not know the DUT's hardware address.
+/// Destination and source of a frame of this template; `None` where the tester does not know the DUT's hardware address, since it has no neighbour
+/// to ask. One that it has asked is never believed to have a group's.
 #[inline]
 fn hardware_addresses(template: &Template) -> Option<(MacAddress, MacAddress)> {
     let ethernet = EthernetView::new(template.octets()).ok()?;

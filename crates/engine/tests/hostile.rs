@@ -4,6 +4,7 @@
 mod common;
 
 use common::*;
+use sixbench_engine::MeasureError;
 use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{FrameRate, LossRatio, Share};
@@ -163,18 +164,55 @@ fn asking(answers: Arc<AtomicU64>) -> LoopbackDevice {
     })
 }
 
-#[test]
-fn questions_for_neighbours_take_no_frame_away_and_get_no_flood_of_answers() {
-    let answers = Arc::new(AtomicU64::new(0));
+/// A device that answers for its address with each of these hardware addresses, and sends on as a router at the last of them.
+fn answering(macs: &'static [MacAddress]) -> LoopbackDevice {
+    Box::new(move |frame, from_left, out| match Arp::parse(frame) {
+        Ok(asked) if asked.operation == Operation::Request => {
+            out.extend(macs.iter().map(|mac| (!from_left, asked.reply(*mac).to_frame().to_vec())));
+        }
+        Ok(_) => {}
+        Err(_) => {
+            let (next_hop, own) = (if from_left { [2, 0, 0, 0, 0, 2] } else { [2, 0, 0, 0, 0, 1] }, macs[macs.len() - 1]);
+            assert_eq!(frame[..6], own.0, "a test frame is for the device alone");
+            out.push((from_left, [&next_hop[..], &own.0, &frame[12..]].concat()));
+        }
+    })
+}
+
+fn with_ipv4_neighbours() -> TrafficProfile {
     let neighbours = |tester: &str, dut: &str| {
         vec![Neighbours { tester: tester.parse().expect("address"), dut: dut.parse().expect("address") }]
     };
-    let profile = TrafficProfile {
-        left: neighbours("198.18.0.2", "198.18.0.1"),
-        right: neighbours("198.19.0.2", "198.19.0.1"),
-        ..ipv4()
-    };
-    let result = slow_trial(profile, asking(answers.clone()));
+    let (left, right) = (neighbours("198.18.0.2", "198.18.0.1"), neighbours("198.19.0.2", "198.19.0.1"));
+    TrafficProfile { left, right, ..ipv4() }
+}
+
+/// RFC 1812 section 3.3.2.
+#[test]
+fn a_device_that_answers_with_the_address_of_a_group_is_not_believed_and_the_error_says_so() {
+    let spec = TrialSpec::constant(FrameRate(FRAMES * 2), 500_000_000);
+    let error = try_trial(with_ipv4_neighbours(), answering(&[MacAddress::BROADCAST]), spec).expect_err("no address");
+    assert!(matches!(error, MeasureError::NoStation { claimed: MacAddress::BROADCAST, .. }), "{error}");
+    let told = error.to_string();
+    assert!(
+        told.contains("198.18.0.1 says that its hardware address is ff:ff:ff:ff:ff:ff, which no station can have"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_answer_with_the_address_of_a_group_does_not_hide_the_right_one() {
+    const BOTH: &[MacAddress] = &[MacAddress([0x33, 0x33, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 9])];
+    let result = slow_trial(with_ipv4_neighbours(), answering(BOTH));
+    for direction in &result.directions {
+        assert_eq!((direction.received, direction.mistranslated), (FRAMES, 0), "{direction:?}");
+    }
+}
+
+#[test]
+fn questions_for_neighbours_take_no_frame_away_and_get_no_flood_of_answers() {
+    let answers = Arc::new(AtomicU64::new(0));
+    let result = slow_trial(with_ipv4_neighbours(), asking(answers.clone()));
     for direction in &result.directions {
         assert_eq!((direction.received, direction.foreign, direction.icmp), (FRAMES, 0, 0), "{direction:?}");
     }

@@ -29,6 +29,11 @@ impl MacAddress {
     pub const fn is_unicast(self) -> bool {
         self.0[0] & 1 == 0
     }
+
+    /// Returns whether a station can have this address: it is neither a group's nor all zeroes, which stand for none.
+    pub const fn is_station(self) -> bool {
+        self.is_unicast() && !matches!(self.0, [0, 0, 0, 0, 0, 0])
+    }
 }
 
 impl From<[u8; 6]> for MacAddress {
@@ -81,6 +86,14 @@ mod tests {
         assert_eq!(mac.to_string(), "02:00:00:00:ab:01");
         assert_eq!("02:00:00:00:ab:01".parse(), Ok(mac));
         assert_eq!("02-00-00-00-AB-01".parse(), Ok(mac));
+    }
+
+    #[test]
+    fn a_station_has_neither_the_address_of_a_group_nor_none() {
+        assert!(MacAddress([0, 0, 0, 0, 0, 1]).is_station());
+        for address in [MacAddress::BROADCAST, MacAddress([0x33, 0x33, 0, 0, 0, 1]), MacAddress::default()] {
+            assert!(!address.is_station(), "{address}");
+        }
     }
 
     #[test]

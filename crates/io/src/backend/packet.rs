@@ -68,6 +68,7 @@ struct PacketTransmit {
     name: String,
     buffer_octets: usize,
     buffers: Box<[u8]>,
+    /// Pointers into the boxes, of which [`aim`](Self::aim) writes those that the next calls use. The lengths are those of the frames.
     vectors: Box<[libc::iovec]>,
     messages: Box<[libc::mmsghdr]>,
     /// A full queue behind a veth is the DUT's; behind a NIC it is our own, and the frame must wait.
@@ -78,8 +79,7 @@ struct PacketTransmit {
     full: u32,
 }
 
-// SAFETY: the raw pointers in `vectors` and `messages` point into `buffers` and `vectors`, heap memory that moves with the
-// struct's ownership and is reached through `&mut self` only.
+// SAFETY: the raw pointers are into boxes that the same value owns, and are written again before each use.
 unsafe impl Send for PacketTransmit {}
 
 impl PacketTransmit {
@@ -88,12 +88,9 @@ impl PacketTransmit {
         set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)
             .map_err(PortError::kernel(&interface.name, "enlarge the send buffer"))?;
         let buffer_octets = buffer_octets(interface.mtu);
-        let mut buffers = vec![0u8; buffer_octets * BATCH].into_boxed_slice();
-        let mut vectors: Box<[libc::iovec]> = buffers
-            .chunks_exact_mut(buffer_octets)
-            .map(|b| libc::iovec { iov_base: b.as_mut_ptr().cast(), iov_len: 0 })
-            .collect();
-        let messages = vectors.iter_mut().map(message).collect();
+        let buffers = vec![0u8; buffer_octets * BATCH].into_boxed_slice();
+        let vectors = vec![libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; BATCH].into_boxed_slice();
+        let messages = vec![empty_message(); BATCH].into_boxed_slice();
         let name = interface.name.clone();
         let full_is_dut = interface.is_veth;
         Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut, waiting: 0..0, full: 0 })
@@ -103,6 +100,7 @@ impl PacketTransmit {
     /// a queue that is full and for a link that is down.
     fn push(&mut self) -> Result<usize, PortError> {
         let mut refused = 0;
+        self.aim();
         while !self.waiting.is_empty() {
             match self.send_some(self.waiting.start, self.waiting.end) {
                 // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
@@ -126,6 +124,17 @@ impl PacketTransmit {
         Ok(refused)
     }
 
+    /// Points the messages that wait at their buffers. Pointers of an earlier call are stale, as the buffers were filled since.
+    #[inline]
+    fn aim(&mut self) {
+        let buffers = self.buffers.chunks_exact_mut(self.buffer_octets);
+        let parts = self.messages.iter_mut().zip(self.vectors.iter_mut()).zip(buffers);
+        for ((message, vector), buffer) in parts.take(self.waiting.end).skip(self.waiting.start) {
+            vector.iov_base = buffer.as_mut_ptr().cast();
+            (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (vector, 1);
+        }
+    }
+
     /// Returns whether the queue is full because the link is down. The kernel is asked seldom: a full queue is no reason to be
     /// slower still.
     #[cold]
@@ -141,10 +150,10 @@ impl PacketTransmit {
         Ok(!is_running)
     }
 
-    /// Hands `messages[from..to]` to the kernel; returns how many it took before one was turned away.
+    /// Hands `messages[from..to]`, which point at their buffers, to the kernel; returns how many it took before one was turned away.
     fn send_some(&mut self, from: usize, to: usize) -> io::Result<usize> {
         let messages = &mut self.messages[from..to];
-        // SAFETY: every header points to a vector and a buffer of this struct, alive and unmoved during the call.
+        // SAFETY: `push` had every header point to a vector and a buffer of this struct, and borrowed neither since. Both are alive during the call.
         let sent = unsafe {
             libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT as _)
         };
@@ -152,12 +161,9 @@ impl PacketTransmit {
     }
 }
 
-fn message(vector: &mut libc::iovec) -> libc::mmsghdr {
+fn empty_message() -> libc::mmsghdr {
     // SAFETY: mmsghdr is a C struct of integers and pointers, for which all zeroes is a value.
-    let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
-    header.msg_hdr.msg_iov = vector;
-    header.msg_hdr.msg_iovlen = 1;
-    header
+    unsafe { std::mem::zeroed() }
 }
 
 impl Transmit for PacketTransmit {
@@ -293,10 +299,10 @@ impl Receive for PacketReceive {
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
-        // Reading the statistics resets them.
-        let statistics: libc::tpacket_stats = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
+        // `struct tpacket_stats`. Reading the statistics resets them.
+        let [_packets, drops]: [u32; 2] = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
             .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
-        Ok(u64::from(statistics.tp_drops))
+        Ok(u64::from(drops))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Memory shared with the kernel or another process, unmapped when dropped. What another process may write at any time is only copied
-//! or accessed atomically: a reference to it would promise that it does not change.
+//! or accessed atomically: a reference to it would promise that it does not change. (`octets_mut` says when one is made all the same.)
+//!
+//! A mapping belongs to one thread at a time. Two threads that copy could meet at the same octets, since a peer says where its buffers are; so each
+//! has a mapping of its own, and the other thread is to it what the other process is.
 
 use super::check;
 use std::io;
@@ -13,10 +16,8 @@ pub(crate) struct MemoryMapping {
     length: usize,
 }
 
-// SAFETY: a mapping is plain memory; who may touch which part of it when is the business of the rings built on it.
+// SAFETY: a mapping is memory of the whole process, of which nothing belongs to the thread that made it.
 unsafe impl Send for MemoryMapping {}
-// SAFETY: as above; `MemoryMapping` itself only hands out the raw address.
-unsafe impl Sync for MemoryMapping {}
 
 impl MemoryMapping {
     /// Maps `length` octets of `fd` from `offset`, shared, populated at once so that no page fault falls into a trial.
@@ -66,8 +67,9 @@ impl MemoryMapping {
     /// They do not all lie within the mapping.
     #[inline]
     pub(crate) fn copy_to(&self, offset: usize, to: &mut [u8]) {
-        // SAFETY: `range` checked the source; `to` is private memory, which no mapping of a file overlaps. Octets have no invalid value,
-        // so whatever another process writes meanwhile only decides on what is copied.
+        // SAFETY: `range` checked the source; `to` is private memory, which no mapping of a file overlaps. No other thread of ours copies by this
+        // mapping, which is not `Sync`. What another process writes meanwhile is outside of Rust's rules: octets have no invalid value, also where old
+        // and new ones are mixed, and only the copy is looked at, so it decides on nothing but what is copied.
         unsafe { copy_nonoverlapping(self.range(offset, to.len()).cast_const(), to.as_mut_ptr(), to.len()) }
     }
 

@@ -42,18 +42,16 @@ impl Doorbell {
         Ok(Self(fd.into()))
     }
 
-    /// Takes one that another process made, and `None` for a descriptor of any other kind: only of this one it is known that ringing never
-    /// waits.
+    /// Takes one that another process made, and `None` for a descriptor of any other kind: only of this one it is known what ringing does. Whether
+    /// it waits is not known of this one either, since the maker may change its flags at any time.
     pub(crate) fn of_peer(fd: OwnedFd) -> io::Result<Option<Self>> {
         if fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?.as_os_str() != "anon_inode:[eventfd]" {
             return Ok(None);
         }
-        // SAFETY: no pointer is passed. An eventfd has no other flags that could be lost.
-        check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         Ok(Some(Self(fd.into())))
     }
 
-    /// Rings. A counter that is full wakes as well.
+    /// Rings. Waits where the counter is full and somebody who has the descriptor has cleared `O_NONBLOCK`.
     pub(crate) fn ring(&self) {
         let _ = (&self.0).write(&1u64.to_ne_bytes());
     }

@@ -37,16 +37,24 @@ pub(crate) fn set_option<T: Copy>(fd: &impl AsRawFd, level: libc::c_int, name: l
     Ok(())
 }
 
-/// Reads a socket option of plain integers.
-pub(crate) fn get_option<T: Copy>(fd: &impl AsRawFd, level: libc::c_int, name: libc::c_int) -> io::Result<T> {
-    // SAFETY: T is a C struct of integers at every caller, for which all zeroes is a value; the kernel writes at most `length`.
-    unsafe {
-        let mut value: T = zeroed();
-        let mut length = size_of::<T>() as libc::socklen_t;
-        let pointer = (&raw mut value).cast();
-        check(libc::getsockopt(fd.as_raw_fd(), level, name, pointer, &raw mut length))?;
-        Ok(value)
-    }
+/// An integer of which any octets are a value. Private to this folder, so that there are no others.
+trait PlainWord: Copy + Default {}
+
+impl PlainWord for u32 {}
+impl PlainWord for u64 {}
+
+/// Reads a socket option that is a row of integers, as C structs without gaps are. Those that the kernel does not know are 0.
+#[expect(private_bounds, reason = "callers choose among the words, and add none")]
+pub(crate) fn get_option<W: PlainWord, const N: usize>(
+    fd: &impl AsRawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<[W; N]> {
+    let mut words = [W::default(); N];
+    let mut length = size_of_val(&words) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` octets, those of `words`, and any octets are integers.
+    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, words.as_mut_ptr().cast(), &raw mut length) })?;
+    Ok(words)
 }
 
 /// Binds a socket to an address given as a C struct.
@@ -84,4 +92,16 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 pub(crate) fn send_or_lose(fd: &impl AsFd, octets: &[u8]) -> io::Result<()> {
     let error = rustix::net::send(fd, octets, SendFlags::DONTWAIT).err().map(io::Error::from);
     error.filter(|error| !is_full(error)).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_read_into_the_words_that_it_has_and_the_others_are_zero() {
+        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0).expect("a socket");
+        let words: [u32; 3] = get_option(&fd, libc::SOL_SOCKET, libc::SO_TYPE).expect("its type");
+        assert_eq!(words, [libc::SOCK_DGRAM as u32, 0, 0]);
+    }
 }

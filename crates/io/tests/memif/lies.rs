@@ -1,8 +1,11 @@
 //! Servers that lie to our client: in messages, and in the rings.
 
 use super::peer::*;
-use super::{Directory, failed, open, until_error};
+use super::{Directory, failed, in_time, open, until, until_error};
 use sixbench_io::{Halves, PortError};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 
 /// Flags, region, octets and offset.
@@ -14,6 +17,8 @@ struct FakeServer {
     memory: RawMemory,
     /// Offset, and number of frames, of the ring to the server and of the ring to the client.
     rings: [(usize, u16); 2],
+    /// The descriptor that wakes the reader of each.
+    bells: Vec<OwnedFd>,
 }
 
 /// Does what every server does, except for what `answers` puts in the place of a message: (number of the message, octets).
@@ -33,10 +38,10 @@ fn serve(client: RawSocket, log2_ring: u8, lie: Option<(usize, Vec<u8>)>) -> Opt
     let size = u64::from_ne_bytes(region[4..12].try_into().expect("eight octets"));
     let memory = RawMemory::map(&fd.expect("the region"), size as usize);
     say(message(ACK, &[])).then_some(())?;
-    let mut rings = [(0, 0); 2];
+    let (mut rings, mut bells) = ([(0, 0); 2], Vec::new());
     for (nth, place) in rings.iter_mut().enumerate() {
         let (ring, fd) = client.expect(ADD_RING);
-        assert!(fd.is_some(), "a descriptor to wake its reader");
+        bells.push(fd.expect("a descriptor to wake its reader"));
         assert_eq!(ring[2..8], [u8::from(nth == 0), 0, 0, 0, 0, 0], "direction, index 0, region 0");
         let offset = u32::from_ne_bytes(ring[8..12].try_into().expect("four octets")) as usize;
         *place = (offset, 1 << ring[12]);
@@ -50,7 +55,7 @@ fn serve(client: RawSocket, log2_ring: u8, lie: Option<(usize, Vec<u8>)>) -> Opt
         memory.put(offset + TAIL, [0; 2]);
     }
     say(message(CONNECTED, &[&name("memif1/0")])).then_some(())?;
-    Some(FakeServer { socket: client, memory, rings })
+    Some(FakeServer { socket: client, memory, rings, bells })
 }
 
 /// Connects our client to a fake server.
@@ -295,6 +300,29 @@ fn a_server_that_leaves_during_a_trial_ends_it_in_both_halves() {
     assert!(told.contains("the peer has gone away and says \"Device closed\""), "{told}");
     let told = until_error(|| ours.transmit.transmit(64, &mut |_, _| 60));
     assert!(told.contains("the peer has gone away"), "{told}");
+}
+
+#[test]
+fn a_server_that_jams_the_descriptor_that_wakes_it_holds_up_nothing() {
+    let (mut ours, server) = connected("jam", 60);
+    jam(&server.bells[TO_SERVER]);
+    in_time("sending, answering and closing", move || {
+        for _ in 0..100 {
+            ours.transmit.transmit(8, &mut |_, _| 60).expect("send");
+            ours.receive.answer(&[1; 60]).expect("answer");
+        }
+    });
+    assert_eq!(server.head(TO_SERVER), 900);
+}
+
+#[test]
+fn a_server_that_sleeps_is_woken() {
+    let (mut ours, server) = connected("sleeps", 60);
+    let mut peer = File::from(server.bells[TO_SERVER].try_clone().expect("a copy"));
+    for _ in 0..10 {
+        ours.transmit.transmit(8, &mut |_, _| 60).expect("send");
+        until("it is woken", || peer.read(&mut [0; 8]).is_ok());
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Clients that lie to our server: in what they offer, and in the rings.
 
 use super::peer::*;
-use super::{Directory, failed, open, until_error};
+use super::{Directory, failed, in_time, open, until_error};
 use sixbench_io::{Halves, PortError};
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -55,7 +55,7 @@ impl Default for Offer {
 struct FakeClient {
     _socket: RawSocket,
     memory: RawMemory,
-    _event: OwnedFd,
+    event: OwnedFd,
 }
 
 /// Offers all this; the reason of the server that refuses is the error.
@@ -95,7 +95,7 @@ fn offer(path: &str, offer: Offer) -> Result<FakeClient, String> {
         accepted(stray, &[], ACK)?;
     }
     accepted(message(CONNECT, &[&name("memif0/0")]), &[], CONNECTED)?;
-    Ok(FakeClient { _socket: socket, memory, _event: event })
+    Ok(FakeClient { _socket: socket, memory, event })
 }
 
 /// Returns our error, and what the client was told.
@@ -318,6 +318,21 @@ fn indices_that_jump_are_refused() {
         let told = failed(ours.transmit.transmit(1, &mut |_, _| 60));
         assert!(told.contains(&format!("jumped from 0 to {head}")), "{told}");
     }
+}
+
+#[test]
+fn a_client_that_jams_the_descriptor_that_wakes_it_holds_up_nothing() {
+    let (mut ours, client) = connected("jam");
+    jam(&client.event);
+    in_time("sending, answering and closing", move || {
+        for head in (2..200).step_by(2) {
+            (0..16).for_each(|slot| client.write(TO_CLIENT, slot, (0, 0, 60, BUFFERS as u32)));
+            client.set_head(TO_CLIENT, head);
+            ours.transmit.transmit(1, &mut |_, _| 60).expect("send");
+            ours.receive.answer(&[1; 60]).expect("answer");
+            assert_eq!(client.tail(TO_CLIENT), head);
+        }
+    });
 }
 
 #[test]

@@ -70,6 +70,28 @@ fn failed<T>(outcome: Result<T, PortError>) -> String {
     error.to_string()
 }
 
+/// Fails unless `work` ends in time, whatever it waits for.
+fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
+    let (done, ended) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        work();
+        let _ = done.send(());
+    });
+    if ended.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        panic!("it waits for ever: {what}");
+    }
+    worker.join().expect("no panic");
+}
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::yield_now();
+    }
+}
+
 /// Repeats a step until it fails; returns that error.
 fn until_error<T>(mut step: impl FnMut() -> Result<T, PortError>) -> String {
     let end = Instant::now() + PATIENCE;

@@ -206,6 +206,16 @@ pub(crate) fn memory_file(length: usize, is_sealed: bool) -> OwnedFd {
     fd
 }
 
+/// Has whoever rings this eventfd wait for ever: its counter is full, and it has lost the flag that says not to wait, which all its holders share.
+pub(crate) fn jam(event: &OwnedFd) {
+    let full = (u64::MAX - 1).to_ne_bytes();
+    // SAFETY: the octets outlive the call, and no pointer is passed to the other.
+    unsafe {
+        assert_eq!(libc::write(event.as_raw_fd(), full.as_ptr().cast(), full.len()), 8, "{}", Error::last_os_error());
+        check(libc::fcntl(event.as_raw_fd(), libc::F_SETFL, 0));
+    }
+}
+
 /// Returns an eventfd.
 pub(crate) fn event() -> OwnedFd {
     // SAFETY: no pointer is passed.

@@ -1,5 +1,6 @@
 //! Ports in memory that a peer of any kind writes to, for the targets of `fuzz/`.
 
+use super::bell::Ringer;
 use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{ClientBuffers, MemifLink, RegionLayout};
@@ -10,8 +11,9 @@ use super::ring::{RingEnd, RingPlace, RingUse};
 use crate::sys::memfd::Doorbell;
 use crate::{Halves, PortError};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Octets of the only region.
 pub const REGION_OCTETS: usize = 1 << 15;
@@ -30,7 +32,11 @@ pub fn is_memif_message(octets: &[u8]) -> bool {
 
 /// Memory that is shared with a peer.
 #[derive(Clone)]
-pub struct MemifMemory(Arc<SharedMemory>);
+pub struct MemifMemory {
+    /// By which the peer writes.
+    theirs: Rc<SharedMemory>,
+    file: Rc<OwnedFd>,
+}
 
 impl MemifMemory {
     /// Makes one region.
@@ -38,14 +44,19 @@ impl MemifMemory {
     /// # Errors
     /// The kernel's.
     pub fn new() -> io::Result<Self> {
-        let (memory, _) = SharedMemory::new(REGION_OCTETS).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Self(Arc::new(memory)))
+        let ([theirs, _], file) = SharedMemory::new(REGION_OCTETS).map_err(refused)?;
+        Ok(Self { theirs: theirs.into(), file: file.into() })
+    }
+
+    /// Maps the region for both halves of a port.
+    fn ours(&self) -> io::Result<[SharedMemory; 2]> {
+        SharedMemory::of_client(&[(REGION_OCTETS as u64, self.file.try_clone()?)]).map_err(refused)
     }
 
     /// Writes octets, as the peer may at any time. What does not fit is left out.
     pub fn write(&self, offset: usize, octets: &[u8]) {
         let offset = offset % REGION_OCTETS;
-        self.0.region(0).copy_from(offset, &octets[..octets.len().min(REGION_OCTETS - offset)]);
+        self.theirs.region(0).copy_from(offset, &octets[..octets.len().min(REGION_OCTETS - offset)]);
     }
 
     /// Returns the port of a client, whose rings are at the beginning of the memory, in the state in which a link begins.
@@ -54,8 +65,9 @@ impl MemifMemory {
     /// The kernel's.
     pub fn client(&self) -> io::Result<Halves> {
         let layout = RegionLayout::new(ClientBuffers { sending: LONGEST, receiving: 2048 }, LOG2_RING);
-        let ring = |nth, sends| RingEnd::new(self.0.clone(), layout.ring(nth), RingUse { is_client: true, sends });
-        self.halves(ring(0, true), ring(1, false), Some(layout))
+        let ring = |memory, nth, sends| RingEnd::new(memory, layout.ring(nth), RingUse { is_client: true, sends });
+        let [to_server, to_client] = self.ours()?;
+        halves(ring(to_server, 0, true), ring(to_client, 1, false), Some(layout))
     }
 
     /// Returns the port of a server, to which the peer has named the places of its rings: region, offset and size as a power of two.
@@ -64,20 +76,23 @@ impl MemifMemory {
     /// No ring can be there; or the kernel's.
     pub fn server(&self, places: [(u16, u32, u8); 2]) -> io::Result<Halves> {
         let places = places.map(|(region, offset, log2_size)| RingPlace { region, offset, log2_size });
-        let refused = |error: MemifError| io::Error::other(error.to_string());
-        places.iter().try_for_each(|place| place.check(&self.0)).map_err(refused)?;
-        let end = |place, sends| RingEnd::new(self.0.clone(), place, RingUse { is_client: false, sends });
-        self.halves(end(places[1], true), end(places[0], false), None)
+        places.iter().try_for_each(|place| place.check(&self.theirs)).map_err(refused)?;
+        let end = |memory, place, sends| RingEnd::new(memory, place, RingUse { is_client: false, sends });
+        let [to_server, to_client] = self.ours()?;
+        halves(end(to_client, places[1], true), end(to_server, places[0], false), None)
     }
+}
 
-    fn halves(&self, sending: RingEnd, receiving: RingEnd, layout: Option<RegionLayout>) -> io::Result<Halves> {
-        let (socket, _) = UnixStream::pair()?;
-        let channel = ControlChannel::of_socket(socket.into());
-        let (bell, unused_bell) = (Doorbell::new()?, Doorbell::new()?);
-        let link =
-            MemifLink { channel, memory: self.0.clone(), peer: "peer".to_owned(), sending, bell, receiving, unused_bell };
-        Ok(port::halves("memif", link, layout, LONGEST))
-    }
+fn refused(error: MemifError) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+fn halves(sending: RingEnd, receiving: RingEnd, layout: Option<RegionLayout>) -> io::Result<Halves> {
+    let (socket, _) = UnixStream::pair()?;
+    let channel = ControlChannel::of_socket(socket.into());
+    let (bell, unused_bell) = (Ringer::mute(), Doorbell::new()?);
+    let link = MemifLink { channel, peer: "peer".to_owned(), sending, bell, receiving, unused_bell };
+    Ok(port::halves("memif", link, layout, LONGEST))
 }
 
 /// Has a port receive, answer and send once; returns the octets of the frames received.

@@ -1,6 +1,7 @@
 //! The way to a link: what client and server tell each other before the first frame.
 
 use super::address::MemifAddress;
+use super::bell::Ringer;
 use super::channel::{ControlChannel, STEP_LIMIT, unexpected};
 use super::error::MemifError;
 use super::memory::SharedMemory;
@@ -8,7 +9,6 @@ use super::message::{MODE_ETHERNET, MemifMessage, RingOffer, ServerOffer, VERSIO
 use super::ring::{MOST_LOG2_RING, RingEnd, RingEntry, RingPlace, RingUse};
 use crate::sys::memfd::Doorbell;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Frames of a ring, as a power of two, if the server has no lower limit: 2 ms at a million frames/s, as the receive queue of a NIC.
@@ -24,12 +24,11 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct MemifLink {
     /// Closing it ends the link.
     pub(super) channel: ControlChannel,
-    pub(super) memory: Arc<SharedMemory>,
     /// The peer's name for itself.
     pub(super) peer: String,
     /// The ring by which frames leave, and what wakes its reader.
     pub(super) sending: RingEnd,
-    pub(super) bell: Doorbell,
+    pub(super) bell: Ringer,
     /// The ring by which frames come.
     pub(super) receiving: RingEnd,
     /// Kept for the peer, which may ring it though nobody listens.
@@ -112,13 +111,18 @@ fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(Memif
     let channel = ControlChannel::connect(&address.path)?;
     let connected = offer_memory(&channel, address, buffers);
     let (client, peer) = connected.inspect_err(|error| explain(&channel, error))?;
-    let ClientMemory { memory, layout, bells: [bell, unused_bell] } = client;
-    let ring = |nth, sends| RingEnd::new(memory.clone(), layout.ring(nth), RingUse { is_client: true, sends });
-    let (sending, receiving) = (ring(0, true), ring(1, false));
+    let ClientMemory { memory: [to_server, to_client], layout, bells: [bell, unused_bell] } = client;
+    let ring = |memory, nth, sends| RingEnd::new(memory, layout.ring(nth), RingUse { is_client: true, sends });
+    let (sending, receiving, bell) = (ring(to_server, 0, true), ring(to_client, 1, false), ringer(bell)?);
     receiving.mask_interrupts();
     // Not before the server is there: it sets all indices to zero.
     receiving.publish();
-    Ok((MemifLink { channel, memory, peer, sending, bell, receiving, unused_bell }, layout))
+    Ok((MemifLink { channel, peer, sending, bell, receiving, unused_bell }, layout))
+}
+
+/// Starts the thread that rings a doorbell.
+fn ringer(bell: Doorbell) -> Result<Ringer, MemifError> {
+    Ringer::new(bell).map_err(MemifError::system("start the thread that wakes the peer"))
 }
 
 /// Tells the peer why there will be no link, if it does not know.
@@ -131,7 +135,8 @@ fn explain(channel: &ControlChannel, error: &MemifError) {
 
 /// The memory of a client.
 struct ClientMemory {
-    memory: Arc<SharedMemory>,
+    /// For the half that sends, and for the other.
+    memory: [SharedMemory; 2],
     layout: RegionLayout,
     bells: [Doorbell; 2],
 }
@@ -169,22 +174,18 @@ fn offer_memory(
     }
     channel.send(&MemifMessage::Connect { name: OWN_NAME.to_owned() }, None)?;
     match channel.receive_plain("CONNECTED")? {
-        MemifMessage::Connected { name } => {
-            Ok((ClientMemory { memory: Arc::new(memory), layout, bells }, peer_name(&offer.name, &name)))
-        }
+        MemifMessage::Connected { name } => Ok((ClientMemory { memory, layout, bells }, peer_name(&offer.name, &name))),
         other => Err(unexpected("CONNECTED", &other)),
     }
 }
 
 /// Makes a region with two rings, of which the second has all the server's buffers in it.
-fn new_region(layout: RegionLayout) -> Result<(SharedMemory, OwnedFd), MemifError> {
-    let (memory, fd) = SharedMemory::new(layout.octets())?;
-    (0..2).for_each(|nth| layout.ring(nth).begin(&memory));
-    let memory = Arc::new(memory);
-    let to_client = RingEnd::new(memory.clone(), layout.ring(1), RingUse { is_client: true, sends: false });
+fn new_region(layout: RegionLayout) -> Result<([SharedMemory; 2], OwnedFd), MemifError> {
+    let ([to_server, to_client], fd) = SharedMemory::new(layout.octets())?;
+    (0..2).for_each(|nth| layout.ring(nth).begin(&to_client));
+    let to_client = RingEnd::new(to_client, layout.ring(1), RingUse { is_client: true, sends: false });
     (0..to_client.size()).for_each(|slot| to_client.set_entry(slot, layout.empty(slot)));
-    drop(to_client);
-    Ok((Arc::into_inner(memory).expect("the ring's end is gone"), fd))
+    Ok(([to_server, to_client.into_memory()], fd))
 }
 
 fn peer_name(program: &str, interface: &str) -> String {
@@ -197,19 +198,20 @@ pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     let channel = ControlChannel::accept(&address.path)?;
     let accepted = accept_memory(&channel, address.id);
     let accepted = accepted.inspect_err(|error| explain(&channel, error))?;
-    let AcceptedClient { memory, peer, to_server, to_client } = accepted;
-    let end = |place, sends| RingEnd::new(memory.clone(), place, RingUse { is_client: false, sends });
-    let (receiving, sending) = (end(to_server.0, false), end(to_client.0, true));
+    let AcceptedClient { memory: [incoming, outgoing], peer, to_server, to_client } = accepted;
+    let end = |memory, place, sends| RingEnd::new(memory, place, RingUse { is_client: false, sends });
+    let (receiving, sending) = (end(incoming, to_server.0, false), end(outgoing, to_client.0, true));
+    let bell = ringer(to_client.1)?;
     receiving.reset();
     sending.reset();
     receiving.mask_interrupts();
     channel.send(&MemifMessage::Connected { name: OWN_NAME.to_owned() }, None)?;
-    Ok(MemifLink { channel, memory, peer, sending, bell: to_client.1, receiving, unused_bell: to_server.1 })
+    Ok(MemifLink { channel, peer, sending, bell, receiving, unused_bell: to_server.1 })
 }
 
 /// The offer of a client, checked.
 struct AcceptedClient {
-    memory: Arc<SharedMemory>,
+    memory: [SharedMemory; 2],
     peer: String,
     to_server: (RingPlace, Doorbell),
     to_client: (RingPlace, Doorbell),
@@ -239,10 +241,10 @@ fn accept_memory(channel: &ControlChannel, id: u32) -> Result<AcceptedClient, Me
     let (Some(to_server), Some(to_client)) = (offer.to_server, offer.to_client) else {
         return Err(MemifError::broken("it wants to begin without a ring in each direction"));
     };
-    let memory = SharedMemory::of_client(offer.regions)?;
-    to_server.0.check(&memory)?;
-    to_client.0.check(&memory)?;
-    Ok(AcceptedClient { memory: Arc::new(memory), peer: peer_name(&program, &interface), to_server, to_client })
+    let memory = SharedMemory::of_client(&offer.regions)?;
+    to_server.0.check(&memory[0])?;
+    to_client.0.check(&memory[1])?;
+    Ok(AcceptedClient { memory, peer: peer_name(&program, &interface), to_server, to_client })
 }
 
 fn own_offer() -> ServerOffer {

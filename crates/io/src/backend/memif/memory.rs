@@ -9,33 +9,37 @@ use std::os::fd::OwnedFd;
 /// The most octets that a client may have us map: rings and buffers take megabytes.
 pub(super) const MOST_MAPPED: u64 = 1 << 30;
 
-/// The regions of one link.
+/// The regions of one link, mapped for one half of a port: each half has mappings of its own, so that no two threads copy by the same.
 pub(super) struct SharedMemory {
     regions: Vec<MemoryMapping>,
 }
 
 impl SharedMemory {
-    /// Makes the only region of a client, and returns its descriptor for the server.
-    pub(super) fn new(octets: usize) -> Result<(Self, OwnedFd), MemifError> {
-        let system = MemifError::system("make the memory that is shared with the peer");
-        let made = memfd::create(c"sixbench-memif", octets).and_then(|fd| Ok((MemoryMapping::shared(&fd, octets, 0)?, fd)));
-        let (mapping, fd) = made.map_err(system)?;
-        Ok((Self { regions: vec![mapping] }, fd))
+    /// Makes the only region of a client, for both halves, and returns its descriptor for the server.
+    pub(super) fn new(octets: usize) -> Result<([Self; 2], OwnedFd), MemifError> {
+        let fd = memfd::create(c"sixbench-memif", octets)
+            .map_err(MemifError::system("make the memory that is shared with the peer"))?;
+        let half = || MemoryMapping::shared(&fd, octets, 0).map(|mapping| Self { regions: vec![mapping] });
+        let both = half().and_then(|one| Ok([one, half()?]));
+        Ok((both.map_err(MemifError::system("map the memory that is shared with the peer"))?, fd))
     }
 
-    /// Maps the regions of a client, each with the size that it said.
+    /// Maps the regions of a client for both halves, each with the size that it said.
     ///
     /// # Errors
     /// One cannot be touched safely, or is not as large as the client said. A file that may shrink is refused, as memory behind its end kills
     /// whoever touches it. What remains: a client may punch holes into its file. These fill with zeroes, unless the machine has no memory left.
-    pub(super) fn of_client(claimed: Vec<(u64, OwnedFd)>) -> Result<Self, MemifError> {
+    pub(super) fn of_client(claimed: &[(u64, OwnedFd)]) -> Result<[Self; 2], MemifError> {
         let total = claimed.iter().try_fold(0u64, |total, (size, _)| total.checked_add(*size));
         if total.is_none_or(|total| total > MOST_MAPPED) {
             let what = format!("its regions have more than {} MiB", MOST_MAPPED >> 20);
             return Err(MemifError::UnusableMemory(what));
         }
-        let regions = claimed.iter().map(|(size, fd)| map_checked(*size, fd)).collect::<Result<_, _>>()?;
-        Ok(Self { regions })
+        let half = || {
+            let regions = claimed.iter().map(|(size, fd)| map_checked(*size, fd)).collect::<Result<_, _>>()?;
+            Ok(Self { regions })
+        };
+        Ok([half()?, half()?])
     }
 
     /// Returns a region that is known to exist.
@@ -86,7 +90,7 @@ mod tests {
     use std::fs::File;
 
     fn refused(claimed: Vec<(u64, OwnedFd)>) -> String {
-        SharedMemory::of_client(claimed).err().expect("refused").to_string()
+        SharedMemory::of_client(&claimed).err().expect("refused").to_string()
     }
 
     fn sealed() -> OwnedFd {
@@ -95,9 +99,18 @@ mod tests {
 
     #[test]
     fn a_region_is_no_larger_than_its_file() {
-        SharedMemory::of_client(vec![(8192, sealed()), (4096, sealed())]).expect("as large as said");
+        SharedMemory::of_client(&[(8192, sealed()), (4096, sealed())]).expect("as large as said");
         assert!(refused(vec![(8193, sealed())]).contains("a region of 8193 octets, and its file has 8192"));
         assert!(refused(vec![(0, sealed())]).contains("a region of 0 octets"));
+    }
+
+    #[test]
+    fn both_halves_see_the_same_memory() {
+        let ([one, other], _) = SharedMemory::new(8192).expect("memory");
+        one.region(0).copy_from(4095, b"seen");
+        let mut octets = [0; 4];
+        other.region(0).copy_to(4095, &mut octets);
+        assert_eq!(&octets, b"seen");
     }
 
     #[test]
@@ -114,7 +127,7 @@ mod tests {
 
     #[test]
     fn octets_outside_of_the_regions_are_not_found() {
-        let (memory, _) = SharedMemory::new(8192).expect("memory");
+        let ([memory, _], _) = SharedMemory::new(8192).expect("memory");
         assert!(memory.find(0, 8191, 1).is_ok() && memory.find(0, 0, 8192).is_ok());
         let error = |index, offset, octets| memory.find(index, offset, octets).err().expect("outside").to_string();
         assert!(error(0, 8191, 2).contains("2 octets at 8191 of region 0, which has 8192"));

@@ -5,6 +5,7 @@
 //! Nothing that the peer writes is trusted: every number of it is read once and checked, and frames are copied before they are looked at.
 
 mod address;
+mod bell;
 mod channel;
 mod error;
 #[doc(hidden)]

@@ -2,10 +2,10 @@
 //!
 //! The ring to the device is the device's receive queue: where it is full, the frame is refused by the device, and not kept.
 
+use super::bell::Ringer;
 use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{MemifLink, RegionLayout};
-use super::memory::SharedMemory;
 use super::ring::{FLAG_NEXT, RingEnd, RingEntry};
 use crate::backend::turn::{take_soon, try_take};
 use crate::sys::memfd::Doorbell;
@@ -24,7 +24,6 @@ const FULL_IN_A_ROW: u32 = 256;
 struct LinkShared {
     name: String,
     channel: ControlChannel,
-    memory: Arc<SharedMemory>,
     _unused_bell: Doorbell,
 }
 
@@ -41,10 +40,10 @@ impl LinkShared {
 
 /// Makes the halves of a link; `layout` is that of our own memory, if it is ours.
 pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, longest: usize) -> Halves {
-    let MemifLink { channel, memory, sending, bell, receiving, unused_bell, .. } = link;
-    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, memory, _unused_bell: unused_bell });
+    let MemifLink { channel, sending, bell, receiving, unused_bell, .. } = link;
+    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, _unused_bell: unused_bell });
     let slots = usize::from(sending.size());
-    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout, shared: shared.clone() }));
+    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout }));
     let transmit: Box<dyn Transmit> = match layout {
         Some(layout) => {
             let spare = vec![0; layout.buffers.sending].into_boxed_slice();
@@ -63,10 +62,9 @@ pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, 
 /// The ring by which frames leave. The sending half and answers take turns: whoever finds it taken goes on without waiting.
 struct WayOut {
     end: RingEnd,
-    bell: Doorbell,
+    bell: Ringer,
     /// The layout of our own memory, if it is ours.
     layout: Option<RegionLayout>,
-    shared: Arc<LinkShared>,
 }
 
 impl WayOut {
@@ -92,7 +90,7 @@ impl WayOut {
             return Ok(false);
         }
         let offset = layout.answering(self.end.slot(0));
-        self.shared.memory.region(0).copy_from(offset, frame);
+        self.end.memory().region(0).copy_from(offset, frame);
         self.end.set_entry(0, RingEntry { flags: 0, region: 0, octets: frame.len() as u32, offset: offset as u32 });
         self.end.advance(1);
         Ok(true)
@@ -107,7 +105,7 @@ impl WayOut {
             }
             let entry = self.end.entry(taken);
             let room = entry.octets as usize;
-            let region = self.shared.memory.find(entry.region, entry.offset, room)?;
+            let region = self.end.memory().find(entry.region, entry.offset, room)?;
             if room == 0 {
                 return Err(MemifError::broken("it offers an empty buffer of 0 octets"));
             }
@@ -150,13 +148,15 @@ impl ClientTransmit {
     fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
         let free = turn.end.available()?.min(wanted as u16);
-        let (memory, room) = (self.shared.memory.region(0), self.layout.buffers.sending);
+        let (memory, room) = (turn.end.memory().region(0), self.layout.buffers.sending);
         for nth in 0..free {
             let slot = turn.end.slot(nth);
             let offset = self.layout.sending(slot);
             // SAFETY: a buffer belongs to its slot and the slot to us until it is published, and the turn is held: there is no other reference.
-            // By the rules of memif the server does not touch it before, and never writes there. One that did would change octets of a frame
-            // that is judged when it comes back; no length, offset or index is ever read from a buffer.
+            // By the rules of memif the server does not touch it before, and never writes there. Against one that does, this reference breaks its
+            // promise: nobody else writes there while it lives. That is accepted, since a frame would have to be copied otherwise. `fill` writes
+            // octets and reads none, no length, offset or index comes from a buffer, and what a peer can do to the octets of a frame is seen when
+            // it comes back.
             let octets = fill(usize::from(slot), unsafe { memory.octets_mut(offset, room) });
             assert!(octets <= room, "a frame of {octets} octets in a buffer of {room}");
             turn.end.set_entry(nth, RingEntry { flags: 0, region: 0, octets: octets as u32, offset: offset as u32 });
@@ -262,7 +262,7 @@ impl MemifReceive {
                 return Err(strange(entry, empty));
             }
         }
-        let region = self.shared.memory.find(entry.region, entry.offset, length)?;
+        let region = self.end.memory().find(entry.region, entry.offset, length)?;
         let Some(room) = self.frame.get_mut(*octets..*octets + length) else { return Err(too_long()) };
         region.copy_to(entry.offset as usize, room);
         *octets += length;

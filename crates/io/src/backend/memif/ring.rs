@@ -4,7 +4,6 @@
 
 use super::error::MemifError;
 use super::memory::SharedMemory;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering, fence};
 
 const COOKIE: u32 = 0x03E3_1F20;
@@ -79,7 +78,7 @@ pub(super) struct RingUse {
 
 /// Our end of a ring.
 pub(super) struct RingEnd {
-    memory: Arc<SharedMemory>,
+    memory: SharedMemory,
     place: RingPlace,
     size: u16,
     /// Offsets of our index and of the peer's.
@@ -97,7 +96,7 @@ pub(super) struct RingEnd {
 
 impl RingEnd {
     /// Returns the end of a ring that was checked.
-    pub(super) fn new(memory: Arc<SharedMemory>, place: RingPlace, RingUse { is_client, sends }: RingUse) -> Self {
+    pub(super) fn new(memory: SharedMemory, place: RingPlace, RingUse { is_client, sends }: RingUse) -> Self {
         let size = 1 << place.log2_size;
         let (own_at, their_at) = if is_client { (HEAD_AT, TAIL_AT) } else { (TAIL_AT, HEAD_AT) };
         // A client's ring is full of entries of its own when it begins to send, and full of entries of the server when it begins to receive.
@@ -107,6 +106,17 @@ impl RingEnd {
             (false, _) => (0, 0),
         };
         Self { memory, place, size, own_at, their_at, ahead, behind, position: 0, known: behind }
+    }
+
+    /// Returns the memory of the half that has this end.
+    #[inline]
+    pub(super) fn memory(&self) -> &SharedMemory {
+        &self.memory
+    }
+
+    /// Gives the memory back.
+    pub(super) fn into_memory(self) -> SharedMemory {
+        self.memory
     }
 
     /// Returns the number of entries.
@@ -217,14 +227,17 @@ mod tests {
 
     const PLACE: RingPlace = RingPlace { region: 0, offset: 64, log2_size: 2 };
 
-    fn memory() -> Arc<SharedMemory> {
+    fn memory() -> [SharedMemory; 2] {
         let (memory, _) = SharedMemory::new(4096).expect("memory");
-        PLACE.begin(&memory);
-        Arc::new(memory)
+        PLACE.begin(&memory[0]);
+        memory
     }
 
-    fn end(memory: &Arc<SharedMemory>, is_client: bool, sends: bool) -> RingEnd {
-        RingEnd::new(memory.clone(), PLACE, RingUse { is_client, sends })
+    /// Returns both ends of a ring by which the client sends, or the server.
+    fn ends(client_sends: bool) -> [RingEnd; 2] {
+        let [sender, receiver] = memory();
+        let end = |memory, is_client, sends| RingEnd::new(memory, PLACE, RingUse { is_client, sends });
+        [end(sender, client_sends, true), end(receiver, !client_sends, false)]
     }
 
     fn entry(number: u32) -> RingEntry {
@@ -232,7 +245,7 @@ mod tests {
     }
 
     /// Passes entries from one end to the other until the indices have wrapped.
-    fn pass(mut sender: RingEnd, mut receiver: RingEnd) {
+    fn pass([mut sender, mut receiver]: [RingEnd; 2]) {
         receiver.publish();
         for round in 0..30_000 {
             let count = 1 + (round % 4) as u16;
@@ -251,17 +264,15 @@ mod tests {
 
     #[test]
     fn entries_pass_in_order_in_both_directions_also_when_the_indices_wrap() {
-        let to_server = memory();
-        pass(end(&to_server, true, true), end(&to_server, false, false));
-        let to_client = memory();
-        pass(end(&to_client, false, true), end(&to_client, true, false));
+        pass(ends(true));
+        pass(ends(false));
     }
 
     #[test]
     fn an_index_that_jumps_or_goes_back_is_refused_at_every_end() {
         for (is_client, sends) in [(true, true), (true, false), (false, true), (false, false)] {
-            let memory = memory();
-            let mut ours = end(&memory, is_client, sends);
+            let [memory, _] = memory();
+            let mut ours = RingEnd::new(memory, PLACE, RingUse { is_client, sends });
             let start = ours.word(ours.their_at).load(Ordering::Relaxed);
             let known = ours.available().expect("a new ring");
             let mut at = |theirs: u16| {
@@ -280,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_ring_lies_aligned_within_its_region_and_begins_with_the_cookie() {
-        let memory = memory();
+        let [memory, _] = memory();
         PLACE.check(&memory).expect("a ring");
         let refused = |place: RingPlace| place.check(&memory).expect_err("no ring").to_string();
         assert!(refused(RingPlace { region: 1, ..PLACE }).contains("the region 1, which there is not"));
@@ -295,8 +306,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_polls_need_not_be_woken() {
-        let memory = memory();
-        let (ours, theirs) = (end(&memory, true, true), end(&memory, false, false));
+        let [ours, theirs] = ends(true);
         assert!(ours.wants_waking());
         theirs.mask_interrupts();
         assert!(!ours.wants_waking());

@@ -62,6 +62,10 @@ struct Shared {
     _program: Arc<Program>,
 }
 
+// SAFETY: no mapping copies anything here. Of those of the rings only the addresses were taken, for the ends that the halves own; the memory of the
+// frames hands out addresses, and octets by unsafe functions alone, whose contracts say whose a chunk is. All else in here is `Sync`.
+unsafe impl Sync for Shared {}
+
 /// Opens a port on all queues of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
 /// CAP_BPF, and an MTU that fits a chunk.
 fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError> {

@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 /// The place of one ring's parts within its mapping: `struct xdp_ring_offset`.
-#[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Offsets {
     producer: u64,
@@ -21,13 +20,23 @@ pub(super) struct Offsets {
 }
 
 /// `struct xdp_mmap_offsets`.
-#[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct AllOffsets {
     pub(super) rx: Offsets,
     pub(super) tx: Offsets,
     pub(super) fill: Offsets,
     pub(super) completion: Offsets,
+}
+
+impl AllOffsets {
+    /// Reads the words of the struct, in its order.
+    fn of_words(words: [u64; 16]) -> Self {
+        let ring = |first: usize| {
+            let [producer, consumer, descriptors, flags] = std::array::from_fn(|nth| words[first + nth]);
+            Offsets { producer, consumer, descriptors, flags }
+        };
+        Self { rx: ring(0), tx: ring(4), fill: ring(8), completion: ring(12) }
+    }
 }
 
 /// `struct xdp_umem_reg`.
@@ -60,7 +69,7 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     set_option(&fd, libc::SOL_XDP, libc::XDP_RX_RING, &RECEIVE_CHUNKS)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_TX_RING, &SEND_CHUNKS)?;
     let offsets = get_option(&fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
-    Ok((fd, offsets))
+    Ok((fd, AllOffsets::of_words(offsets)))
 }
 
 /// Maps one ring.
