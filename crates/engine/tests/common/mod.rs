@@ -3,6 +3,7 @@
 
 pub(crate) mod by_number;
 pub(crate) mod floods;
+pub(crate) mod segments;
 pub(crate) mod veth;
 
 use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
