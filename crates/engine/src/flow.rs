@@ -73,6 +73,27 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Returns the number of which `mix` makes `z`: each of its steps can be undone.
+pub(crate) fn unmix(z: u64) -> u64 {
+    let z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(INVERSES[1]);
+    let z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(INVERSES[0]);
+    z ^ (z >> 30) ^ (z >> 60)
+}
+
+/// The inverses of the two factors of `mix`, modulo 2^64.
+const INVERSES: [u64; 2] = [inverse(0xbf58_476d_1ce4_e5b9), inverse(0x94d0_49bb_1331_11eb)];
+
+/// Returns the inverse of an odd number modulo 2^64, by Newton's method: each step doubles the bits that are right, of which there are three at first.
+const fn inverse(odd: u64) -> u64 {
+    let mut inverse = odd;
+    let mut bits = 3;
+    while bits < u64::BITS {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        bits *= 2;
+    }
+    inverse
+}
+
 /// 2^64 divided by the golden ratio: SplitMix64's step.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -3,8 +3,8 @@
 use super::addresses::AddressPairs;
 use super::connection::{ConnectionStep, Failure, TcpConnection};
 use super::http::{HttpRequest, ResponseProgress, ResponseReader};
+use super::request_key::RequestKey;
 use super::tally::{ClientPhase, Loss, TcpTally};
-use crate::flow::mix;
 use sixbench_method::trial::tcp::{Close, TcpSpec, TcpTrial};
 use slab::Slab;
 use std::collections::VecDeque;
@@ -40,11 +40,6 @@ pub(super) struct ConnectionSet {
     piece: Box<[u8]>,
 }
 
-/// Names the object of one request: no two of a tester's trials are the same.
-fn key(trial: u64, connection: u64, phase: ClientPhase) -> u64 {
-    mix(trial << 48 | connection << 2 | phase as u64)
-}
-
 impl ConnectionSet {
     /// None yet. `nominal_ns`: from the first attempt to the last by the schedule.
     pub(super) fn new(task: ClientTask, nominal_ns: u64) -> Self {
@@ -74,7 +69,7 @@ impl ConnectionSet {
     /// Sends a request on a connection; returns whether it went out.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
-        let key = key(self.task.trial, connection.number, self.phase);
+        let key = RequestKey { trial: self.task.trial, connection: connection.number, phase: self.phase as u64 }.number();
         let (_, peer) = self.task.addresses.pair(self.task.first_pair + connection.number);
         HttpRequest { key, closes }.write(peer, &mut self.request);
         match connection.send(&self.request) {

@@ -12,10 +12,15 @@ use std::net::{IpAddr, SocketAddr};
 /// Descriptors besides the connections': listeners, epoll, namespaces, and what else the process may open meanwhile.
 const SPARE: u64 = 64;
 
-/// Checks what was asked, and what this process has for it.
-pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> Result<(), TcpError> {
+/// Connections of others that the server keeps open at most, beside the trial's own: whoever opens one can open any number.
+const MOST_STRANGERS: u64 = 1024;
+
+/// Checks what was asked, and what this process has for it. Returns how many connections the server may have open at the same time: the trial's own, and
+/// of others as many as there are descriptors left for.
+pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> Result<usize, TcpError> {
     check_asked(ends, spec)?;
-    check_descriptors(need.at_once, ends.listen.is_some())
+    let left = check_descriptors(need.at_once, ends.listen.is_some())?;
+    Ok((need.at_once + left.min(MOST_STRANGERS)) as usize)
 }
 
 /// Checks that the client's namespace has every address, and that no socket there holds one of the ports. Takes half a second for all ports,
@@ -49,11 +54,12 @@ fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
     wrong.into_iter().find(|(is_wrong, _)| *is_wrong).map_or(Ok(()), |(_, what)| Err(TcpError::Asked(what)))
 }
 
-/// Both ends are in this process, so that a connection takes two descriptors. The server may hold one as long as the client does.
-fn check_descriptors(at_once: u64, has_server: bool) -> Result<(), TcpError> {
+/// Both ends are in this process, so that a connection takes two descriptors. The server may hold one as long as the client does. Returns how many
+/// descriptors the trial leaves.
+fn check_descriptors(at_once: u64, has_server: bool) -> Result<u64, TcpError> {
     let allowed = limit::raise_open_files()?;
     let needed = at_once.saturating_mul(1 + u64::from(has_server)) + limit::open_files()? + SPARE;
-    if needed > allowed { Err(TcpError::Descriptors { needed, allowed }) } else { Ok(()) }
+    allowed.checked_sub(needed).ok_or(TcpError::Descriptors { needed, allowed })
 }
 
 #[cfg(test)]

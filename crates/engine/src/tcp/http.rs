@@ -71,7 +71,8 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
 }
 
-/// Puts a head together. Costs no memory while heads arrive in one piece.
+/// Puts a head together. Costs no memory while heads arrive in one piece, and otherwise no more than 4 KiB: a piece is kept as far as [`LONGEST_HEAD`],
+/// and none after as many octets.
 #[derive(Debug, Default)]
 struct Head {
     pieces: Vec<u8>,
@@ -275,6 +276,18 @@ mod tests {
             assert_eq!(RequestReader::default().take(octets.as_bytes()), ParsedRequest::Malformed, "{octets}");
         }
         assert_eq!(RequestReader::default().take(&[b'x'; 2000]), ParsedRequest::Malformed);
+    }
+
+    #[test]
+    fn a_head_without_end_takes_no_more_than_four_kibioctets_however_it_comes() {
+        for size in [1, 2, 500, 1023, 1024, 65_536] {
+            let piece = vec![b'x'; size];
+            let (mut server, mut client) = (RequestReader::default(), ResponseReader::new(GET.key, 64));
+            let refused_after = (1..=2048).find(|_| server.take(&piece) == ParsedRequest::Malformed).expect("an end");
+            assert!((1..=2048).any(|_| client.take(&piece) == ResponseProgress::Wrong("no end of its head")), "{size}");
+            assert!(refused_after * size.min(LONGEST_HEAD) < 2 * LONGEST_HEAD, "{size}");
+            assert!(server.head.pieces.capacity() <= 4096 && client.head.pieces.capacity() <= 4096, "{size}");
+        }
     }
 
     #[test]

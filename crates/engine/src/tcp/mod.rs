@@ -15,6 +15,7 @@
 //! close of a rate trial it measures a device that may forget at once. Whether ACK and FIN travel together (the three-way close of section
 //! 5.4.2) is up to the kernel. Whatever fails or is left over is ended by a RST in any case.
 
+mod accepted;
 mod addresses;
 mod client;
 mod connection;
@@ -24,6 +25,7 @@ mod error;
 mod fitness;
 pub(crate) mod http;
 mod kernel;
+mod request_key;
 mod server;
 mod settings;
 mod tally;
@@ -34,6 +36,7 @@ pub use settings::{TcpEnds, TcpSettings};
 
 use crate::driver::Layout;
 use crate::memory;
+use accepted::ServerBounds;
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
 use connection_set::ClientTask;
@@ -112,7 +115,7 @@ impl TcpTester {
     }
 
     fn perform(&mut self, spec: TcpSpec, demand: ConnectionDemand) -> Result<TcpResult, TcpError> {
-        fitness::check(&self.ends, &spec, demand)?;
+        let most_open = fitness::check(&self.ends, &spec, demand)?;
         if !self.are_places_checked {
             fitness::check_places(&self.ends)?;
             self.are_places_checked = true;
@@ -126,9 +129,11 @@ impl TcpTester {
             stall_ns: self.settings.stall.as_nanos() as u64,
             trial: self.trials,
         };
+        let own_open = demand.at_once as usize;
+        let bounds = ServerBounds { trial: self.trials, connections: spec.connections, own_open, most_open };
         let before = self.kernels()?;
         let mut client = TcpClient::new(task);
-        let mut server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec)).transpose()?;
+        let mut server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec, bounds)).transpose()?;
         let run = TcpRun::new(&self.clock, &self.stop, server.is_none());
         let worst_gap_ns = run.perform(&mut client, server.as_mut(), &self.ends, &self.layout);
         self.rotation.end(spec.connections, spec.close, Instant::now());

@@ -1,6 +1,7 @@
-//! The server's end: accepts, answers every GET, closes when asked to, and notes where connections come from. Whatever the client did not
-//! close by then ends with the trial.
+//! The server's end: accepts, answers every GET of the trial, closes when asked to, and notes where connections come from. Whatever the client did not
+//! close by then ends with the trial. Connections of others take nothing from the trial's own: see `accepted`.
 
+use super::accepted::{AcceptedConnection, AcceptedSet, ServerBounds};
 use super::connection::reset;
 use super::drive::{EventHandler, LoopContext, SERVER};
 use super::error::{TcpError, try_within};
@@ -12,9 +13,8 @@ use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Token};
 use sixbench_method::trial::tcp::{ServerCounts, TcpSpec, TcpTrial};
-use slab::Slab;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr};
 
@@ -30,16 +30,6 @@ const PIECE: usize = 4096;
 /// Time for which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
-/// One accepted connection.
-#[derive(Debug)]
-struct AcceptedConnection {
-    stream: TcpStream,
-    reader: RequestReader,
-    /// The request being answered, and octets of the response already written.
-    answering: Option<(HttpRequest, usize)>,
-    deadline_ns: u64,
-}
-
 /// A listening socket.
 struct ListeningSocket {
     socket: TcpListener,
@@ -50,12 +40,12 @@ struct ListeningSocket {
 /// The server.
 pub(super) struct TcpServer {
     listeners: Vec<ListeningSocket>,
-    connections: Slab<AcceptedConnection>,
-    deadlines: VecDeque<(u64, usize)>,
+    accepted: AcceptedSet,
     /// From accepting to giving up; none where connections are kept.
     time_limit_ns: Option<u64>,
     object_octets: u32,
     pool: Vec<IpNet>,
+    /// Where connections of the trial came from.
     sources: HashSet<IpAddr>,
     counts: ServerCounts,
     is_open: bool,
@@ -78,9 +68,14 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(TcpListener::from_std(socket.into()))
 }
 
+/// Returns whether the system has no descriptor or memory left for another connection.
+fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}
+
 impl TcpServer {
     /// Listens on every port, in the server's namespace.
-    pub(super) fn open(address: IpAddr, ends: &TcpEnds, spec: &TcpSpec) -> Result<Self, TcpError> {
+    pub(super) fn open(address: IpAddr, ends: &TcpEnds, spec: &TcpSpec, bounds: ServerBounds) -> Result<Self, TcpError> {
         let namespace = ends.server_namespace.as_deref();
         let open = |port| {
             let address = SocketAddr::new(address, port);
@@ -88,11 +83,9 @@ impl TcpServer {
             Ok(ListeningSocket { socket, is_accept_ready: false })
         };
         let listeners = try_within(namespace, || ends.server_ports.clone().map(open).collect::<Result<_, _>>())?;
-        let kept = if spec.trial == TcpTrial::Capacity { spec.connections as usize } else { 0 };
         Ok(Self {
             listeners,
-            connections: Slab::with_capacity(kept),
-            deadlines: VecDeque::new(),
+            accepted: AcceptedSet::new(bounds),
             time_limit_ns: (spec.trial == TcpTrial::Rate).then_some(spec.time_limit_ns),
             object_octets: spec.object_octets,
             pool: ends.pool.clone(),
@@ -108,8 +101,8 @@ impl TcpServer {
 
     /// The counts of the trial. What is still open ends by a RST, as RFC 3511 recommends between trials.
     pub(super) fn finish(mut self) -> ServerCounts {
-        self.counts.abandoned += self.connections.len() as u64;
-        self.connections.drain().for_each(|connection| reset(connection.stream));
+        self.counts.abandoned += self.accepted.connections.len() as u64;
+        self.accepted.connections.drain().for_each(|connection| reset(connection.stream));
         self.counts.source_addresses = self.sources.len() as u64;
         self.counts
     }
@@ -126,7 +119,7 @@ impl TcpServer {
     fn accept(&mut self, context: &LoopContext<'_>) -> io::Result<()> {
         for index in 0..self.listeners.len() {
             for _ in 0..BURST {
-                if !self.listeners[index].is_accept_ready {
+                if !self.listeners[index].is_accept_ready || self.accepted.must_wait(context.now_ns()) {
                     break;
                 }
                 match self.listeners[index].socket.accept() {
@@ -134,6 +127,11 @@ impl TcpServer {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.listeners[index].is_accept_ready = false,
                     // It ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                    // Those that wait may be the trial's own: they are accepted at the next turn.
+                    Err(error) if is_exhausted(&error) => {
+                        self.give_way();
+                        return Ok(());
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -142,18 +140,54 @@ impl TcpServer {
     }
 
     fn on_accept(&mut self, mut stream: TcpStream, from: IpAddr, context: &LoopContext<'_>) -> io::Result<()> {
-        self.note_source(from);
-        let entry = self.connections.vacant_entry();
-        let slot = entry.key();
-        context.registry.register(&mut stream, Token(SERVER | (self.listeners.len() + slot)), Interest::READABLE)?;
-        let deadline_ns = self.time_limit_ns.map_or(u64::MAX, |limit_ns| context.now_ns() + limit_ns);
-        entry.insert(AcceptedConnection { stream, reader: RequestReader::default(), answering: None, deadline_ns });
-        if self.time_limit_ns.is_some() {
-            self.deadlines.push_back((deadline_ns, slot));
-        }
         self.counts.accepted += 1;
-        self.counts.most_open = self.counts.most_open.max(self.connections.len() as u64);
+        if self.accepted.is_full() && !self.make_room() {
+            self.turn_away(stream);
+            return Ok(());
+        }
+        let (slot, since_ns) = (self.accepted.connections.vacant_key(), context.now_ns());
+        context.registry.register(&mut stream, Token(SERVER | (self.listeners.len() + slot)), Interest::READABLE)?;
+        self.accepted.insert(AcceptedConnection {
+            stream,
+            from,
+            number: self.counts.accepted,
+            reader: RequestReader::default(),
+            answering: None,
+            is_own: false,
+            since_ns,
+            deadline_ns: self.time_limit_ns.map_or(u64::MAX, |limit_ns| since_ns + limit_ns),
+        });
+        self.counts.most_open = self.counts.most_open.max(self.accepted.connections.len() as u64);
         Ok(())
+    }
+
+    /// Leaves descriptors to the client and to the rest of the process, which took more than was known before the trial.
+    fn give_way(&mut self) {
+        self.accepted.lower_bound();
+        while let Some(stranger) = self.accepted.take_surplus() {
+            self.turn_away(stranger.stream);
+        }
+    }
+
+    /// Ends the oldest connection that is not known to be the trial's own, or else the oldest one with a time limit: more of the trial's own than the
+    /// client may have open are those that it gave up, and whose end the device lost. Returns whether there was one.
+    fn make_room(&mut self) -> bool {
+        if let Some(stranger) = self.accepted.take_stranger() {
+            self.turn_away(stranger.stream);
+            return true;
+        }
+        self.accepted.take_expired(u64::MAX).map(|oldest| self.abandon(oldest)).is_some()
+    }
+
+    /// Ends a connection that is not the trial's own.
+    fn turn_away(&mut self, stream: TcpStream) {
+        self.counts.foreign += 1;
+        reset(stream);
+    }
+
+    fn abandon(&mut self, connection: AcceptedConnection) {
+        self.counts.abandoned += 1;
+        reset(connection.stream);
     }
 
     fn note_source(&mut self, from: IpAddr) {
@@ -166,7 +200,7 @@ impl TcpServer {
 
     /// Reads until nothing is left.
     fn on_readable(&mut self, slot: usize, context: &LoopContext<'_>) {
-        while let Some(connection) = self.connections.get_mut(slot) {
+        while let Some(connection) = self.accepted.connections.get_mut(slot) {
             match connection.stream.read(&mut self.piece) {
                 Ok(0) => self.close(slot, |counts| &mut counts.finished),
                 Ok(octets) => self.on_octets(slot, octets, context),
@@ -178,24 +212,34 @@ impl TcpServer {
     }
 
     fn on_octets(&mut self, slot: usize, octets: usize, context: &LoopContext<'_>) {
-        let connection = &mut self.connections[slot];
+        let connection = &mut self.accepted.connections[slot];
         match connection.reader.take(&self.piece[..octets]) {
             ParsedRequest::Part => {}
-            ParsedRequest::Whole(request) if connection.answering.is_none() => {
-                self.counts.requests += 1;
-                connection.answering = Some((request, 0));
-                self.answer(slot, context);
-            }
+            ParsedRequest::Whole(request) if connection.answering.is_none() => self.on_request(slot, request, context),
             ParsedRequest::Whole(_) | ParsedRequest::Malformed => {
                 self.counts.malformed += 1;
-                reset(self.connections.remove(slot).stream);
+                reset(self.accepted.connections.remove(slot).stream);
             }
         }
     }
 
+    /// Begins the response, if the connection is the trial's own.
+    fn on_request(&mut self, slot: usize, request: HttpRequest, context: &LoopContext<'_>) {
+        if !self.accepted.connections[slot].is_own {
+            if !self.accepted.claim(slot, request) {
+                let stranger = self.accepted.connections.remove(slot);
+                return self.turn_away(stranger.stream);
+            }
+            self.note_source(self.accepted.connections[slot].from);
+        }
+        self.counts.requests += 1;
+        self.accepted.connections[slot].answering = Some((request, 0));
+        self.answer(slot, context);
+    }
+
     /// Writes as much of the response as the socket takes.
     fn answer(&mut self, slot: usize, context: &LoopContext<'_>) {
-        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let Some(connection) = self.accepted.connections.get_mut(slot) else { return };
         let Some((request, written)) = &mut connection.answering else { return };
         request.write_response(self.object_octets, &mut self.response);
         while *written < self.response.len() {
@@ -221,16 +265,13 @@ impl TcpServer {
 
     /// The end of a connection that the client brought about.
     fn close(&mut self, slot: usize, count: impl FnOnce(&mut ServerCounts) -> &mut u64) {
-        drop(self.connections.remove(slot));
+        drop(self.accepted.connections.remove(slot));
         *count(&mut self.counts) += 1;
     }
 
     fn expire(&mut self, now_ns: u64) {
-        while let Some((deadline_ns, slot)) = self.deadlines.pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns) {
-            if self.connections.get(slot).is_some_and(|connection| connection.deadline_ns == deadline_ns) {
-                reset(self.connections.remove(slot).stream);
-                self.counts.abandoned += 1;
-            }
+        while let Some(expired) = self.accepted.take_expired(now_ns) {
+            self.abandon(expired);
         }
     }
 }
@@ -245,7 +286,7 @@ impl EventHandler for TcpServer {
         self.expire(now_ns);
         if context.run.is_client_over() {
             let leaves_ns = *self.leaves_ns.get_or_insert(now_ns + GRACE_NS);
-            self.is_over = self.connections.is_empty() || now_ns > leaves_ns;
+            self.is_over = self.accepted.connections.is_empty() || now_ns > leaves_ns;
         }
         Ok(())
     }
@@ -266,7 +307,7 @@ impl EventHandler for TcpServer {
 
     fn wake_ns(&self) -> u64 {
         let is_accept_ready = self.listeners.iter().any(|listener| listener.is_accept_ready);
-        if is_accept_ready { 0 } else { self.deadlines.front().map_or(u64::MAX, |(deadline_ns, _)| *deadline_ns) }
+        if is_accept_ready { 0 } else { self.accepted.next_deadline_ns() }
     }
 
     fn is_over(&self) -> bool {

@@ -65,12 +65,13 @@ impl Default for TcpSettings {
 
 impl Footprint for TcpSettings {
     /// All connections of a capacity trial; of a rate those that are open for as long as they may take. There are never more than this
-    /// process may have descriptors: a trial that would need more is not begun.
+    /// process may have descriptors: a trial that would need more is not begun. Of each connection of the trial, the server keeps a bit.
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let open = match spec.kind {
             TrialKind::TcpCapacity { connections } => connections,
             _ => spec.rate.frames_in(self.time_limit.as_nanos() as u64).min(spec.frames()),
         };
-        open.min(limit::raise_open_files().unwrap_or(u64::MAX)).saturating_mul(CONNECTION_OCTETS)
+        let open = open.min(limit::raise_open_files().unwrap_or(u64::MAX));
+        open.saturating_mul(CONNECTION_OCTETS).saturating_add(spec.frames().div_ceil(8))
     }
 }

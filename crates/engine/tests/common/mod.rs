@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub(crate) mod by_number;
+pub(crate) mod floods;
+pub(crate) mod segments;
+pub(crate) mod veth;
 
 use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
@@ -89,6 +92,12 @@ pub(crate) fn trial_on(layout: Layout, ports: (Port, Port), profile: TrafficProf
     try_on(layout, ports, profile, spec, 0).expect("a trial")
 }
 
+/// A trial between two ports whose device may take its time: it ends when all frames have come, however busy this machine is.
+pub(crate) fn patient_trial_between(ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
+    let settings = TrialSettings { residual_ns: 30_000_000_000, ..settings(spec, 0) };
+    try_with(Layout::default(), ports, profile, (spec, settings)).expect("a trial")
+}
+
 fn try_between(
     ports: (Port, Port),
     profile: TrafficProfile,
@@ -105,15 +114,27 @@ fn try_on(
     spec: TrialSpec,
     frame_timeout_ns: u64,
 ) -> Result<TrialResult, MeasureError> {
-    let _guard = ONE_AT_A_TIME.lock();
-    // Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
-    let settings = TrialSettings {
+    try_with(layout, ports, profile, (spec, settings(spec, frame_timeout_ns)))
+}
+
+/// Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
+fn settings(spec: TrialSpec, frame_timeout_ns: u64) -> TrialSettings {
+    TrialSettings {
         duration_ns: spec.duration_ns,
         residual_ns: 500_000_000,
         rest_ns: 0,
         frame_timeout_ns,
         stall_ns: 1_000_000_000,
-    };
+    }
+}
+
+fn try_with(
+    layout: Layout,
+    ports: (Port, Port),
+    profile: TrafficProfile,
+    (spec, settings): (TrialSpec, TrialSettings),
+) -> Result<TrialResult, MeasureError> {
+    let _guard = ONE_AT_A_TIME.lock();
     let stop = Arc::new(AtomicBool::new(false));
     // The ports lead to a device in this process: nothing leaves it.
     let profile = Isolation::Declared.admit(profile).expect("declared");

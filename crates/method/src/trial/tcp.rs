@@ -155,7 +155,7 @@ pub struct Pace {
 /// The counts of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCounts {
-    /// Connections accepted.
+    /// Connections accepted; of each, one of `malformed`, `finished`, `reset`, `abandoned` and `foreign` is what became of it.
     pub accepted: u64,
     /// The most of them open at the same time.
     pub most_open: u64,
@@ -171,9 +171,13 @@ pub struct ServerCounts {
     pub reset: u64,
     /// Connections given up after the time limit, or open when the trial was over.
     pub abandoned: u64,
-    /// Distinct addresses connections came from: those the DUT translates to.
+    /// The number of connections that were closed as none of the trial's: their first request was not one of the trial's, or none had come when there were
+    /// too many of them.
+    #[serde(default)]
+    pub foreign: u64,
+    /// Distinct addresses that the trial's connections came from: those the DUT translates to.
     pub source_addresses: u64,
-    /// Connections from an address outside of the expected pool (0 where no pool is given).
+    /// Connections of the trial from an address outside of the expected pool (0 where no pool is given).
     pub outside_pool: u64,
     /// The first such address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
