@@ -10,6 +10,7 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handshake;
+mod listener;
 mod memory;
 mod message;
 mod port;
