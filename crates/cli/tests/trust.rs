@@ -167,6 +167,26 @@ fn agreed_at_terminal(command: &str, meanwhile: impl FnOnce()) -> (Option<i32>, 
     (child.wait().expect("its end").code(), text(&told))
 }
 
+#[test]
+fn a_testbed_in_the_background_runs_what_was_agreed_to_and_not_what_the_file_has_become() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("swapped");
+    let swapped = fs::read_to_string(&brought.recipe).expect("a recipe");
+    fs::write(&brought.recipe, router("brought", "brought along", "[[setup]]\nrun = \"true\"\n")).expect("a recipe");
+    let agreed = brought.digest();
+    let command = format!("testbed up {} --background", brought.plan);
+    let (code, told) = agreed_at_terminal(&command, || fs::write(&brought.recipe, &swapped).expect("a recipe"));
+    assert_eq!((code, brought.has_run()), (Some(2), false), "{told}");
+    assert!(told.contains(&agreed) && told.contains(&brought.digest()), "{told}");
+    // What has not changed is run, also where nobody is asked.
+    for arguments in [&["--background", "--trust-recipes"][..], &["--trust-recipes", "--background"]] {
+        assert_ran(&output(&[&["testbed", "up", &brought.plan], arguments].concat()));
+        assert!(brought.has_run());
+        assert_ran(&output(&["testbed", "down", &brought.plan]));
+        fs::remove_file(brought.scratch.path("ran")).expect("removed");
+    }
+}
+
 /// A plan whose device is on another machine, by this configuration of ssh.
 fn plan_with_config(brought: &Brought, config: &str) -> String {
     let testbed = format!(

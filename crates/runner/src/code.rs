@@ -133,6 +133,16 @@ pub fn agreed(
     if is_agreed { Ok(unknown.0.into_iter().map(|file| file.sha256).collect()) } else { Err(unknown.into()) }
 }
 
+/// Returns the digests of the files that may be run where somebody has agreed to them before, and this process has read the files again.
+///
+/// # Errors
+/// Those of [`of_plan`]; files of a plan with other digests.
+pub fn agreed_before((plan, links, library): (&Plan, &Links, &Library), digests: &[String]) -> Result<Trusted, RunError> {
+    let trusted = Trusted::from_iter(digests.iter().cloned());
+    check(&of_plan(plan, links, library)?, &trusted)?;
+    Ok(trusted)
+}
+
 fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
     let mut line = String::new();
     terminal.read_line(&mut line)?;

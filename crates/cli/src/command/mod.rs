@@ -71,9 +71,8 @@ pub(crate) struct Permission {
 impl Permission {
     /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan.
     pub(crate) fn of(force: bool, is_trusted: bool, (loaded, library): (&Loaded, &Library)) -> Result<Self, Failed> {
-        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let mut input = std::io::stdin().lock();
-        let terminal = is_terminal.then_some(&mut input as &mut dyn BufRead);
+        let terminal = (input.is_terminal() && std::io::stderr().is_terminal()).then_some(&mut input as &mut dyn BufRead);
         let trusted = code::agreed((&loaded.plan, &loaded.links, library), is_trusted, terminal, |text| tell!("{text}"))?;
         Ok(Self { isolation: isolation(force), trusted })
     }
