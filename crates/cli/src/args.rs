@@ -244,6 +244,9 @@ pub(crate) struct TestbedUp {
     /// Return when the testbed is up, and hold it in the background until `testbed down`
     #[arg(long)]
     pub(crate) background: bool,
+    /// The SHA-256 of the files of the plan that may be run, and of no others: those that the user agreed to in the process that started this one
+    #[arg(long, hide = true, value_name = "DIGESTS", value_delimiter = ',', require_equals = true)]
+    pub(crate) agreed: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) waiting: WaitOption,
     #[command(flatten)]

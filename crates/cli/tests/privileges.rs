@@ -11,6 +11,7 @@ use sixbench_method::record::Facts;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -117,6 +118,21 @@ fn the_authority_is_nobody_once_it_listens_also_at_a_port_of_root() {
     signal(&child, "INT");
     let ended = child.wait_with_output().expect("ended");
     assert!(users.len() > 1 && users.iter().all(|users| users.starts_with("65534\t65534\t65534")), "{users:?} {ended:?}");
+    assert!(privileges.iter().all(|set| set == "0000000000000000"), "{privileges:?}");
+}
+
+#[test]
+fn a_zone_file_is_written_by_nobody() {
+    // More than the pipe takes: it waits until somebody reads.
+    let mut command = sixbench(&["authority", "--zone-file", "10.0.0.0/16"]);
+    let mut child = command.env_remove("SUDO_UID").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench");
+    let mut zone = BufReader::new(child.stdout.take().expect("its output"));
+    let mut line = String::new();
+    zone.read_line(&mut line).expect("a line");
+    let (users, privileges) = (of_threads(child.id(), "Uid:"), of_threads(child.id(), "CapPrm:"));
+    let rest = zone.lines().map_while(Result::ok).count();
+    assert!(child.wait().expect("its end").success() && rest >= 65_536, "{rest}");
+    assert!(!users.is_empty() && users.iter().all(|users| users.starts_with("65534\t65534\t65534")), "{users:?}");
     assert!(privileges.iter().all(|set| set == "0000000000000000"), "{privileges:?}");
 }
 

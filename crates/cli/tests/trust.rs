@@ -4,11 +4,12 @@
 mod common;
 
 use common::plans::KERNEL;
-use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, output, router, start, text};
+use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, locks, namespaces_of, output, router, start, text};
 use sixbench_testbed::Library;
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A plan that brings a recipe along; a command of this leaves the file `ran` in the directory of the test.
 struct Brought {
@@ -143,10 +144,88 @@ fn a_configuration_of_ssh_that_a_plan_names_is_code_too() {
     let brought = Brought::new("ssh-config");
     let scratch = &brought.scratch;
     let config = scratch.write("config", &format!("Host dut\n  ProxyCommand touch {}\n", scratch.path("ran")));
+    let plan = plan_with_config(&brought, &config);
+    brought.assert_refused(&output(&["run", &plan, "-o", &scratch.path("results")]), &[&config]);
+    assert!(output(&["plan", "--shell", &plan]).status.success() && !brought.has_run());
+}
+
+/// Runs a command at a terminal of its own. Once it asks, `meanwhile` happens, and then somebody says yes. Returns its exit code and all that it said.
+fn agreed_at_terminal(command: &str, meanwhile: impl FnOnce()) -> (Option<i32>, String) {
+    let line = format!("{} {command}", env!("CARGO_BIN_EXE_sixbench"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).envs([locks()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = script.spawn().expect("script");
+    let (mut typed, mut shown) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
+    let (mut told, mut octet) = (Vec::new(), [0]);
+    while !told.ends_with(b"run them? [y/N] ") && shown.read(&mut octet).expect("its output") > 0 {
+        told.push(octet[0]);
+    }
+    meanwhile();
+    typed.write_all(b"y\n").expect("it asks");
+    shown.read_to_end(&mut told).expect("its output");
+    drop(typed);
+    (child.wait().expect("its end").code(), text(&told))
+}
+
+#[test]
+fn a_testbed_in_the_background_runs_what_was_agreed_to_and_not_what_the_file_has_become() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("swapped");
+    let swapped = fs::read_to_string(&brought.recipe).expect("a recipe");
+    fs::write(&brought.recipe, router("brought", "brought along", "[[setup]]\nrun = \"true\"\n")).expect("a recipe");
+    let agreed = brought.digest();
+    let command = format!("testbed up {} --background", brought.plan);
+    let (code, told) = agreed_at_terminal(&command, || fs::write(&brought.recipe, &swapped).expect("a recipe"));
+    assert_eq!((code, brought.has_run()), (Some(2), false), "{told}");
+    assert!(told.contains(&agreed) && told.contains(&brought.digest()), "{told}");
+    // What has not changed is run, also where nobody is asked.
+    for arguments in [&["--background", "--trust-recipes"][..], &["--trust-recipes", "--background"]] {
+        assert_ran(&output(&[&["testbed", "up", &brought.plan], arguments].concat()));
+        assert!(brought.has_run());
+        assert_ran(&output(&["testbed", "down", &brought.plan]));
+        fs::remove_file(brought.scratch.path("ran")).expect("removed");
+    }
+}
+
+/// A plan whose device is on another machine, by this configuration of ssh.
+fn plan_with_config(brought: &Brought, config: &str) -> String {
     let testbed = format!(
         "[testbed]\nleft = \"sb-e0\"\nright = \"sb-e1\"\nhost = \"ssh:dut\"\ndut-left = \"e0\"\ndut-right = \"e1\"\nssh-config = \"{config}\"\n"
     );
-    let plan = scratch.write("away.toml", &(KERNEL.to_owned() + &testbed));
-    brought.assert_refused(&output(&["run", &plan, "-o", &scratch.path("results")]), &[&config]);
-    assert!(output(&["plan", "--shell", &plan]).status.success() && !brought.has_run());
+    brought.scratch.write("away.toml", &(KERNEL.to_owned() + &testbed))
+}
+
+#[test]
+fn ssh_reads_the_configuration_that_was_agreed_to_and_not_what_the_file_has_become() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let brought = Brought::new("ssh-swapped");
+    let seen = brought.scratch.path("seen");
+    let config = brought.scratch.write("config", &format!("Host dut\n  ProxyCommand touch {seen}\n"));
+    let command = format!("run {} -o {}", plan_with_config(&brought, &config), brought.scratch.path("results"));
+    let swapped = format!("Host dut\n  ProxyCommand touch {}\n", brought.scratch.path("ran"));
+    let (code, told) = agreed_at_terminal(&command, || fs::write(&config, &swapped).expect("a file"));
+    assert_ne!(code, Some(0), "{told}");
+    assert!(Path::new(&seen).exists() && !brought.has_run(), "{told}");
+}
+
+#[test]
+fn a_configuration_of_ssh_that_includes_another_file_is_refused() {
+    let brought = Brought::new("ssh-include");
+    let other = brought.scratch.write("other", &format!("Host dut\n  ProxyCommand touch {}\n", brought.scratch.path("ran")));
+    let config = brought.scratch.write("config", &format!("# ours\n  include {other}\nHost dut\n"));
+    let plan = plan_with_config(&brought, &config);
+    let refused = output(&["run", &plan, "-o", &brought.scratch.path("results"), "--trust-recipes"]);
+    let error = text(&refused.stderr);
+    assert_eq!((refused.status.code(), brought.has_run()), (Some(2), false), "{error}");
+    assert!(error.contains(&format!("{config}:2: in the `ssh-config` of [testbed], `Include` names files")), "{error}");
+}
+
+#[test]
+fn the_name_of_a_file_cannot_change_what_the_person_who_is_asked_reads() {
+    let brought = Brought::new("forged");
+    let named = brought.scratch.path("recipes/a\u{1b}[30mb\nno commands would be run.toml");
+    fs::rename(&brought.recipe, &named).expect("a file");
+    let refused = output(&["run", &brought.plan, "-o", &brought.scratch.path("results")]);
+    brought.assert_refused(&refused, &["recipes/a\\u001b[30mb\\u000ano commands would be run.toml (of brought"]);
+    assert!(!text(&refused.stderr).contains('\u{1b}'), "{refused:?}");
 }

@@ -6,8 +6,7 @@ use sixbench_io::PortSpec;
 use sixbench_method::measures::{Demand, Keys};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
-use sixbench_testbed::Remote;
-use std::path::Path;
+use sixbench_testbed::{Remote, SshConfig};
 
 /// The machine that has one end of the tester, where this machine has the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +54,8 @@ pub(crate) struct TesterEnds {
 const INTERFACES: [(&str, &str, Direction); 2] =
     [("agent-left", "left", Direction::Forward), ("agent-right", "right", Direction::Reverse)];
 
-/// Reads both ends of the tester.
-pub(crate) fn read_ends(section: &Section<'_>) -> TesterEnds {
+/// Reads both ends of the tester; `config` is the file that ssh reads instead of its usual configuration.
+pub(crate) fn read_ends(section: &Section<'_>, config: Option<&SshConfig>) -> TesterEnds {
     let [left, right] = ["left", "right"].map(|key| section.text(key, words::port));
     let host = section.text("agent", words::ssh_host);
     let interfaces = INTERFACES.map(|(key, ..)| section.text(key, words::interface));
@@ -66,7 +65,6 @@ pub(crate) fn read_ends(section: &Section<'_>) -> TesterEnds {
         only_with_an_agent(section);
         return TesterEnds { ports: of_this_machine(section, left, right), agent: None };
     }
-    let config = section.text("ssh-config", words::any);
     check_one_of_each(section);
     let (Some(name), Some(end)) = (host, interfaces.iter().position(Option::is_some)) else {
         return TesterEnds::default();
@@ -77,7 +75,7 @@ pub(crate) fn read_ends(section: &Section<'_>) -> TesterEnds {
         Direction::Forward => right.map(|right| [there, right]),
         Direction::Reverse => left.map(|left| [left, there]),
     };
-    let remote = Remote::new(&name, config.as_deref().map(Path::new));
+    let remote = Remote::new(&name, config);
     TesterEnds { ports, agent: Some(AgentMachine { remote, program, interface, sends, cores }) }
 }
 

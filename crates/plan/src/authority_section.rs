@@ -4,13 +4,12 @@ use super::reader::Section;
 use super::words::{DutHost, host, interface, program_path, threads};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::Test;
-use sixbench_testbed::AuthorityMachine;
-use std::path::Path;
+use sixbench_testbed::{AuthorityMachine, SshConfig};
 
 const NAME: &str = "[testbed.authority]";
 
 /// Returns the machine that the table names, if the plan has the table; `config` is the file that ssh reads instead of its usual configuration.
-pub(super) fn read(testbed: &Section<'_>, config: Option<&Path>, has_interfaces: bool) -> Option<AuthorityMachine> {
+pub(super) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interfaces: bool) -> Option<AuthorityMachine> {
     let section = testbed.section("authority", NAME)?;
     let at = section.required_text("host", host);
     let behind = section.required_text("interface", interface);
@@ -61,8 +60,8 @@ pub(super) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &
 
 #[cfg(test)]
 mod tests {
+    use super::SshConfig;
     use crate::{parse, render};
-    use std::path::Path;
 
     const DUTS: [&str; 2] = ["unbound-dns64", "linux-ipv4"];
 
@@ -89,7 +88,7 @@ with-aaaa = [0, 20]
     fn a_machine_for_the_authority_is_read_and_noted_in_every_test() {
         let loaded = parse(PLAN, &DUTS).expect("a plan");
         let expected =
-            sixbench_testbed::AuthorityMachine::new("auth", Some(Path::new("config")), ["e2", "e3"].map(str::to_owned))
+            sixbench_testbed::AuthorityMachine::new("auth", Some(&SshConfig::new("config")), ["e2", "e3"].map(str::to_owned))
                 .with_program(Some("/opt/sixbench".into()))
                 .with_threads(std::num::NonZeroUsize::new(2));
         assert_eq!(loaded.links.authority, Some(expected));

@@ -4,15 +4,14 @@ use super::reader::Section;
 use super::words::{DutHost, host, interface};
 use sixbench_method::measures::Keys;
 use sixbench_method::units::counted;
-use sixbench_testbed::RemoteMachine;
-use std::path::Path;
+use sixbench_testbed::{RemoteMachine, SshConfig};
 
 /// The interfaces of the machines, left and right.
 const INTERFACES: [&str; 2] = ["dut-left", "dut-right"];
 
 /// Returns the machines, from left to right. The keys that belong to machines are a mistake without one.
 /// `config` is the file that ssh reads instead of its usual configuration.
-pub(super) fn read(section: &Section<'_>, config: Option<&Path>, has_ports: bool) -> Vec<RemoteMachine> {
+pub(super) fn read(section: &Section<'_>, config: Option<&SshConfig>, has_ports: bool) -> Vec<RemoteMachine> {
     let hosts = section.texts("host", host);
     let interfaces = INTERFACES.map(|key| section.texts(key, interface));
     let Some(names) = names(section, hosts) else { return Vec::new() };

@@ -9,7 +9,9 @@ use super::ranges::SHORTEST_TRIAL_NS;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, start};
+use super::words::{
+    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, start,
+};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -18,9 +20,8 @@ use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
 use sixbench_testbed::existing::OwnAddresses;
-use sixbench_testbed::{AuthorityMachine, Library, NicKind, NicSetting, RemoteMachine};
+use sixbench_testbed::{AuthorityMachine, Library, NicKind, NicSetting, RemoteMachine, SshConfig};
 use std::num::NonZeroU32;
-use std::path::Path;
 use toml::de::DeTable;
 
 /// A plan, and the links and interfaces on which it runs.
@@ -155,7 +156,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let seed = file.number("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
     let interleave = file.truth("interleave").unwrap_or(false);
     // Read before, by `recipe_directories`.
-    let _ = file.texts("recipes", any);
+    let _ = file.texts("recipes", words::path);
     let trial_section = file.section("trial", "[trial]").map(|section| read_trial(section, profile));
     let (trial, patience_ns) = trial_section.unwrap_or_else(|| usual_trial(profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
@@ -279,11 +280,11 @@ fn mark_test(file: &Section<'_>, name: &str, title: &str) {
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
-    let TesterEnds { ports, agent } = read_ends(&section);
+    let config = section.text("ssh-config", words::path).map(SshConfig::new);
+    let config = config.as_ref();
+    let TesterEnds { ports, agent } = read_ends(&section, config);
     let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
     let nic = read_nic(&section, has_interfaces);
-    let config = section.text("ssh-config", any);
-    let config = config.as_deref().map(Path::new);
     let links = Links {
         machines: machines_section::read(&section, config, ports.is_some()),
         authority: authority_section::read(&section, config, has_interfaces),
@@ -342,13 +343,12 @@ fn check_interfaces(section: &Section<'_>, key: &'static str, has_interfaces: bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture_tests::SMALLEST;
+    use crate::fixture_tests::{SMALLEST, mistakes};
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::terms::{Direction, Directions};
     use sixbench_testbed::Remote;
-    use std::path::Path;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
 
@@ -443,6 +443,25 @@ background = \"110%\"
     }
 
     #[test]
+    fn control_characters_in_what_people_are_asked_about_are_told_at_their_line() {
+        let machine = "right = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
+        for (key, more) in [
+            ("left = \"memif:/run/a{}\"", "right = \"memif:/run/b\"\n"),
+            ("left = \"dpdk:net_pcap0,tx_pcap=/x{}\"", "right = \"dpdk:net_null0\"\n"),
+            ("ssh-config = \"c{}\"", &format!("left = \"e0\"\n{machine}")),
+            ("agent-program = \"/x{}\"", "left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\n"),
+        ] {
+            for hostile in ["\\u001b[30m", "\\n", "\\u202e", "\\u2028"] {
+                let told = mistakes(&format!("{SMALLEST}[testbed]\n{}\n{more}", key.replace("{}", hostile)), &DUTS);
+                assert!(told.contains("expected a text without control characters, but `"), "{key}: {told}");
+                assert!(told.contains(&format!("plan.toml:{}:", SMALLEST.lines().count() + 2)), "{key}: {told}");
+            }
+        }
+        let told = mistakes(&format!("recipes = [\"evil\\u001b[30m\"]\n{SMALLEST}"), &DUTS);
+        assert!(told.contains("plan.toml:1:") && told.contains("`evil\\u001b[30m` has"), "{told}");
+    }
+
+    #[test]
     fn a_tester_on_two_machines_has_one_end_here_and_one_there() {
         let links = |testbed: &str| parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS).expect("a plan").links;
         let right = links("left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"f1\"\n");
@@ -455,7 +474,10 @@ background = \"110%\"
         );
         let agent = left.agent.as_ref().expect("an agent");
         assert_eq!((agent.sends, left.own_interfaces(), &agent.cores[..]), (Direction::Forward, vec!["e1"], &[2, 3][..]));
-        assert_eq!((agent.program.as_str(), agent.remote == Remote::new("far", Some(Path::new("c")))), ("/opt/sixbench", true));
+        assert_eq!(
+            (agent.program.as_str(), agent.remote == Remote::new("far", Some(&SshConfig::new("c")))),
+            ("/opt/sixbench", true)
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use sixbench_method::names;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_method::text::{is_control, visible};
 use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -33,7 +34,15 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
 pub(super) fn port(text: &str) -> Result<PortSpec, String> {
     match PortSpec::parse(text) {
         PortSpec::Interface(name) => interface(&name).map(PortSpec::Interface),
-        address => Ok(address),
+        address => path(text).map(|_| address),
+    }
+}
+
+/// Reads a path, or another text that people are to see as it is: control characters could show another one to those who are asked about it.
+pub(super) fn path(text: &str) -> Result<String, String> {
+    match text.chars().find(|c| is_control(*c)) {
+        Some(c) => Err(format!("expected a text without control characters, but `{}` has {:?}", visible(text), c)),
+        None => Ok(text.to_owned()),
     }
 }
 
@@ -64,9 +73,9 @@ pub(super) fn ssh_host(text: &str) -> Result<String, String> {
 
 /// Reads the name or the path of a program on another machine.
 pub(super) fn program(text: &str) -> Result<String, String> {
-    match text.is_empty() || text.starts_with('-') || text.chars().any(char::is_control) {
+    match text.is_empty() || text.starts_with('-') {
         true => Err(format!("expected the name or the path of a program, not {text:?}")),
-        false => Ok(text.to_owned()),
+        false => path(text),
     }
 }
 
@@ -183,7 +192,7 @@ pub(super) fn hash_fields(text: &str) -> Result<String, String> {
 /// The path of a program on another machine, where no directory is the current one.
 pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
     match text.starts_with('/') && !text.contains(char::is_whitespace) {
-        true => Ok(PathBuf::from(text)),
+        true => path(text).map(PathBuf::from),
         false => Err(format!(
             "expected the whole path of a program, without spaces, such as `/usr/local/bin/sixbench`, not `{text}`"
         )),

@@ -5,12 +5,12 @@ use super::error::{PlanError, RunError, Untrusted};
 use crate::profile;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};
+use sixbench_method::text::visible;
 use sixbench_plan::Links;
 use sixbench_testbed::recipe::{RecipeFile, sha256};
-use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine};
+use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine, SshConfig};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
-use std::path::Path;
 
 /// The name that a configuration of ssh has among the recipes.
 const SSH: &str = "ssh";
@@ -47,9 +47,11 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
     let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
     let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
-    let configs: BTreeSet<&Path> = of_machines.chain(of_agent).chain(of_authority).collect();
-    for config in configs {
-        files.push(of_ssh(config)?);
+    for config in of_machines.chain(of_agent).chain(of_authority) {
+        let file = of_ssh(config)?;
+        if !files.contains(&file) {
+            files.push(file);
+        }
     }
     let of_agent = links.agent.iter().filter(|agent| agent.has_own_program());
     files.extend(of_agent.map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())));
@@ -74,12 +76,24 @@ fn of_port(port: String) -> CodeFile {
     CodeFile { of: "dpdk".to_owned(), sha256: sha256(&port), path: port, origin: CodeOrigin::Plan }
 }
 
-/// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine.
-fn of_ssh(config: &Path) -> Result<CodeFile, RunError> {
-    let path = config.display().to_string();
-    let unread = |error| PlanError(format!("cannot read {path}, the `ssh-config` of [testbed]: {error}"));
-    let text = std::fs::read_to_string(config).map_err(unread)?;
-    Ok(CodeFile { of: SSH.to_owned(), path, sha256: sha256(&text), origin: CodeOrigin::Plan })
+/// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine. Files that it includes would run without having been agreed to.
+fn of_ssh(config: &SshConfig) -> Result<CodeFile, RunError> {
+    let path = config.path().display().to_string();
+    let unread = |error| PlanError(format!("cannot read {}, the `ssh-config` of [testbed]: {error}", visible(&path)));
+    let text = config.text().map_err(unread)?;
+    if let Some(line) = text.lines().position(includes) {
+        let why = "`Include` names files that are not part of what is agreed to; put their lines in its place";
+        return Err(PlanError(format!("{}:{}: in the `ssh-config` of [testbed], {why}", visible(&path), line + 1)).into());
+    }
+    Ok(CodeFile { of: SSH.to_owned(), sha256: sha256(text), path, origin: CodeOrigin::Plan })
+}
+
+/// Returns whether a line of a configuration of ssh includes files. ssh skips space, `=` and an empty pair of quotes before the keyword, and takes
+/// quotes off it.
+fn includes(line: &str) -> bool {
+    let is_between = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | '\u{feff}');
+    let line = line.replace('"', "");
+    line.split(is_between).find(|word| !word.is_empty()).is_some_and(|keyword| keyword.eq_ignore_ascii_case("include"))
 }
 
 /// Refuses files of a plan that nobody trusts.
@@ -119,6 +133,16 @@ pub fn agreed(
     if is_agreed { Ok(unknown.0.into_iter().map(|file| file.sha256).collect()) } else { Err(unknown.into()) }
 }
 
+/// Returns the digests of the files that may be run where somebody has agreed to them before, and this process has read the files again.
+///
+/// # Errors
+/// Those of [`of_plan`]; files of a plan with other digests.
+pub fn agreed_before((plan, links, library): (&Plan, &Links, &Library), digests: &[String]) -> Result<Trusted, RunError> {
+    let trusted = Trusted::from_iter(digests.iter().cloned());
+    check(&of_plan(plan, links, library)?, &trusted)?;
+    Ok(trusted)
+}
+
 fn is_yes(terminal: &mut dyn BufRead) -> io::Result<bool> {
     let mut line = String::new();
     terminal.read_line(&mut line)?;
@@ -130,6 +154,7 @@ mod tests {
     use super::*;
     use sixbench_io::PortSpec;
     use std::cell::RefCell;
+    use std::path::Path;
 
     const NAME: &str = "name = \"tayga-siit\"";
 
@@ -244,12 +269,51 @@ mod tests {
         let config = std::env::temp_dir().join(format!("sixbench-ssh-config-{}", std::process::id()));
         std::fs::write(&config, "ProxyCommand touch /x\n").expect("a file");
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let machine = RemoteMachine::new("dut", Some(&config), ["e0", "e1"].map(str::to_owned));
+        let machine = RemoteMachine::new("dut", Some(&SshConfig::new(&config)), ["e0", "e1"].map(str::to_owned));
         let links = Links { machines: vec![machine], ..Links::default() };
         let files = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
+        // What is read is what was agreed to, whatever the file is by then.
+        std::fs::write(&config, "ProxyCommand touch /y\n").expect("a file");
+        assert_eq!(of_plan(&plan("linux-ipv4"), &links, &library).expect("files"), files);
         std::fs::remove_file(&config).expect("removed");
         let told: Vec<_> = files.iter().map(|file| (file.of.as_str(), file.origin)).collect();
         assert_eq!(told, [("linux-ipv4", CodeOrigin::BuiltIn), ("ssh", CodeOrigin::Plan)]);
         assert!(check(&files, &Trusted::new()).is_err());
+    }
+
+    #[test]
+    fn a_configuration_of_ssh_that_includes_files_is_refused_at_its_line() {
+        for line in [
+            "Include /x",
+            "\t iNCLUDE=/x",
+            "\"Include\" /x",
+            "Inc\"lude\" /x",
+            "=Include /x",
+            "\"\"Include /x",
+            "\u{c}Include /x",
+            "Include",
+        ] {
+            assert!(includes(line), "{line:?}");
+        }
+        for line in ["", "# Include /x", "Host include", "IncludeX /x", "HostName=include", "ProxyCommand nc include 1"] {
+            assert!(!includes(line), "{line:?}");
+        }
+        let path = std::env::temp_dir().join(format!("sixbench-ssh-include-{}", std::process::id()));
+        std::fs::write(&path, "Host dut\n  Include /x\n").expect("a file");
+        let error = of_ssh(&SshConfig::new(&path)).expect_err("refused").to_string();
+        std::fs::remove_file(&path).expect("removed");
+        assert!(error.starts_with(&format!("{}:2: in the `ssh-config` of [testbed], `Include`", path.display())), "{error}");
+    }
+
+    #[test]
+    fn no_path_changes_what_the_person_who_is_asked_reads() {
+        for hostile in ["evil\u{1b}[30m", "a\nno commands will be run", "a\u{202e}b", "a\u{2028}b"] {
+            let file = CodeFile { path: hostile.to_owned(), ..of_port(hostile.to_owned()) };
+            let file = CodeFile { of: hostile.to_owned(), ..file };
+            let error = check(&[file], &Trusted::new()).expect_err("refused").to_string();
+            assert_eq!(error.lines().count(), 2, "{error}");
+            assert_eq!(error.matches(&*visible(hostile)).count(), 2, "{error}");
+            assert!(!error.replace('\n', "").contains(sixbench_method::text::is_control), "{error:?}");
+        }
     }
 }

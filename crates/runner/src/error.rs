@@ -13,6 +13,7 @@ use sixbench_engine::tcp::TcpError;
 use sixbench_method::isolation::Forbidden;
 use sixbench_method::record::CodeFile;
 use sixbench_method::replay::ReplayMismatch;
+use sixbench_method::text::visible;
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_report::ReportError;
@@ -294,7 +295,12 @@ fn user() -> &'static str {
 }
 
 fn lines_of(files: &[CodeFile]) -> String {
-    files.iter().map(|file| format!("\n  {} (of {}, SHA-256 {})", file.path, file.of, file.sha256)).collect()
+    // They are named by whoever wrote the plan: nothing in a name may look like a word of ours.
+    let line = |file: &CodeFile| {
+        let [path, of, sha256] = [&file.path, &file.of, &file.sha256].map(|text| visible(text));
+        format!("\n  {path} (of {of}, SHA-256 {sha256})")
+    };
+    files.iter().map(line).collect()
 }
 
 /// What is wrong with a test and the recipes it names, in words.

@@ -261,14 +261,22 @@ fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
 }
 
 /// Starts this program again without the word `--background` of its command line, and returns as soon as that process holds a testbed. That process
-/// cannot ask: `yes` is the word of its command line for what the user has agreed to here.
+/// cannot ask, and it reads the files again: `agreed` is the option of its command line for the digests of what the user has agreed to here, so that it
+/// refuses what is another by then.
 ///
 /// # Errors
 /// The process ended before; in its words.
-pub fn hold_in_background(yes: Option<&str>) -> Result<HeldTestbed, RunError> {
-    let words = std::env::args_os().skip(1).filter(|word| word != "--background" && yes.is_none_or(|yes| word != yes));
+pub fn hold_in_background(agreed: &str, trusted: &Trusted) -> Result<HeldTestbed, RunError> {
+    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+    let digests: Vec<&str> = trusted.iter().map(String::as_str).collect();
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words).args(yes).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    command
+        .args(words)
+        .arg(format!("{agreed}={}", digests.join(",")))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0);
     let mut child = command.spawn()?;
     loop {
         let held = holder_directories().iter().filter_map(|held| read(held)).find(|held| held.process == child.id());

@@ -50,13 +50,19 @@ pub struct LockRequest<'a> {
 /// The locks of a run. They are released when this is dropped, and when the process ends.
 #[derive(Debug)]
 pub struct ResourceLocks {
-    path: PathBuf,
-    file: File,
-    /// The locks of other machines: held, and never looked at.
+    /// The locks of this machine and of others: held, and never looked at.
+    _files: Vec<LockFile>,
     machines: Vec<MachineLock>,
 }
 
-impl Drop for ResourceLocks {
+/// The file in which a run describes itself, locked.
+#[derive(Debug)]
+struct LockFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl Drop for LockFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -72,12 +78,12 @@ pub fn lock(
     mut tell: impl FnMut(String),
 ) -> Result<ResourceLocks, RunError> {
     let mut holder = holder_of(request)?;
-    let directory = LockDirectory::open(directory_of_locks())?;
+    let directories = LockDirectory::open_all(places_of_locks())?;
     let machines = machines_of(request.links);
     let shell = Shell::new().stopped_by(stop.clone());
     let mut told = String::new();
     loop {
-        let locked = directory.add(&holder).map_err(RunError::from);
+        let locked = add(&directories, &holder).map_err(RunError::from);
         let error = match locked.and_then(|locks| with_machines(locks, &machines, &holder, (&shell, &mut tell))) {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
@@ -149,20 +155,49 @@ fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
     })
 }
 
-/// Returns the directory of locks: that of the variable, else one of root's or of this user's.
-fn directory_of_locks() -> PathBuf {
+/// Returns the directories of locks: that of the variable, else root's, else those of this user.
+fn places_of_locks() -> Vec<PathBuf> {
     let user = rustix::process::geteuid();
-    let usual = || match user.is_root() {
-        true => PathBuf::from("/run/sixbench"),
-        // The same for all processes of the user, whatever their TMPDIR is.
-        false => PathBuf::from(format!("/tmp/sixbench-{}", user.as_raw())),
-    };
-    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map_or_else(usual, PathBuf::from)
+    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    match named(VARIABLE) {
+        Some(path) => vec![path],
+        None if user.is_root() => vec!["/run/sixbench".into()],
+        None => {
+            let of_user = [Some(PathBuf::from(format!("/run/user/{}", user.as_raw()))), named("XDG_RUNTIME_DIR")];
+            let private = of_user.into_iter().flatten().find(|path| is_private(path)).map(|path| path.join("sixbench"));
+            // The private one is there only while the user is logged in: jobs without a session meet the others in /tmp, whatever their TMPDIR is.
+            private.into_iter().chain([format!("/tmp/sixbench-{}", user.as_raw()).into()]).collect()
+        }
+    }
+}
+
+/// Returns whether nobody else than this user can look into a directory.
+fn is_private(path: &Path) -> bool {
+    let is_own = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path).is_ok_and(|found| is_own(&found) && found.mode() & 0o777 == 0o700)
+}
+
+/// Adds a holder in all directories, unless another one has something that it needs.
+fn add(directories: &[LockDirectory], holder: &LockHolder) -> Result<ResourceLocks, LockError> {
+    let files = directories.iter().map(|directory| directory.add(holder)).collect::<Result<_, _>>()?;
+    Ok(ResourceLocks { _files: files, machines: Vec::new() })
 }
 
 struct LockDirectory(PathBuf);
 
 impl LockDirectory {
+    /// Opens those of the directories that can be used: another user may have been first in /tmp, and one of our own is enough.
+    ///
+    /// # Errors
+    /// None of them can be used.
+    fn open_all(places: Vec<PathBuf>) -> Result<Vec<Self>, LockError> {
+        let opened: Vec<_> = places.into_iter().map(Self::open).collect();
+        match opened.iter().any(Result::is_ok) {
+            true => Ok(opened.into_iter().flatten().collect()),
+            false => opened.into_iter().collect(),
+        }
+    }
+
     /// Makes the directory where there is none, and refuses one that others can write to.
     fn open(path: PathBuf) -> Result<Self, LockError> {
         let refused = |why: String| LockError::Directory { path: path.clone(), why };
@@ -172,14 +207,17 @@ impl LockDirectory {
         if !found.is_dir() {
             return Err(refused("it is no directory".to_owned()));
         }
-        if found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+        if found.uid() != rustix::process::geteuid().as_raw() {
+            return Err(refused(format!("it belongs to another user (number {})", found.uid())));
+        }
+        if found.mode() & 0o022 != 0 {
             return Err(refused("other users can write to it".to_owned()));
         }
         Ok(Self(path))
     }
 
     /// Adds a holder, unless another one has something that it needs.
-    fn add(&self, holder: &LockHolder) -> Result<ResourceLocks, LockError> {
+    fn add(&self, holder: &LockHolder) -> Result<LockFile, LockError> {
         let _guard = self.guard()?;
         if let Some(holder) = self.tester_of_this_machine() {
             return Err(LockError::IsDevice { holder });
@@ -224,17 +262,17 @@ impl LockDirectory {
     }
 
     /// Writes the file of a holder, and locks it.
-    fn write(&self, holder: &LockHolder) -> io::Result<ResourceLocks> {
+    fn write(&self, holder: &LockHolder) -> io::Result<LockFile> {
         // A process may have several locks, and containers that share the directory count their processes alike.
         let names = (0..).map(|count: u32| format!("{}-{count}{SUFFIX}", holder.process));
         let mut paths = names.map(|name| self.0.join(name));
         let path = paths.find(|path| !path.exists()).expect("names do not end");
         let file = options().write(true).create_new(true).open(&path)?;
         // From here on the file goes with its owner, also where it cannot be written.
-        let locks = ResourceLocks { path, file, machines: Vec::new() };
-        locks.file.try_lock()?;
-        (&locks.file).write_all(serde_json::to_string(holder)?.as_bytes())?;
-        Ok(locks)
+        let lock = LockFile { path, file };
+        lock.file.try_lock()?;
+        (&lock.file).write_all(serde_json::to_string(holder)?.as_bytes())?;
+        Ok(lock)
     }
 
     fn refused(&self, error: &io::Error) -> LockError {
@@ -363,7 +401,8 @@ mod tests {
         fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).expect("permissions");
         let refused = |path: &Path| LockDirectory::open(path.to_owned()).map(drop).expect_err("refused").to_string();
         assert!(
-            refused(&scratch.0).contains("other users can write to it; SIXBENCH_LOCKS names another"),
+            refused(&scratch.0)
+                .contains("other users can write to it; set SIXBENCH_LOCKS to a directory that only this user can write to"),
             "{}",
             refused(&scratch.0)
         );
@@ -373,6 +412,35 @@ mod tests {
         assert!(refused(&link).contains("no directory"), "{}", refused(&link));
         symlink(&target, scratch.0.join(GUARD)).expect("a link");
         assert!(scratch.open().add(&holder([0], &[])).is_err() && !target.exists());
+    }
+
+    #[test]
+    fn a_directory_that_another_user_has_made_first_stops_nobody_who_has_one_of_his_own() {
+        let (foreign, own) = (Scratch::new("first"), Scratch::new("second"));
+        drop((foreign.open(), own.open()));
+        fs::set_permissions(&foreign.0, fs::Permissions::from_mode(0o777)).expect("permissions");
+        let open = || LockDirectory::open_all(vec![own.0.clone(), foreign.0.clone()]);
+        let held = add(&open().expect("one is enough"), &holder([0], &[])).expect("nobody else");
+        assert_eq!((own.files(), foreign.files()), (1, 0));
+        drop(held);
+        // Who finds only one of two meets those who find both.
+        fs::set_permissions(&foreign.0, fs::Permissions::from_mode(0o700)).expect("permissions");
+        let both = open().expect("directories of our own");
+        let held = add(&both, &holder([0], &[])).expect("nobody else");
+        assert_eq!((own.files(), foreign.files()), (1, 1));
+        assert!(add(&[foreign.open()], &holder([0], &[])).is_err() && add(&[own.open()], &holder([0], &[])).is_err());
+        drop(held);
+        let alone = add(&[foreign.open()], &holder([0], &[])).expect("it has ended");
+        assert!(add(&both, &holder([0], &[])).is_err());
+        assert_eq!((own.files(), foreign.files()), (0, 1), "one that is refused leaves nothing");
+        drop(alone);
+        fs::set_permissions(&own.0, fs::Permissions::from_mode(0o770)).expect("permissions");
+        fs::set_permissions(&foreign.0, fs::Permissions::from_mode(0o770)).expect("permissions");
+        let error = open().map(drop).expect_err("none is private").to_string();
+        assert!(error.contains(&own.0.display().to_string()), "{error}");
+        assert!(!is_private(&own.0) && !is_private(Path::new("/proc/self/cwd")) && !is_private(&own.0.join("none")));
+        fs::set_permissions(&own.0, fs::Permissions::from_mode(0o700)).expect("permissions");
+        assert!(is_private(&own.0));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use sixbench_testbed::existing::{self, OwnAddresses};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{DeviceHost, System};
 use sixbench_testbed::{
-    Cores, Devices, DutOptions, Library, LockAttempt, MachineLock, Recipe, RemoteMachine, Shell, TestbedError, check_machines,
+    Cores, Devices, DutOptions, Library, LockAttempt, MachineLock, Recipe, RemoteMachine, Shell, SshConfig, TestbedError,
+    check_machines,
 };
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 fn machine(room: &Room) -> RemoteMachine {
-    RemoteMachine::new("dut", Some(&room.config()), FAR.map(str::to_owned))
+    RemoteMachine::new("dut", Some(&SshConfig::new(room.config())), FAR.map(str::to_owned))
 }
 
 fn reached(room: &Room) -> RemoteMachine {
@@ -216,7 +217,7 @@ fn a_panic_in_the_middle_leaves_nothing() {
 fn each_reason_why_there_is_no_connection_is_told() {
     let room = Room::build("refused");
     let refused = |name: &str| {
-        let machine = RemoteMachine::new(name, Some(&room.config()), FAR.map(str::to_owned));
+        let machine = RemoteMachine::new(name, Some(&SshConfig::new(room.config())), FAR.map(str::to_owned));
         machine.reach(&Shell::new()).expect_err("an error").to_string()
     };
     assert!(refused("closed").contains("is it up, does sshd run there"), "{}", refused("closed"));
@@ -234,7 +235,7 @@ fn each_reason_why_there_is_no_connection_is_told() {
 fn interfaces_with_work_of_their_own_are_refused() {
     let room = Room::build("busy");
     let refused = |interfaces: [&str; 2]| {
-        let machine = RemoteMachine::new("dut", Some(&room.config()), interfaces.map(str::to_owned))
+        let machine = RemoteMachine::new("dut", Some(&SshConfig::new(room.config())), interfaces.map(str::to_owned))
             .reach(&Shell::new())
             .expect("a connection");
         machine.check(&recipe("linux-ipv4"), None, &Shell::new()).expect_err("refused").to_string()
@@ -274,7 +275,7 @@ fn machines_that_do_not_make_the_row_of_a_recipe_are_refused_and_left_as_they_we
     let before = room.state();
     let [left, right] = FAR;
     let machine = |name: &str, interfaces: [&str; 2]| {
-        let machine = RemoteMachine::new(name, Some(&room.config()), interfaces.map(str::to_owned));
+        let machine = RemoteMachine::new(name, Some(&SshConfig::new(room.config())), interfaces.map(str::to_owned));
         machine.reach(&Shell::new()).expect("a connection")
     };
     let refused = |machines: &[RemoteMachine], recipe: &Recipe| {

@@ -73,9 +73,8 @@ impl Permission {
     /// must not leave is refused here already: no socket is opened for it, not even to ask another machine whether it is free.
     pub(crate) fn of(force: bool, is_trusted: bool, (loaded, library): (&Loaded, &Library)) -> Result<Self, Failed> {
         sixbench_runner::check_traffic(&loaded.plan, library, isolation(force))?;
-        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let mut input = std::io::stdin().lock();
-        let terminal = is_terminal.then_some(&mut input as &mut dyn BufRead);
+        let terminal = (input.is_terminal() && std::io::stderr().is_terminal()).then_some(&mut input as &mut dyn BufRead);
         let trusted = code::agreed((&loaded.plan, &loaded.links, library), is_trusted, terminal, |text| tell!("{text}"))?;
         Ok(Self { isolation: isolation(force), trusted })
     }

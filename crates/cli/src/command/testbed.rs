@@ -1,10 +1,10 @@
 //! `sixbench testbed`.
 
-use super::{Permission, PlanFile, locked, read_plan};
+use super::{Permission, PlanFile, isolation, locked, read_plan};
 use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::output;
-use sixbench_runner::held::{self, HeldTestbed};
+use sixbench_runner::{code, held, held::HeldTestbed};
 use sixbench_testbed::quoted;
 
 /// Brings a testbed up, runs a command in it, or ends it.
@@ -21,21 +21,24 @@ pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
 }
 
 fn up(arguments: &TestbedUp) -> Result<(), Failed> {
-    let TestbedUp { plan, test, background, waiting, further, force } = arguments;
+    let TestbedUp { plan, test, background, agreed, waiting, further, force } = arguments;
     let PlanFile { mut loaded, library, .. } = read_plan(plan, &further.recipes)?;
     held::check_not_up(plan)?;
     held::choose(&mut loaded, test.as_deref())?;
-    let Permission { isolation, trusted } = Permission::of(*force, further.trust_recipes, (&loaded, &library))?;
+    let trusted = match agreed {
+        Some(digests) => code::agreed_before((&loaded.plan, &loaded.links, &library), digests)?,
+        None => Permission::of(*force, further.trust_recipes, (&loaded, &library))?.trusted,
+    };
     let locks = locked(&loaded.links, &format!("testbed up {}", loaded.plan.name), None, waiting)?;
-    sixbench_runner::check(&loaded, &library, isolation)?;
+    sixbench_runner::check(&loaded, &library, isolation(*force))?;
     let told = |held: &HeldTestbed| output::print(advised(held, *background));
     match background {
         true => {
             // The process in the background takes them for itself.
             drop(locks);
-            told(&held::hold_in_background((!trusted.is_empty()).then_some("--trust-recipes"))?)?;
+            told(&held::hold_in_background("--agreed", &trusted)?)?;
         }
-        false => held::hold(&loaded, &library, plan, isolation, &trusted, told)?,
+        false => held::hold(&loaded, &library, plan, isolation(*force), &trusted, told)?,
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::peer::*;
 use super::{Directory, failed, open};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::thread::JoinHandle;
 
 /// Starts a server that does what `script` says with its only client, and returns our error.
@@ -190,4 +190,30 @@ fn a_path_that_another_server_has_is_left_alone_and_one_that_it_left_behind_is_t
     let told = failed(open(&format!("memif-server:{file}"), 60));
     assert!(told.contains("another program listens there, or the file is no socket"), "{told}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), "text");
+}
+
+#[test]
+fn root_serves_no_socket_in_a_directory_that_others_can_change() {
+    let directory = Directory::new("shared");
+    std::fs::create_dir(directory.0.join("in")).expect("a directory");
+    let path = directory.socket("in/x.sock");
+    let told = || failed(open(&format!("memif-server:{path}"), 60));
+    if std::fs::metadata(&directory.0).expect("our own").uid() != 0 {
+        // Others than root may serve wherever they can make files.
+        assert!(told().contains("nobody connected"), "{}", told());
+        return;
+    }
+    let refused = format!("cannot listen on {path} as root: other users can change {};", directory.0.display());
+    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o777)).expect("our own");
+    assert!(told().contains(&refused), "{}", told());
+    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o755)).expect("our own");
+    std::os::unix::fs::chown(&directory.0, Some(12_345), None).expect("root");
+    assert!(told().contains(&refused), "{}", told());
+    // A link of another user that leads to a directory of root's.
+    let link = directory.socket("link");
+    std::os::unix::fs::symlink("/run", &link).expect("a link");
+    std::os::unix::fs::lchown(&link, Some(12_345), None).expect("root");
+    std::os::unix::fs::chown(&directory.0, Some(0), None).expect("root");
+    let told = failed(open(&format!("memif-server:{link}/x.sock"), 60));
+    assert!(told.contains(&format!("other users can change {link};")), "{told}");
 }

@@ -23,7 +23,7 @@ pub enum LockError {
     #[error("this machine is the device of {}", on_host(holder.as_deref()))]
     IsDevice { holder: Option<Box<LockHolder>> },
     /// The directory of the locks cannot be used.
-    #[error("cannot use {} for the locks that keep runs apart: {why}; {VARIABLE} names another directory", path.display())]
+    #[error("cannot use {} for the locks that keep runs apart: {why}; set {VARIABLE} to a directory that only this user can write to", path.display())]
     Directory { path: PathBuf, why: String },
 }
 

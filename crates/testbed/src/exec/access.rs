@@ -39,6 +39,7 @@ impl Shell {
             ExecTarget::Lab(_) => ("a virtual machine of the kernel lab".to_owned(), false),
             ExecTarget::Ssh(remote) => {
                 // The last word is the line itself, and empty.
+                prefix = remote.of_another_process(String::new());
                 prefix.pop();
                 (format!("{}, over ssh", remote.destination()), true)
             }

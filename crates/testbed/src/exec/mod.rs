@@ -25,7 +25,7 @@ pub use process::is_root;
 pub(crate) use process::{allowed_cores, core_list, end_by_input, family, is_alive, kill};
 pub use shell::Shell;
 pub(crate) use ssh::sweep;
-pub use ssh::{Remote, RemoteProgram};
+pub use ssh::{Remote, RemoteProgram, SshConfig};
 pub(crate) use target::ExecTarget;
 pub use transcript::{Transcript, quoted};
 pub(crate) use undo::Undo;

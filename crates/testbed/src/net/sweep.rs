@@ -13,7 +13,7 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     interfaces::give_back_stale(shell);
     let found = stale();
     sysctls::sweep(shell);
-    exec::sweep();
+    exec::sweep(own_directories().iter().map(|name| temporary(name)));
     for name in &found {
         shell.context().check()?;
         match remove(shell, name) {

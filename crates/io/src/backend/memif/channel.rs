@@ -1,10 +1,12 @@
 //! The control socket: messages one after the other, each within a time limit. Closing it ends the link.
 
 use super::error::MemifError;
+use super::listener::MemifListener;
 use super::message::{MESSAGE_OCTETS, MemifMessage};
 use crate::sys::seqpacket::{self, ReceivedMessage};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -46,7 +48,7 @@ impl ControlChannel {
     /// Waits for the only client at `path`. The socket's file is removed again.
     pub(super) fn accept(path: &str) -> Result<Self, MemifError> {
         let listener = MemifListener::new(path)?;
-        let socket = seqpacket::accept(&listener.socket, CONNECT_LIMIT, STEP_LIMIT).map_err(|source| match source.kind() {
+        let socket = seqpacket::accept(listener.socket(), CONNECT_LIMIT, STEP_LIMIT).map_err(|source| match source.kind() {
             io::ErrorKind::TimedOut => MemifError::NobodyCame { path: path.to_owned(), seconds: CONNECT_LIMIT.as_secs() },
             _ => MemifError::System { what: "accept a connection", source },
         })?;
@@ -176,52 +178,11 @@ pub(super) fn unexpected(awaited: &str, message: &MemifMessage) -> MemifError {
     MemifError::broken(format!("{} where {awaited} is due", message.name()))
 }
 
-/// A socket that listens. Its file is removed when it is dropped.
-struct MemifListener {
-    socket: OwnedFd,
-    path: String,
-}
-
-impl MemifListener {
-    fn new(path: &str) -> Result<Self, MemifError> {
-        let listen = || seqpacket::listen(path);
-        let socket = match listen() {
-            // A server that was killed leaves its file behind.
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_behind(path) => {
-                std::fs::remove_file(path).map_err(MemifError::system("remove a socket that was left behind"))?;
-                listen()
-            }
-            listening => listening,
-        };
-        let socket = socket.map_err(|source| match source.kind() {
-            io::ErrorKind::AddrInUse => MemifError::InUse(path.to_owned()),
-            io::ErrorKind::PermissionDenied => MemifError::Denied(path.to_owned()),
-            io::ErrorKind::InvalidFilename => too_long(path),
-            _ => MemifError::System { what: "listen on the socket", source },
-        })?;
-        Ok(Self { socket, path: path.to_owned() })
-    }
-}
-
-impl Drop for MemifListener {
-    fn drop(&mut self) {
-        if !self.path.starts_with('@') {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn is_left_behind(path: &str) -> bool {
-    let answer = seqpacket::connect(path, STEP_LIMIT).err().and_then(|error| error.raw_os_error());
-    is_socket(path) && answer == Some(libc::ECONNREFUSED)
-}
-
 fn is_socket(path: &str) -> bool {
-    use std::os::unix::fs::FileTypeExt;
     std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
 }
 
-fn too_long(path: &str) -> MemifError {
+pub(super) fn too_long(path: &str) -> MemifError {
     MemifError::Address(format!("the path {path:?} is too long for a socket, which has room for 107 octets"))
 }
 

@@ -40,6 +40,17 @@ pub(super) enum MemifError {
         "cannot listen on {0}: another program listens there, or the file is no socket; choose another path, or use `memif:` to be the client"
     )]
     InUse(String),
+    /// Other users could put their own socket in the place of ours.
+    #[error(
+        "cannot listen on {path} as root: other users can change {part}; choose a directory of root's, such as /run, or one with the sticky bit, \
+         such as /tmp"
+    )]
+    Shared {
+        /// The path of our socket.
+        path: String,
+        /// The part of it that others can change.
+        part: String,
+    },
     /// No client connected.
     #[error(
         "nobody connected to {path} within {seconds} s: let the device connect to it as a client (in VPP `create interface memif ... slave`, in DPDK \

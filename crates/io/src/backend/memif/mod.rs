@@ -11,6 +11,7 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handshake;
+mod listener;
 mod memory;
 mod message;
 mod port;

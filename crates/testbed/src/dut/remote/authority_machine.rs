@@ -3,7 +3,7 @@
 
 use super::check;
 use super::machine::RemoteMachine;
-use crate::exec::{ExecTarget, Remote, Shell, TestbedError};
+use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError};
 use crate::recipe::System;
 use std::env::consts::ARCH;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ pub struct AuthorityMachine {
 impl AuthorityMachine {
     /// A machine by the name ssh knows it by; `config` is read instead of the usual ssh_config. The first of `interfaces` is cabled to the device's right, the
     /// second to the tester, for the self-test. Nothing is opened yet: in a rehearsal it can be used as it is.
-    pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
+    pub fn new(destination: &str, config: Option<&SshConfig>, interfaces: [String; 2]) -> Self {
         Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }
     }
 
@@ -53,7 +53,7 @@ impl AuthorityMachine {
     }
 
     /// Returns the file that ssh reads in place of its usual configuration.
-    pub fn ssh_config(&self) -> Option<&Path> {
+    pub fn ssh_config(&self) -> Option<&SshConfig> {
         self.remote.config()
     }
 

@@ -3,10 +3,9 @@
 use super::{check, cores, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
-use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
+use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, Undo};
 use crate::recipe::{DeviceHost, Recipe, System};
 use sixbench_method::plan::CoreLimits;
-use std::path::Path;
 
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +17,12 @@ pub struct RemoteMachine {
 impl RemoteMachine {
     /// By the name ssh knows it by; `config` is read instead of the usual ssh_config. `interfaces` are cabled to the tester's left and
     /// right. Nothing is opened yet: in a rehearsal it can be used as it is.
-    pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
+    pub fn new(destination: &str, config: Option<&SshConfig>, interfaces: [String; 2]) -> Self {
         Self { remote: Remote::new(destination, config), interfaces }
     }
 
     /// Returns the file that ssh reads in place of its usual configuration.
-    pub fn ssh_config(&self) -> Option<&Path> {
+    pub fn ssh_config(&self) -> Option<&SshConfig> {
         self.remote.config()
     }
 

@@ -1,13 +1,12 @@
 //! The connection that all commands for a machine share: a master of ssh's, whose session there does nothing but wait. It ends when its
 //! standard input does, and so also when this process is killed.
 
+use super::directory::make_directory;
 use super::{Destination, refusal};
-use crate::exec::{TestbedError, WaitContext, command, end_by_input, guessable, missing, own_directory};
+use crate::exec::{TestbedError, WaitContext, command, end_by_input, missing};
 use std::io::{BufRead as _, BufReader, Read};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -28,7 +27,8 @@ impl SshConnection {
     pub(super) fn open(destination: &Destination, context: &WaitContext) -> Result<Self, TestbedError> {
         let directory = make_directory()?;
         let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
-        let mut command = command(&destination.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]));
+        let words = destination.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]);
+        let mut command = command(&words.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let master = command.spawn().map_err(|error| missing("ssh", &error));
         let mut connection = Self { master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?, directory };
@@ -102,48 +102,4 @@ fn said_until_now(chunks: Receiver<Vec<u8>>) -> String {
 
 fn socket(directory: &Path) -> String {
     directory.join("control").display().to_string()
-}
-
-/// Ours alone, and new: who can write to the socket is root over there.
-fn make_directory() -> Result<PathBuf, TestbedError> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = own_directory(&format!("sb-{}-ssh-{count}", std::process::id()));
-    let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-    made.map_err(TestbedError::file("make", &path))?;
-    Ok(path)
-}
-
-/// Removes the empty directories that processes which are gone have left.
-pub(crate) fn sweep() {
-    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
-    let is_stale = |path: &PathBuf| owner(path).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists());
-    for directory in entries.map(|entry| entry.path()).filter(is_stale) {
-        // Neither a link nor anything with something in it.
-        let _ = std::fs::remove_dir(directory);
-    }
-}
-
-fn owner(path: &Path) -> Option<u32> {
-    let name = guessable(path.file_name()?.to_str()?);
-    let (process, count) = name.strip_prefix("sb-")?.split_once("-ssh-")?;
-    count.parse::<u32>().ok()?;
-    process.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_is_ours_alone_and_tells_its_process() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let directory = make_directory().expect("a directory");
-        assert_eq!(owner(&directory), Some(std::process::id()));
-        assert_eq!(std::fs::metadata(&directory).expect("made").permissions().mode() & 0o777, 0o700);
-        sweep();
-        assert!(directory.exists(), "its process lives");
-        std::fs::remove_dir(&directory).expect("removed");
-        assert_eq!(owner(Path::new("/tmp/sb-7-ssh-x")), None);
-    }
 }

@@ -1,7 +1,8 @@
 //! The words of an `ssh` to a machine. Nothing here opens a connection.
 
-use crate::exec::quoted;
-use std::path::{Path, PathBuf};
+use super::SshConfig;
+use crate::exec::{TestbedError, quoted};
+use std::path::Path;
 
 /// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
@@ -9,13 +10,13 @@ const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Destination {
     pub(super) name: String,
-    pub(super) config: Option<PathBuf>,
+    pub(super) config: Option<SshConfig>,
 }
 
 impl Destination {
     /// See [`super::Remote::new`].
-    pub(super) fn new(name: &str, config: Option<&Path>) -> Self {
-        Self { name: name.to_owned(), config: config.map(Path::to_owned) }
+    pub(super) fn new(name: &str, config: Option<&SshConfig>) -> Self {
+        Self { name: name.to_owned(), config: config.cloned() }
     }
 
     /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
@@ -25,13 +26,26 @@ impl Destination {
 
     /// The same of a line of shell.
     pub(super) fn shown(&self, line: String) -> Vec<String> {
-        let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
+        self.typed(self.config.as_ref().map(SshConfig::path), line)
+    }
+
+    /// The same for another process, which must not read the configuration again: it gets the copy.
+    pub(super) fn of_another_process(&self, line: String) -> Vec<String> {
+        self.typed(self.config.as_ref().map(SshConfig::in_use).as_deref(), line)
+    }
+
+    fn typed(&self, config: Option<&Path>, line: String) -> Vec<String> {
+        let config = config.into_iter().flat_map(file_option);
         ["ssh".to_owned()].into_iter().chain(config).chain([self.name.clone(), line]).collect()
     }
 
     /// All words of an `ssh`. The login shell there may be none of POSIX (on FreeBSD it was csh), so it is only to start one.
-    pub(super) fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Vec<String> {
-        let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
+    ///
+    /// # Errors
+    /// The configuration cannot be read or copied.
+    pub(super) fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Result<Vec<String>, TestbedError> {
+        let config = self.config.as_ref().map(SshConfig::copy).transpose()?;
+        let config = config.iter().flat_map(|file| file_option(file));
         // A prompt that is not shown would wait for ever. What the user's ssh_config forwards or runs is switched off.
         let options = [
             "BatchMode=yes",
@@ -49,8 +63,13 @@ impl Destination {
             [&["sh".to_owned(), "-c".to_owned(), format!("{PRELUDE}{script}"), "sixbench".to_owned()], arguments].concat();
         let head = ["ssh", "-T", "-x", "-a"].map(str::to_owned);
         let tail = [self.name.clone(), format!("exec {}", quoted(&words))];
-        head.into_iter().chain(config).chain(options).chain(control).chain(tail).collect()
+        Ok(head.into_iter().chain(config).chain(options).chain(control).chain(tail).collect())
     }
+}
+
+/// The words that name a configuration.
+fn file_option(file: &Path) -> [String; 2] {
+    ["-F".to_owned(), file.display().to_string()]
 }
 
 #[cfg(test)]
@@ -59,14 +78,14 @@ mod tests {
 
     #[test]
     fn in_the_transcript_a_command_stands_as_somebody_would_type_it() {
-        let destination = Destination::new("dut", Some(Path::new("/my/config")));
+        let destination = Destination::new("dut", Some(&SshConfig::new("/my/config")));
         let words = destination.words(&["ip", "link", "set", "a b", "up"].map(str::to_owned));
         assert_eq!(quoted(&words), "ssh -F /my/config dut 'ip link set '\\''a b'\\'' up'");
     }
 
     #[test]
     fn the_login_shell_only_starts_another() {
-        let words = Destination::new("dut", None).ssh(vec![], "echo \"$1\"", &["it's".to_owned()]);
+        let words = Destination::new("dut", None).ssh(vec![], "echo \"$1\"", &["it's".to_owned()]).expect("words");
         assert_eq!(words[words.len() - 2], "dut");
         let last = words.last().expect("a command");
         assert!(last.starts_with("exec sh -c 'PATH="), "{last}");

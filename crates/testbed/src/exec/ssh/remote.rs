@@ -1,6 +1,6 @@
 //! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
 
-use super::{Destination, SshConnection, refusal};
+use super::{Destination, SshConfig, SshConnection, refusal};
 use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
 use std::fs::File;
 use std::path::Path;
@@ -41,13 +41,13 @@ impl Eq for Remote {}
 impl Remote {
     /// A machine by the name ssh knows it by, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
     /// Nothing is opened yet.
-    pub fn new(destination: &str, config: Option<&Path>) -> Self {
+    pub fn new(destination: &str, config: Option<&SshConfig>) -> Self {
         Self { destination: Destination::new(destination, config), connection: None }
     }
 
     /// The file that ssh reads in place of its usual configuration.
-    pub fn config(&self) -> Option<&Path> {
-        self.destination.config.as_deref()
+    pub fn config(&self) -> Option<&SshConfig> {
+        self.destination.config.as_ref()
     }
 
     /// The name ssh knows it by.
@@ -82,6 +82,11 @@ impl Remote {
     /// The same of a line of shell.
     pub(crate) fn shown(&self, line: String) -> Vec<String> {
         self.destination.shown(line)
+    }
+
+    /// The same for another process, as long as this one lives.
+    pub(crate) fn of_another_process(&self, line: String) -> Vec<String> {
+        self.destination.of_another_process(line)
     }
 
     /// Runs a command to its end; returns what it printed on standard output.
@@ -164,7 +169,7 @@ impl Remote {
     /// Starts a script there, with words it knows as `$1` and so on.
     pub(crate) fn start(&self, script: &str, arguments: &[String], input: Stdio) -> Result<Child, TestbedError> {
         let control = self.connection.iter().flat_map(|connection| connection.options());
-        let mut command = command(&self.destination.ssh(control.collect(), script, arguments));
+        let mut command = command(&self.destination.ssh(control.collect(), script, arguments)?);
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| missing("ssh", &error))
     }
