@@ -1,4 +1,4 @@
-//! A single trial for people: what its outcome says beyond the lines of the directions.
+//! A single trial in words.
 
 mod connections;
 mod counts;
@@ -7,3 +7,27 @@ mod queries;
 pub use connections::connections;
 pub use counts::{direction, exchange};
 pub use queries::queries;
+
+use crate::event_words::word as verdict_word;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::{TrialKind, TrialResult};
+use sixbench_method::units::{show_ns, show_rate};
+
+/// Returns what was asked of a trial and what it counted, in lines.
+pub fn trial(result: &TrialResult) -> String {
+    let spec = result.spec;
+    let verdict = verdict_word(result.verdict(LossRatio::ZERO));
+    let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
+    let mut text = match spec.kind {
+        TrialKind::Establish { connections, validation } => {
+            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
+        }
+        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
+        _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
+    };
+    text += &result.exchange().map_or(String::new(), |found| exchange(&found));
+    text += &result.phase_one_result().map_or(String::new(), connections);
+    result.directions.iter().for_each(|counts| text += &direction(counts));
+    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    text
+}

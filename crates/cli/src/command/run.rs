@@ -10,7 +10,7 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::CodeOrigin;
-use sixbench_method::units::{counted, show_ns, show_seconds};
+use sixbench_method::units::{show_ns, show_seconds};
 use sixbench_plan::plans;
 use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
@@ -263,11 +263,11 @@ fn summary(plan: &Plan, ended: &Ended) -> String {
     reporting::terminal(&inputs, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
 }
 
-/// Returns the three files that people want, a line each.
+/// Returns the files that people want, a line each.
 fn files(report: Option<&Path>, directory: &Path) -> String {
-    let of = |word: &str, path: &Path| format!("{word:<7} {}\n", path.display());
-    let report = report.map_or_else(String::new, |report| of("report", report));
-    report + &of("numbers", &directory.join("results.csv")) + &of("trials", &directory.join("trials.jsonl"))
+    let of = |(word, path): (&str, PathBuf)| format!("{word:<7} {}\n", path.display());
+    let others = [("numbers", directory.join("results.csv")), ("trials", directory.join("trials.jsonl"))];
+    report.map(|report| ("report", report.to_owned())).into_iter().chain(others).map(of).collect()
 }
 
 /// Returns a description of what a run that ended early has left behind, and of how to go on with it.
@@ -278,10 +278,8 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
         1 => format!("one trial is kept in {directory}/trials.jsonl"),
         trials => format!("{trials} trials are kept in {directory}/trials.jsonl"),
     };
-    let report = match report {
-        None if trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
-        _ => String::new(),
-    };
+    let lost = || format!("\nthe report could not be written; write it with: sixbench report {directory}");
+    let report = if report.is_none() && trials > 0 { lost() } else { String::new() };
     format!("{kept}{report}\ncontinue with: sixbench run --resume {directory}")
 }
 
@@ -292,12 +290,7 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
         return String::new();
     }
     let budget = budget::estimate_rfc(plan);
-    let fewest = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
-    let most = plan.tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
-    let repetitions = match (fewest, most) {
-        (fewest, most) if fewest == most => counted(fewest, "repetition"),
-        (fewest, most) => format!("{fewest} to {most} repetitions"),
-    };
+    let repetitions = plan.repetitions_in_words();
     format!(
         "Not conformant: trials of {} instead of 60s, {repetitions} instead of 20. The conformant run takes {} trials, {}:\n\
          sixbench run {} --profile rfc\n",

@@ -9,10 +9,8 @@ use sixbench_method::disturbance::accident;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
-use sixbench_method::units::{show_ns, show_rate};
+use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
-use sixbench_report::event_words::word as verdict_word;
 use sixbench_report::trial_words;
 use sixbench_runner::store::make_directory;
 use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
@@ -55,7 +53,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     }
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(describe(&result) + &describe_disturbance(&result, watch, arguments.size))?,
+        false => output::print(trial_words::trial(&result) + &describe_disturbance(&result, watch, arguments.size))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -125,24 +123,6 @@ fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
     let pair = |list| PortSpec::parse_pair(list).ok_or_else(|| Failed::usage("--interfaces takes two names: LEFT,RIGHT"));
     let ports = arguments.interfaces.as_deref().map(pair).transpose()?;
     Ok(Links { ports, io: arguments.io, ..Links::default() })
-}
-
-fn describe(result: &TrialResult) -> String {
-    let spec = result.spec;
-    let verdict = verdict_word(result.verdict(LossRatio::ZERO));
-    let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
-    let mut text = match spec.kind {
-        TrialKind::Establish { connections, validation } => {
-            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
-        }
-        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
-        _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
-    };
-    text += &result.exchange().map_or(String::new(), |exchange| trial_words::exchange(&exchange));
-    text += &result.phase_one_result().map_or(String::new(), trial_words::connections);
-    result.directions.iter().for_each(|direction| text += &trial_words::direction(direction));
-    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
-    text
 }
 
 /// Returns the reason why a trial does not show a limit of the device, as a line in the words of reports; nothing where there is none.

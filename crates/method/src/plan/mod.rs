@@ -31,6 +31,7 @@ use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
+use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -225,6 +226,13 @@ impl Test {
 impl Plan {
     /// A minute: the patience of a plan that says nothing, nanoseconds.
     pub const USUAL_PATIENCE_NS: u64 = 60_000_000_000;
+
+    /// Returns the number of repetitions of its tests in words: `7 repetitions`, or `5 to 20 repetitions`.
+    pub fn repetitions_in_words(&self) -> String {
+        let fewest = self.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
+        let most = self.tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
+        if fewest == most { counted(fewest, "repetition") } else { format!("{fewest} to {most} repetitions") }
+    }
 
     /// Returns the settings in which this plan measures in another way than the other one, in words: results of the two differ whatever their devices do.
     pub fn ways_unlike(&self, other: &Self) -> Vec<&'static str> {
