@@ -12,7 +12,7 @@ pub use error::ArchiveError;
 use crate::owner;
 use crate::store;
 use files::{README, SUMS, members, sum_of, summed};
-use pack::Folder;
+use pack::ArchiveContents;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
     let readme = texts::readme(&stored);
     let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
     let texts = [(README, readme), (SUMS, sums)];
-    write_new(&Folder { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
+    write_new(&ArchiveContents { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
     let (_, sum) = summed(&output)?;
     Ok((output, sum))
 }
@@ -49,7 +49,7 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
 }
 
 /// Writes the archive under another name until it is whole.
-fn write_new(folder: &Folder<'_>, output: &Path) -> Result<(), ArchiveError> {
+fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
     let mut partial = output.as_os_str().to_owned();
     partial.push(".part");

@@ -10,7 +10,7 @@ use std::path::Path;
 use tar::{Builder, EntryType, Header};
 
 /// The contents of an archive.
-pub(super) struct Folder<'a> {
+pub(super) struct ArchiveContents<'a> {
     /// The folder that all files are in.
     pub(super) name: &'a str,
     /// Texts that are made for the archive, by name.
@@ -21,7 +21,7 @@ pub(super) struct Folder<'a> {
 }
 
 /// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
-pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn write(folder: &ArchiveContents<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(path);
     let (unpacked, packed) = io::pipe().map_err(&failed)?;
     let (mut source, mut drain) = (Holding::new(BufReader::new(unpacked)), Holding::new(BufWriter::new(file)));
@@ -35,7 +35,7 @@ pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), 
 }
 
 /// Packs texts and files. Owner, group and mode are the same for all, so that they say nothing of the machine.
-fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
+fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
     let mut archive = Builder::new(output);
     let mut add = |name: &str, octets: u64, content: &mut dyn Read| {
         let mut header = Header::new_gnu();
