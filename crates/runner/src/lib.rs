@@ -47,6 +47,7 @@ pub mod sets;
 mod state;
 pub mod stop;
 pub mod store;
+mod store_error;
 mod tester;
 mod trial_file;
 mod trial_lines;
