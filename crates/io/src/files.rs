@@ -264,7 +264,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 }
 
 /// The flag with which a file is not opened where its name is that of a link.
-pub const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,13 @@
 //! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root. What does not measure has no
 //! need of root, and gives it up before it reads anything.
 
+use sixbench_io::files::Folder;
 use sixbench_io::thread::{become_user, give_up_privileges};
 use sixbench_testbed::doctor::is_root;
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, lchown};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::Path;
 
 /// The user and group without files, which most systems call nobody.
@@ -60,16 +62,62 @@ fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
     found.mode() & (bit << shift) != 0
 }
 
-/// Gives a file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
+/// Opens a directory. Root follows a link on the way only if it belongs to root, to the user who called sudo or to the directory's owner: another user
+/// could lead it to a directory that is none of theirs.
+///
+/// # Errors
+/// There is no such directory, or such a link.
+pub fn open(path: &Path) -> io::Result<Folder> {
+    let folder = Folder::open(path)?;
+    let (owner, caller) = (folder.metadata()?.st_uid, caller(is_root(), |name| std::env::var(name).ok()));
+    let is_own = |user: &u32| [0, owner].contains(user) || caller.is_some_and(|(caller, _)| caller == *user);
+    match folder.link_owners().iter().find(|user| is_root() && !is_own(user)) {
+        Some(user) => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("a link of user {user} leads to a directory of user {owner}; name the directory itself"),
+        )),
+        None => Ok(folder),
+    }
+}
+
+/// Refuses as root a directory of another user than root and the one who called sudo, in which others than its owner may write.
+///
+/// # Errors
+/// It is one.
+pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
+    let found = folder.metadata()?;
+    let caller = caller(is_root(), |name| std::env::var(name).ok());
+    let is_own = !is_root() || found.st_uid == 0 || caller.is_some_and(|(user, _)| user == found.st_uid);
+    // A group with the number of its user has nobody else.
+    let others = if found.st_gid == found.st_uid { 0o002 } else { 0o022 };
+    match is_own || found.st_mode & others == 0 {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("others than user {}, its owner, can write to this directory: chmod go-w, or choose another", found.st_uid),
+        )),
+    }
+}
+
+/// Gives an open file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
 ///
 /// # Errors
 /// The file system refuses it. One that knows no owners, as on a USB stick, is no error.
-pub fn give(path: &Path) -> io::Result<()> {
+pub fn give(file: impl AsFd) -> io::Result<()> {
     let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
-    match lchown(path, Some(user), Some(group)) {
+    match fchown(file, Some(user), Some(group)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied || error.kind() == io::ErrorKind::Unsupported => Ok(()),
         given => given,
     }
+}
+
+/// Gives the file at a path away, as of [`give`].
+///
+/// # Errors
+/// As of [`give`]; there is none.
+pub fn give_at(path: &Path) -> io::Result<()> {
+    let folder = open(path.parent().unwrap_or(path))?;
+    give(folder.read(path.file_name().unwrap_or_default())?)
 }
 
 /// Returns user and group that sudo names, where this process may give files away.

@@ -6,6 +6,8 @@ use sixbench_method::replay::ReplayMismatch;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) type Result<T> = std::result::Result<T, StoreError>;
+
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 // The message over each variant says what its fields are.
@@ -78,4 +80,9 @@ fn room(error: &io::Error) -> &'static str {
 
 fn new_run(directory: &Path) -> String {
     format!("restore it, or start a new run with {}/resolved.toml", directory.display())
+}
+
+/// Returns what makes an error of a file that cannot be written.
+pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    |error| StoreError::NotWritten { path: path.to_owned(), error }
 }

@@ -50,8 +50,9 @@ fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result
     for (name, text) in &folder.texts {
         add(name, text.len() as u64, &mut text.as_bytes()).map_err(ArchiveError::writing(path))?;
     }
-    for PackedFile { name, path, octets, .. } in folder.members {
-        let file = File::open(path).map_err(ArchiveError::reading(path))?;
+    for PackedFile { name, folder, in_folder, octets, .. } in folder.members {
+        let path = &folder.path().join(in_folder);
+        let file = folder.read(in_folder).map_err(ArchiveError::reading(path))?;
         // What is written to a file meanwhile would break the archive, and is not what was summed.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }
