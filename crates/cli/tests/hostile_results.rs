@@ -10,7 +10,7 @@ use common::{ONE_AT_A_TIME, Scratch, assert_ran, records, sixbench, start, text,
 use results::{dut, plan, test, write};
 use sixbench_method::record::{Facts, RunPart};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -239,8 +239,16 @@ fn the_name_of_a_directory_is_one_line_in_the_commands_of_all() {
 }
 
 #[test]
-fn a_directory_that_others_than_its_owner_write_to_is_not_written() {
-    let hostile = Hostile::with_results("shared");
+fn directories_of_several_users_are_not_written_together_and_one_that_others_write_to_not_at_all() {
+    let hostile = Hostile::with_results("several");
+    let own = hostile.scratch.path("own");
+    shell(&format!("cp -r {} {own}; chown -R 0:0 {own}", hostile.results));
+    refused(&["report", &own, &hostile.results], "no user may use all of these at once");
+    assert!([&own, &hostile.results].iter().all(|directory| !Path::new(directory).join("report.html").exists()));
+    for (directory, owner) in [(&own, 0), (&hostile.results, OWNER)] {
+        assert!(ended(&["report", directory]).status.success());
+        assert_eq!(fs::metadata(format!("{directory}/report.html")).expect("a report").uid(), owner);
+    }
     let plan = hostile.scratch.write("plan.toml", KERNEL);
     for (mode, group) in [(0o777, OWNER), (0o775, 0)] {
         let open = hostile.scratch.path(&format!("of-owner/open-{mode:o}"));
