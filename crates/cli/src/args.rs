@@ -18,6 +18,7 @@ use sixbench_report::PaperStyle;
 use sixbench_runner::owner::FileUse;
 use sixbench_runner::{VERSION, version_with_features};
 use std::ffi::OsString;
+use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -178,37 +179,43 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the file or directory that a command is about which never needs root, and what it does with it; `None` of all that measures or
+    /// Returns the files and directories that a command is about which never needs root, and what it does with each; `None` of all that measures or
     /// sets something up.
-    pub(crate) fn without_root(&self) -> Option<Option<(&Path, FileUse)>> {
-        fn read(path: &Path) -> Option<Option<(&Path, FileUse)>> {
-            Some(Some((path, FileUse::Read)))
+    pub(crate) fn without_root(&self) -> Option<Vec<(&Path, FileUse)>> {
+        fn read(path: &Path) -> (&Path, FileUse) {
+            (path, FileUse::Read)
         }
-        fn write(path: &Path) -> Option<Option<(&Path, FileUse)>> {
-            Some(Some((path, FileUse::Write)))
+        fn write(path: &Path) -> (&Path, FileUse) {
+            (path, FileUse::Write)
         }
-        match self {
-            Self::Plan(PlanArgs { plan, .. }) | Self::Check { plan, .. } | Self::Dimension { of: plan, .. } => read(plan),
-            Self::Report { results, .. } => results.first().and_then(|path| write(path)),
-            Self::Live { results: path, .. } | Self::Merge { output: path, .. } | Self::Init { plan: path } => write(path),
-            Self::Import(import) => write(&import.output),
-            Self::History { folder, output, .. } => write(output.as_ref().unwrap_or(folder)),
-            Self::Archive { results, output: None } => write(results.parent().unwrap_or(results)),
-            Self::Archive { output: Some(path), .. } | Self::Man { dir: Some(path) } => write(path),
-            Self::Compare(compare) if Path::new(&compare.a).is_dir() => match compare.page.first() {
-                Some(page) => write(page),
-                None => read(Path::new(&compare.a)),
-            },
+        let paths = match self {
+            Self::Plan(PlanArgs { plan, .. }) | Self::Check { plan, .. } | Self::Dimension { of: plan, .. } => vec![read(plan)],
+            Self::Report { results, .. } => results.iter().map(|path| write(path)).collect(),
+            Self::Live { results: path, .. } | Self::Init { plan: path } => vec![write(path)],
+            Self::Merge { results, output } => iter::once(write(output)).chain(results.iter().map(|path| read(path))).collect(),
+            Self::Import(import) => vec![write(&import.output)],
+            Self::History { folder, output, .. } => vec![write(output.as_ref().unwrap_or(folder)), read(folder)],
+            Self::Archive { results, output } => {
+                vec![write(output.as_deref().unwrap_or(results.parent().unwrap_or(results))), read(results)]
+            }
+            Self::Man { dir: Some(path) } => vec![write(path)],
+            Self::Compare(compare) if Path::new(&compare.a).is_dir() => {
+                let sides = [&compare.a, &compare.b].map(|side| read(Path::new(side)));
+                compare.page.iter().map(|page| write(page)).chain(sides).collect()
+            }
             Self::Schema { .. }
             | Self::List { .. }
             | Self::Explain { .. }
             | Self::Man { dir: None }
-            | Self::Completions { .. } => Some(None),
-            Self::Quickstart(_) | Self::Run(_) | Self::Trial(_) | Self::Selftest(_) | Self::Compare(_) | Self::Dns64(_) => None,
+            | Self::Completions { .. } => Vec::new(),
+            Self::Quickstart(_) | Self::Run(_) | Self::Trial(_) | Self::Selftest(_) | Self::Compare(_) | Self::Dns64(_) => {
+                return None;
+            }
             // It gives root up when it listens.
-            Self::Authority(_) => None,
-            Self::Doctor | Self::Lab { .. } | Self::Sweep | Self::Testbed { .. } | Self::Agent { .. } => None,
-        }
+            Self::Authority(_) => return None,
+            Self::Doctor | Self::Lab { .. } | Self::Sweep | Self::Testbed { .. } | Self::Agent { .. } => return None,
+        };
+        Some(paths)
     }
 }
 

@@ -55,7 +55,7 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
     view::set_plain(arguments.plain);
     if let Some(about) = arguments.command.without_root() {
-        give_up_root(about)?;
+        give_up_root(&about)?;
     }
     match arguments.command {
         Command::Quickstart(arguments) => command::run::quickstart(arguments),

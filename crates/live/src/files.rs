@@ -4,9 +4,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
+use sixbench_io::files::Folder;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
 
 /// The files that may be fetched, by how their names end.
 const KINDS: [(&str, &str); 6] = [
@@ -22,8 +22,8 @@ const KINDS: [(&str, &str); 6] = [
 const PIECE: usize = 1 << 15;
 
 /// Answers with a file of the report; it holds no script, and none would be run.
-pub(crate) fn answer(directory: &Path, name: &str) -> Response {
-    let opened = kind_of(name).and_then(|kind| Some((kind, open(&directory.join(name))?)));
+pub(crate) fn answer(directory: &Folder, name: &str) -> Response {
+    let opened = kind_of(name).and_then(|kind| Some((kind, directory.read(name).ok()?)));
     let Some((kind, file)) = opened else {
         return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
             .into_response();
@@ -37,11 +37,6 @@ pub(crate) fn answer(directory: &Path, name: &str) -> Response {
 pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     let is_name = !name.starts_with('.') && !name.contains(['/', '\0']);
     KINDS.iter().find(|(end, _)| is_name && name.ends_with(end)).map(|(_, kind)| *kind)
-}
-
-/// Opens a file that can be read without waiting for anybody. What a link leads to is no file of the report.
-fn open(path: &Path) -> Option<File> {
-    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()).then(|| File::open(path).ok())?
 }
 
 /// Returns what is in a file. Its text stays that of one moment: a report that is written again is another file of the same name.

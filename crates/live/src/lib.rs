@@ -20,9 +20,9 @@ mod state;
 pub use feed::LiveFeed;
 pub use server::{DEFAULT_ADDRESS, LiveError, LivePage};
 
+use sixbench_io::files::Folder;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
-use std::path::PathBuf;
 
 /// The run that a page shows, as it is when the page is first there.
 pub struct LiveRun {
@@ -31,7 +31,7 @@ pub struct LiveRun {
     /// The trials that were made before.
     pub records: Vec<TrialRecord>,
     /// The results directory: facts and report are read there.
-    pub directory: PathBuf,
+    pub directory: Folder,
     /// The secret part of the page's address, of letters and digits.
     pub token: String,
     /// The cores that the page's thread may use; empty for all.

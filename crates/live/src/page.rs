@@ -3,12 +3,12 @@
 use crate::LiveRun;
 use crate::metrics::{self, PointResult};
 use crate::state::{RunState, Stage};
+use sixbench_io::files::Folder;
 use sixbench_method::event::Event;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_report::{Document, Input, STYLE};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -51,7 +51,7 @@ pub(crate) struct Snapshot {
 pub(crate) struct Publisher {
     plan: Plan,
     records: Vec<TrialRecord>,
-    directory: PathBuf,
+    directory: Folder,
     state: RunState,
     answer: Arc<AnswerFragment>,
     results: Arc<Vec<PointResult>>,
@@ -63,7 +63,7 @@ impl Publisher {
     /// Publishes the run as it begins.
     pub(crate) fn new(run: LiveRun) -> (Self, watch::Receiver<Arc<Snapshot>>) {
         let LiveRun { plan, records, directory, .. } = run;
-        let shown = directory.canonicalize().unwrap_or_else(|_| directory.clone()).display().to_string();
+        let shown = directory.path().canonicalize().unwrap_or_else(|_| directory.path().to_owned()).display().to_string();
         let state = RunState::new(&plan, &records, shown);
         let (sender, receiver) = watch::channel(Arc::default());
         let (answer, results) = Default::default();
@@ -101,7 +101,7 @@ impl Publisher {
     fn find_results(&mut self) {
         let outcomes = replay::outcomes(&self.plan, &self.records);
         self.results = Arc::new(metrics::results(&self.plan, &outcomes));
-        let facts = std::fs::read_to_string(self.directory.join("facts.json")).ok();
+        let facts = self.directory.text("facts.json").ok();
         let facts: Facts = facts.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         let input = Input {
             plan: &self.plan,

@@ -16,14 +16,13 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use futures_util::future::{Either, select};
 use futures_util::stream::{self, Stream};
+use sixbench_io::files::Folder;
 use sixbench_io::thread::{become_user, give_up_privileges, give_way};
 use sixbench_method::event::Event;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path as FilePath, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -113,8 +112,8 @@ impl Drop for LivePage {
 }
 
 /// Makes the calling thread, which answers to anybody who can reach it, one of the user whose results are shown, without any privilege.
-fn as_owner_of(directory: &FilePath) {
-    let owner = std::fs::metadata(directory).map(|directory| (directory.uid(), directory.gid()));
+fn as_owner_of(directory: &Folder) {
+    let owner = directory.metadata().map(|found| (found.st_uid, found.st_gid));
     // Without root it is one of that user, or of nobody with more rights.
     let _ = owner.and_then(|(user, group)| become_user(user, group)).or_else(|_| give_up_privileges());
 }
@@ -132,7 +131,7 @@ fn url(bound: SocketAddr, token: &str) -> String {
 /// The parts of the server that answers share.
 struct ServedRun {
     token: String,
-    directory: PathBuf,
+    directory: Folder,
     page: page::LiveHtml,
     snapshots: watch::Receiver<Arc<Snapshot>>,
     seats: Arc<Semaphore>,

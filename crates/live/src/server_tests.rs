@@ -2,6 +2,7 @@
 
 use crate::connections::ConnectionLimits;
 use crate::{LiveError, LivePage, LiveRun};
+use sixbench_io::files::Folder;
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
@@ -40,7 +41,7 @@ fn run() -> LiveRun {
         interleave: false,
         tests: vec![Test::of("t", "device")],
     };
-    let directory = std::env::temp_dir().join("sixbench-live-no-such-directory");
+    let directory = Folder::open(&std::env::temp_dir()).expect("a directory");
     LiveRun { plan, records: Vec::new(), directory, token: TOKEN.to_owned(), cores: Vec::new() }
 }
 
@@ -281,7 +282,8 @@ fn a_long_file_does_not_stand_in_memory_for_each_that_fetches_it() {
     let long = "x".repeat(64 << 20);
     std::fs::write(directory.join("results.json"), &long).expect("a file");
     std::fs::create_dir(directory.join("directory.json")).expect("a directory");
-    let (_page, address) = open_with(LiveRun { directory: directory.clone(), ..run() }, ConnectionLimits::default());
+    let (_page, address) =
+        open_with(LiveRun { directory: Folder::open(&directory).expect("a directory"), ..run() }, ConnectionLimits::default());
     let before = memory();
     let silent: Vec<TcpStream> = (0..16).map(|_| ask(address, &format!("GET /{TOKEN}/results.json HTTP/1.1"))).collect();
     assert!(answer(address, &format!("/{TOKEN}/directory.json")).starts_with("HTTP/1.1 404"));

@@ -12,7 +12,7 @@ pub use error::ArchiveError;
 use crate::owner;
 use crate::store;
 use files::{README, SUMS, members, sum_of, summed};
-use pack::Folder;
+use pack::ArchiveContents;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +23,21 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// No results directory, one of a run that goes on, an archive that exists, or a file that cannot be read or written.
 pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
-    let stored = store::load(directory)?;
+    let results = store::folder(directory)?;
+    let stored = store::load_from(&results)?;
     let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
     // No run begins to write to the directory as long as this lock is held.
-    let Some(_lock) = store::lock_to_read(&directory) else { return Err(ArchiveError::Running(directory)) };
+    let Some(_lock) = store::lock_to_read(&results) else { return Err(ArchiveError::Running(directory)) };
     let name = directory.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
     let output = output.map_or_else(|| directory.with_file_name(format!("{name}.tar.zst")), Path::to_owned);
     refuse_place(&directory, &output)?;
-    let members = members(&directory)?;
+    let members = members(&results)?;
     let readme = texts::readme(&stored);
     let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
     let texts = [(README, readme), (SUMS, sums)];
-    write_new(&Folder { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
-    let (_, sum) = summed(&output)?;
+    write_new(&ArchiveContents { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
+    let archive = fs::File::open(&output).map_err(ArchiveError::reading(&output))?;
+    let (_, sum) = summed(archive).map_err(ArchiveError::reading(&output))?;
     Ok((output, sum))
 }
 
@@ -49,12 +51,13 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
 }
 
 /// Writes the archive under another name until it is whole.
-fn write_new(folder: &Folder<'_>, output: &Path) -> Result<(), ArchiveError> {
+fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
-    let mut partial = output.as_os_str().to_owned();
+    let (place, name) = (store::make_folder_of(output)?, output.file_name().unwrap_or_default());
+    let mut partial = name.to_owned();
     partial.push(".part");
-    let written =
-        sixbench_io::files::create(partial.as_ref()).map_err(&failed).and_then(|file| pack::write(folder, file, output));
-    let named = || owner::give(partial.as_ref()).and_then(|()| fs::rename(&partial, output)).map_err(&failed);
-    written.and_then(|()| named()).inspect_err(|_| drop(fs::remove_file(&partial)))
+    let created = place.create(&partial).and_then(|file| owner::give(&file).map(|()| file)).map_err(&failed);
+    let written = created.and_then(|file| pack::write(folder, file, output));
+    let named = || place.rename(&partial, name).map_err(&failed);
+    written.and_then(|()| named()).inspect_err(|_| drop(place.remove(&partial)))
 }

@@ -1,7 +1,7 @@
 //! Results directories that were gathered in a folder.
 
 use super::error::in_words;
-use super::store::{StoreError, Stored, is_in_use, load};
+use super::store::{StoreError, Stored, folder, is_in_use, load_from};
 use jiff::Timestamp;
 use sixbench_method::measures::Outcome;
 use sixbench_method::replay;
@@ -90,10 +90,11 @@ fn below(directory: &Path) -> Below {
 
 /// Reads a results directory. The error says in words why it cannot be used.
 fn read_run(directory: &Path) -> Result<CollectedRun, String> {
-    if is_in_use(directory) {
+    let folder = folder(directory).map_err(|error| in_words(&error))?;
+    if is_in_use(&folder) {
         return Err("still being written".to_owned());
     }
-    let stored = load(directory).map_err(|error| in_words(&error))?;
+    let stored = load_from(&folder).map_err(|error| in_words(&error))?;
     let replayed = replay::replay(&stored.plan, &stored.records);
     if let Some(mismatch) = replayed.mismatches.first() {
         return Err(mismatch.to_string());

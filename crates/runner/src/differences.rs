@@ -1,9 +1,9 @@
 //! What two results directories differ in besides their devices.
 
+use super::owner;
 use serde_json::Value;
 use sixbench_method::record::{DutFacts, Facts};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 /// Words in the names of facts of the host that are not compared: they say nothing of what the host can do, or are never the
@@ -26,7 +26,7 @@ pub(crate) fn differences_of(directories: [&Path; 2]) -> Vec<String> {
 }
 
 fn facts(directory: &Path) -> Option<Value> {
-    let text = fs::read_to_string(directory.join("facts.json")).ok()?;
+    let text = owner::open(directory).and_then(|folder| folder.text("facts.json")).ok()?;
     serde_json::from_str(&text).ok()
 }
 

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::stop::rest;
 use super::store::{self, ReadTrials, Stored};
+use sixbench_io::files::Folder;
 use sixbench_io::thread::give_way;
 use sixbench_method::campaign;
 use sixbench_method::event::Event;
@@ -22,7 +23,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// The records cannot be read any more.
-pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
+pub fn follow(folder: &Folder, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
     // Whoever looks must not take the cores from whoever measures; where the kernel refuses this, looking is little work.
     let _ = give_way(&[]);
     let Stored { plan, records, facts, .. } = stored;
@@ -31,12 +32,12 @@ pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mu
     let mut was_running = None;
     loop {
         // Asked before the records are read: a run writes its last one before it ends.
-        let is_running = store::is_in_use(directory);
-        records.extend(store::new_records(directory, &mut read)?);
+        let is_running = store::is_in_use(folder);
+        records.extend(store::new_records(folder, &mut read)?);
         replay::events(&plan, &records, told).iter().for_each(&mut *listener);
         let is_new = was_running != Some(is_running);
         if is_new || told < records.len() {
-            state(directory, (&plan, &facts.selection), &records, (is_running, is_new)).iter().for_each(&mut *listener);
+            state(folder.path(), (&plan, &facts.selection), &records, (is_running, is_new)).iter().for_each(&mut *listener);
         }
         (told, was_running) = (records.len(), Some(is_running));
         if rest(stop, INTERVAL).is_err() {

@@ -2,7 +2,7 @@
 
 use super::follow::follow;
 use super::perform_with;
-use super::store::{Store, StoreError, load};
+use super::store::{Store, StoreError, folder, load};
 use sixbench_method::event::Event;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
@@ -57,7 +57,7 @@ impl Directory {
 
     /// Goes on after a kill, with the trials from this one on.
     fn resume(&self, from: usize) -> Store {
-        let (mut store, stored) = Store::reopen(&self.path).expect("a directory");
+        let (mut store, stored) = Store::reopen(folder(&self.path).expect("a directory")).expect("a directory");
         assert_eq!(stored.records, self.records[..from]);
         self.records[from..].iter().for_each(|record| store.append(record).expect("appended"));
         store
@@ -73,7 +73,9 @@ impl Directory {
         let (stored, path, stop) = (load(&self.path).expect("a directory"), self.path.clone(), Arc::<AtomicBool>::default());
         let (sender, events) = channel();
         let is_over = stop.clone();
-        let thread = std::thread::spawn(move || follow(&path, stored, &is_over, &mut |event| drop(sender.send(event.clone()))));
+        let thread = std::thread::spawn(move || {
+            follow(&folder(&path).expect("a directory"), stored, &is_over, &mut |event| drop(sender.send(event.clone())))
+        });
         Follower { events, stop, thread }
     }
 }
@@ -206,7 +208,7 @@ fn lines_of_an_earlier_version_stay_as_they_are_when_a_torn_one_is_cut_off() -> 
     directory.write(&spaced);
     let whole = std::fs::read_to_string(directory.path.join("trials.jsonl")).expect("trials");
     directory.write("{\"format\":");
-    let (store, stored) = Store::reopen(&directory.path)?;
+    let (store, stored) = Store::reopen(folder(&directory.path)?)?;
     assert_eq!(stored.records, directory.records[..2]);
     assert_eq!(std::fs::read_to_string(directory.path.join("trials.jsonl")).expect("trials"), whole);
     drop(store);

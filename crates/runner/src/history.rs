@@ -50,8 +50,8 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
     let page = request.page.map_or_else(|| request.folder.join("history.html"), Path::to_owned);
     let data = page.with_extension("json");
     // Links are relative to it.
-    let pages = store::make_folder_of(&page)?;
-    let entries = entries(&runs, request.label, pages);
+    let pages = Path::new(".").join(store::make_folder_of(&page)?.path());
+    let entries = entries(&runs, request.label, &pages);
     let input = HistoryInput {
         title: &title(request.folder),
         label: request.label,

@@ -1,16 +1,16 @@
 //! The records of a stored run as reports need them: replayed, and without what they do not read of its trials, so that a million of them fit into memory.
 
-use super::store::StoreError;
+use super::store_error::StoreError;
+use super::stored::{TRIALS, cannot_read};
 use super::trial_file::each_record;
-use super::trial_lines::{RecordError, record};
+use super::trial_lines::{LONGEST_LINE, RecordError, record};
+use sixbench_io::files::Folder;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay::{OrderedReplay, Replay, replay};
 use sixbench_report::lean::{self, TrialsAtLimits};
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 /// The records of a results directory without what reports do not read, and what is needed to give some of it back.
 pub(crate) struct LeanRecords {
@@ -26,16 +26,16 @@ impl LeanRecords {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it other than the last one is no record.
-    pub(crate) fn load(directory: &Path, plan: &Plan, facts: &Facts) -> Result<Self, StoreError> {
+    pub(crate) fn load(folder: &Folder, plan: &Plan, facts: &Facts) -> Result<Self, StoreError> {
         if lean::is_of_one_host(facts) {
             let mut kept = Kept::of(plan);
-            each_record(directory, lean_record, |begin, record| kept.push(begin, record))?;
+            each_record(folder, lean_record, |begin, record| kept.push(begin, record))?;
             if let Some(lean) = kept.end() {
                 return Ok(lean);
             }
         }
         let mut records = Vec::new();
-        each_record(directory, record, |_, record| records.push(record))?;
+        each_record(folder, record, |_, record| records.push(record))?;
         let replayed = replay(plan, &records);
         Ok(Self { begins: Vec::new(), records, replayed })
     }
@@ -44,21 +44,20 @@ impl LeanRecords {
     ///
     /// # Errors
     /// The file cannot be read any more, or has changed meanwhile.
-    pub(crate) fn give_back_delays(&mut self, directory: &Path, plan: &Plan) -> Result<(), StoreError> {
+    pub(crate) fn give_back_delays(&mut self, folder: &Folder, plan: &Plan) -> Result<(), StoreError> {
         if self.begins.is_empty() {
             return Ok(());
         }
-        let path = directory.join("trials.jsonl");
-        let cannot_read = |source| StoreError::NotRead { path: path.clone(), source };
-        let mut file = BufReader::new(File::open(&path).map_err(cannot_read)?);
+        let cannot_read = cannot_read(folder, TRIALS);
+        let mut file = BufReader::new(folder.read(TRIALS).map_err(&cannot_read)?);
         let mut read = |place: usize| {
             let mut line = Vec::new();
             file.seek(SeekFrom::Start(self.begins[place]))?;
-            file.read_until(b'\n', &mut line)?;
+            file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
             serde_json::from_slice::<TrialRecord>(&line).map_err(io::Error::from)
         };
         for place in lean::delay_trials(plan, &self.records, &self.replayed.finished) {
-            let whole = read(place).map_err(cannot_read)?.result.directions;
+            let whole = read(place).map_err(&cannot_read)?.result.directions;
             let directions = self.records[place].result.directions.iter_mut();
             directions.zip(whole).for_each(|(direction, mut whole)| direction.delays = std::mem::take(&mut whole.delays));
         }

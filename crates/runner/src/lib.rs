@@ -47,12 +47,15 @@ pub mod sets;
 mod state;
 pub mod stop;
 pub mod store;
+mod store_error;
+mod stored;
 mod tester;
 mod trial_file;
 mod trial_lines;
 mod version;
 mod with;
 mod writer;
+mod written;
 
 #[cfg(test)]
 mod dns_tests;

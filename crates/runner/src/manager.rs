@@ -314,9 +314,10 @@ impl Manager<'_> {
         let started = jiff::Timestamp::now().to_string();
         let trial = measurement.trials + 1;
         let queries = self.request.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
-        queries.iter().for_each(|path| session.keep_queries(path.clone()));
+        queries.iter().for_each(|(folder, name)| session.keep_queries(folder, name));
         let (result, watch) = session.measure(spec)?;
-        queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
+        // A trial without queries has no such file.
+        queries.iter().filter_map(|(folder, name)| folder.read(name).ok()).try_for_each(owner::give)?;
         let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));
         let watch = Some(watch.into());
         let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
@@ -381,7 +382,7 @@ impl Manager<'_> {
         let commands = self.commands();
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
-        reporting::write(self.store.directory(), self.request.plan, &self.facts, &commands, interrupted)
+        reporting::write(self.store.folder(), self.request.plan, &self.facts, &commands, interrupted)
     }
 
     fn commands(&self) -> String {

@@ -6,11 +6,13 @@ use super::error::RunError;
 use super::store::{self, RECIPES, Store, StoreError, Stored};
 use super::writer::{WritingProcess, how_to_stop, writer_words};
 use serde_json::Value;
+use sixbench_io::files::Folder;
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
 use sixbench_method::record::{DutFacts, Facts, RepetitionHosts, TrialRecord};
+use sixbench_method::text::visible;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -34,14 +36,15 @@ pub enum MergeError {
     /// Two runs have made the same repetition.
     #[error("both {} and {} have {key}: leave one of them out", a.display(), b.display())]
     Twice { a: PathBuf, b: PathBuf, key: MeasurementKey },
-    /// A file cannot be copied.
-    #[error("cannot copy {} to {}: {error}", from.display(), to.display())]
-    NotCopied { from: PathBuf, to: PathBuf, error: io::Error },
+    /// A folder cannot be copied.
+    #[error("cannot copy the {name} of {}: {error}", from.display())]
+    NotCopied { from: PathBuf, name: String, error: io::Error },
 }
 
 /// A results directory that is united with others.
 struct ResultsPart {
     directory: PathBuf,
+    folder: Folder,
     stored: Stored,
     /// Keeps runs from writing to it; `None` where the file system has no locks.
     _lock: Option<File>,
@@ -57,28 +60,29 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
     check_recipes(&parts)?;
-    let source = store::source_of(&parts[0].directory)?;
+    let source = store::source_of(&parts[0].folder)?;
     let mut store = Store::create(output, &plan, &source, &Selection::default())?;
     for part in &parts {
-        copy_files(&part.directory.join(RECIPES), &output.join(RECIPES))?;
-        copy_files(&part.directory.join(store::QUERIES), &output.join(store::QUERIES))?;
+        [RECIPES, store::QUERIES].into_iter().try_for_each(|name| copy_files(&part.folder, store.folder(), name))?;
     }
     let mut records: Vec<&TrialRecord> = parts.iter().flat_map(|part| &part.stored.records).collect();
     records.sort_by(|a, b| a.started.cmp(&b.started));
     store.append_all(&records)?;
-    let commands: Vec<String> =
-        parts.iter().map(|part| format!("# {}\n{}", part.directory.display(), part.stored.commands)).collect();
+    // In one line, whatever the name of the directory is: the file may be run.
+    let name = |part: &ResultsPart| visible(&part.directory.to_string_lossy()).into_owned();
+    let commands: Vec<String> = parts.iter().map(|part| format!("# {}\n{}", name(part), part.stored.commands)).collect();
     store.write("commands.sh", &commands.join("\n"))?;
     Ok(store.write_facts(&facts_of(&plan, &parts))?)
 }
 
 fn part(directory: &Path) -> Result<ResultsPart, RunError> {
-    let lock = store::lock_to_read(directory).ok_or_else(|| MergeError::still_written(directory))?;
-    let stored = store::load(directory)?;
+    let folder = store::folder(directory)?;
+    let lock = store::lock_to_read(&folder).ok_or_else(|| MergeError::still_written(directory))?;
+    let stored = store::load_from(&folder)?;
     if stored.facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    Ok(ResultsPart { directory: directory.to_owned(), stored, _lock: lock })
+    Ok(ResultsPart { directory: directory.to_owned(), folder, stored, _lock: lock })
 }
 
 /// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
@@ -125,8 +129,10 @@ fn check_unique(parts: &[ResultsPart]) -> Result<(), MergeError> {
 fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
     let mut seen: BTreeMap<String, (&Path, Vec<u8>)> = BTreeMap::new();
     for part in parts {
-        for (name, path) in files_of(&part.directory.join(RECIPES)) {
-            let Ok(octets) = fs::read(&path) else { continue };
+        let Some(folder) = below(&part.folder, RECIPES)? else { continue };
+        for name in folder.files().map_err(MergeError::copying(&folder, RECIPES))? {
+            let octets = folder.octets(&name).map_err(MergeError::copying(&folder, RECIPES))?;
+            let name = name.to_string_lossy().into_owned();
             let (owner, first) = seen.entry(name.clone()).or_insert_with(|| (&part.directory, octets.clone()));
             if *first != octets {
                 let (a, b) = (owner.to_owned(), part.directory.clone());
@@ -137,23 +143,22 @@ fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Returns the names and paths of the files in a directory, none if it does not exist.
-fn files_of(directory: &Path) -> Vec<(String, PathBuf)> {
-    // No links: the results may be anybody's, and what a link leads to is none of theirs.
-    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(is_file);
-    entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect()
+/// Opens a folder of a results directory; `None` if it has none.
+fn below(folder: &Folder, name: &str) -> Result<Option<Folder>, MergeError> {
+    match folder.folder(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some).map_err(MergeError::copying(folder, name)),
+    }
 }
 
-fn copy_files(from: &Path, to: &Path) -> Result<(), MergeError> {
-    let failed = |error| MergeError::NotCopied { from: from.to_owned(), to: to.to_owned(), error };
-    let files = files_of(from);
-    if !files.is_empty() {
-        store::make_directory(to).map_err(failed)?;
-    }
-    for (name, path) in files {
-        let copy = to.join(name);
-        fs::copy(&path, &copy).and_then(|_| super::owner::give(&copy)).map_err(failed)?;
+/// Copies the files in a folder of a results directory, and no links: the results may be anybody's, and what a link leads to is none of theirs.
+fn copy_files(from: &Folder, to: &Folder, name: &str) -> Result<(), RunError> {
+    let Some(folder) = below(from, name)? else { return Ok(()) };
+    let failed = MergeError::copying(&folder, name);
+    for file in folder.files().map_err(&failed)? {
+        let mut source = folder.read(&file).map_err(&failed)?;
+        let copy = format!("{name}/{}", file.to_string_lossy());
+        store::write_with(to, &copy, |copy| io::copy(&mut source, copy).map(drop))?;
     }
     Ok(())
 }
@@ -258,6 +263,11 @@ fn differing(all: &[&Facts]) -> Vec<String> {
 }
 
 impl MergeError {
+    fn copying(from: &Folder, name: &str) -> impl Fn(io::Error) -> Self + use<> {
+        let (from, name) = (from.path().to_owned(), name.to_owned());
+        move |error| Self::NotCopied { from: from.clone(), name: name.clone(), error }
+    }
+
     fn still_written(directory: &Path) -> Self {
         Self::StillWritten { directory: directory.to_owned(), writer: WritingProcess::of(&directory.join("trials.jsonl")) }
     }

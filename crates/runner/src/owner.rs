@@ -1,12 +1,14 @@
 //! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root. What does not measure has no
 //! need of root, and gives it up before it reads anything.
 
+use sixbench_io::files::Folder;
 use sixbench_io::thread::{become_user, give_up_privileges};
 use sixbench_testbed::doctor::is_root;
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, lchown};
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt as _, fchown};
+use std::path::{Path, PathBuf};
 
 /// The user and group without files, which most systems call nobody.
 const NOBODY: (u32, u32) = (65_534, 65_534);
@@ -20,36 +22,46 @@ pub enum FileUse {
     Write,
 }
 
+/// The files and directories that a command is about cannot be used by one user.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no user may use all of these at once: {}; run it for those of one user at a time, as this user, or copy them first",
+    .0.iter().map(|(path, user)| format!("{} of user {user}", path.display())).collect::<Vec<_>>().join(", ")
+)]
+struct SeveralOwners(Vec<(PathBuf, u32)>);
+
 /// Gives up root for good where this process has it, which must not have a second thread yet. It becomes the user who called sudo, if this user may
-/// use `path`, the file or directory that it is about, or the nearest one above that exists; else the owner of that, who is perhaps root, without
-/// the privileges of root. Without a path it becomes the user who called sudo, or nobody.
+/// use all `paths`, the files or directories that it is about, or the nearest ones above that exist; else the owner of one of them who may use
+/// all, root only without its privileges and where no other may. Without a path it becomes the user who called sudo, or nobody.
 ///
 /// # Errors
-/// The kernel refuses it.
-pub fn give_up_root(path: Option<(&Path, FileUse)>) -> io::Result<()> {
+/// The kernel refuses it; the paths belong to several users, and none of them may use all.
+pub fn give_up_root(paths: &[(&Path, FileUse)]) -> io::Result<()> {
     if !is_root() {
         return give_up_privileges();
     }
-    let caller = caller(true, |name| std::env::var(name).ok());
     let existing = |path: &Path| match path.ancestors().find_map(|path| path.metadata().ok()) {
         Some(found) => Ok(found),
         // A relative path whose folders do not exist is one below this.
         None => Path::new(".").metadata(),
     };
-    let found = path.map(|(path, use_of)| Ok::<_, io::Error>((existing(path)?, use_of))).transpose()?;
-    let (user, group) = user_for(found.as_ref().map(|(found, use_of)| (found, *use_of)), caller);
+    let found = paths.iter().map(|(path, use_of)| Ok((existing(path)?, *use_of))).collect::<io::Result<Vec<_>>>()?;
+    let owned = || paths.iter().zip(&found).map(|((path, _), (found, _))| (path.to_path_buf(), found.uid())).collect();
+    let caller = caller(true, |name| std::env::var(name).ok());
+    let (user, group) = user_for(&found, caller).ok_or_else(|| io::Error::other(SeveralOwners(owned())))?;
     become_user(user, group)
 }
 
-fn user_for(found: Option<(&Metadata, FileUse)>, caller: Option<(u32, u32)>) -> (u32, u32) {
-    match (found, caller) {
-        (None, caller) => caller.unwrap_or(NOBODY),
-        (Some((found, use_of)), Some(caller)) if may(caller, found, use_of) => caller,
-        (Some((found, _)), _) => (found.uid(), found.gid()),
-    }
+fn user_for(found: &[(Metadata, FileUse)], caller: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    let mut owners: Vec<(u32, u32)> = found.iter().map(|(found, _)| (found.uid(), found.gid())).collect();
+    let Some(first) = owners.first().copied() else { return Some(caller.unwrap_or(NOBODY)) };
+    let is_only_owner = owners.iter().all(|owner| owner.0 == first.0);
+    owners.sort_by_key(|(user, _)| *user == 0);
+    let may_all = |user: &(u32, u32)| found.iter().all(|(found, use_of)| may(*user, found, *use_of));
+    caller.into_iter().chain(owners).find(may_all).or_else(|| is_only_owner.then_some(first))
 }
 
-/// Returns whether a user may use a file or directory, by its mode; what lists of access control say beside is not asked.
+/// Returns whether a user may use a file or directory, by its mode; what lists of access control say beside is not asked. Root writes nothing of others.
 fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
     let bit = if use_of == FileUse::Write { 0o2 } else { 0o4 };
     let shift = match (found.uid() == user, found.gid() == group) {
@@ -57,19 +69,65 @@ fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
         (false, true) => 3,
         (false, false) => 0,
     };
-    found.mode() & (bit << shift) != 0
+    found.mode() & (bit << shift) != 0 && (user != 0 || found.uid() == 0 || use_of == FileUse::Read)
 }
 
-/// Gives a file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
+/// Opens a directory. Root follows a link on the way only if it belongs to root, to the user who called sudo or to the directory's owner: another user
+/// could lead it to a directory that is none of theirs.
+///
+/// # Errors
+/// There is no such directory, or such a link.
+pub fn open(path: &Path) -> io::Result<Folder> {
+    let folder = Folder::open(path)?;
+    let (owner, caller) = (folder.metadata()?.st_uid, caller(is_root(), |name| std::env::var(name).ok()));
+    let is_own = |user: &u32| [0, owner].contains(user) || caller.is_some_and(|(caller, _)| caller == *user);
+    match folder.link_owners().iter().find(|user| is_root() && !is_own(user)) {
+        Some(user) => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("a link of user {user} leads to a directory of user {owner}; name the directory itself"),
+        )),
+        None => Ok(folder),
+    }
+}
+
+/// Refuses as root a directory of another user than root and the one who called sudo, in which others than its owner may write.
+///
+/// # Errors
+/// It is one.
+pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
+    let found = folder.metadata()?;
+    let caller = caller(is_root(), |name| std::env::var(name).ok());
+    let is_own = !is_root() || found.st_uid == 0 || caller.is_some_and(|(user, _)| user == found.st_uid);
+    // A group with the number of its user has nobody else.
+    let others = if found.st_gid == found.st_uid { 0o002 } else { 0o022 };
+    match is_own || found.st_mode & others == 0 {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("others than user {}, its owner, can write to this directory: chmod go-w, or choose another", found.st_uid),
+        )),
+    }
+}
+
+/// Gives an open file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
 ///
 /// # Errors
 /// The file system refuses it. One that knows no owners, as on a USB stick, is no error.
-pub fn give(path: &Path) -> io::Result<()> {
+pub fn give(file: impl AsFd) -> io::Result<()> {
     let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
-    match lchown(path, Some(user), Some(group)) {
+    match fchown(file, Some(user), Some(group)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied || error.kind() == io::ErrorKind::Unsupported => Ok(()),
         given => given,
     }
+}
+
+/// Gives the file at a path away, as of [`give`].
+///
+/// # Errors
+/// As of [`give`]; there is none.
+pub fn give_at(path: &Path) -> io::Result<()> {
+    let folder = open(path.parent().unwrap_or(path))?;
+    give(folder.read(path.file_name().unwrap_or_default())?)
 }
 
 /// Returns user and group that sudo names, where this process may give files away.
@@ -81,7 +139,7 @@ fn caller(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Option<(u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, chown};
 
     #[test]
     fn a_process_without_need_of_root_becomes_the_caller_where_that_is_enough_and_else_the_owner() {
@@ -102,9 +160,39 @@ mod tests {
             (&private, FileUse::Write, Some(own), own),
             (&readable, FileUse::Read, None, own),
         ] {
-            assert_eq!(user_for(Some((found, use_of)), caller), expected, "{use_of:?} by {caller:?}");
+            assert_eq!(user_for(&[(found.clone(), use_of)], caller), Some(expected), "{use_of:?} by {caller:?}");
         }
-        assert_eq!([user_for(None, Some(caller)), user_for(None, None)], [caller, NOBODY]);
+        assert_eq!([user_for(&[], Some(caller)), user_for(&[], None)], [Some(caller), Some(NOBODY)]);
+    }
+
+    #[test]
+    fn directories_of_several_users_are_used_by_one_who_may_use_all_or_by_nobody() {
+        let directory = |name: &str, user, mode| {
+            let path = std::env::temp_dir().join(format!("sixbench-owners-{name}-{}", std::process::id()));
+            std::fs::create_dir(&path).expect("a directory");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("own");
+            chown(&path, Some(user), Some(user)).expect("root");
+            let found = path.metadata().expect("metadata");
+            std::fs::remove_dir(&path).expect("removed");
+            found
+        };
+        let [of_root, of_a, of_b] = [("root", 0), ("a", 1001), ("b", 1002)].map(|(name, user)| directory(name, user, 0o755));
+        let [secret, open] = [("secret", 0o700), ("open", 0o777)].map(|(name, mode)| directory(name, 1001, mode));
+        let (read, write) = (FileUse::Read, FileUse::Write);
+        for (all, caller, expected) in [
+            (&[(&of_a, write), (&of_a, write)][..], None, Some(1001)),
+            (&[(&of_root, write), (&of_a, write)], None, None),
+            (&[(&of_root, write), (&open, write)], None, None),
+            (&[(&of_a, write), (&of_b, write)], Some((1000, 1000)), None),
+            (&[(&of_root, write), (&of_a, read), (&of_b, read)], None, Some(0)),
+            (&[(&of_root, write), (&secret, read)], None, None),
+            (&[(&of_a, read), (&of_b, read)], None, Some(1001)),
+            (&[(&of_root, read), (&of_b, read)], None, Some(1002)),
+            (&[(&of_a, read), (&of_b, read)], Some((1000, 1000)), Some(1000)),
+        ] {
+            let found: Vec<(Metadata, FileUse)> = all.iter().map(|(found, use_of)| ((*found).clone(), *use_of)).collect();
+            assert_eq!(user_for(&found, caller).map(|(user, _)| user), expected, "{all:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::lean::LeanRecords;
 use super::store::{self, StoreError, Stored};
 use super::version::VERSION;
+use sixbench_io::files::Folder;
 use sixbench_method::budget;
 use sixbench_method::campaign;
 use sixbench_method::comparison::Comparison;
@@ -14,6 +15,7 @@ use sixbench_method::replay::{self, Replay};
 use sixbench_report::comparison::ComparisonWords;
 use sixbench_report::{self as report, PaperStyle, ReportError};
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -38,71 +40,71 @@ pub struct ReportInputs<'a> {
 /// # Errors
 /// Records that cannot be read, or a file that cannot be written.
 pub(crate) fn write(
-    directory: &Path,
+    folder: &Folder,
     plan: &Plan,
     facts: &Facts,
     commands: &str,
     interrupted: bool,
 ) -> Result<PathBuf, RunError> {
-    let mut lean = LeanRecords::load(directory, plan, facts)?;
-    lean.give_back_delays(directory, plan)?;
+    let mut lean = LeanRecords::load(folder, plan, facts)?;
+    lean.give_back_delays(folder, plan)?;
     let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
-    let style = kept_style(directory);
-    with_document(&inputs, &lean.replayed.finished, |document| write_files(directory, &document.with_style(style)))?
+    let style = kept_style(folder);
+    with_document(&inputs, &lean.replayed.finished, |document| write_files(folder, &document.with_style(style)))?
 }
 
 /// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
 /// those that do not say that they are figures of a run, stay.
-fn remove_old_figures(directory: &Path, written: &HashSet<PathBuf>) {
-    let figures =
-        std::fs::read_dir(directory.join(report::PAPER_FIGURES)).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_ours = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
-    for path in
-        figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !written.contains(path) && is_ours(path))
-    {
-        // One that cannot be removed is old, and does no other harm.
-        let _ = std::fs::remove_file(path);
+fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
+    let Ok(figures) = folder.folder(report::PAPER_FIGURES) else { return };
+    let is_ours = |name: &OsStr| figures.text(name).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
+    for name in figures.files().unwrap_or_default() {
+        let is_written = written.contains(&format!("{}/{}", report::PAPER_FIGURES, name.display()));
+        if Path::new(&name).extension().is_some_and(|end| end == "tex") && !is_written && is_ours(&name) {
+            // One that cannot be removed is old, and does no other harm.
+            let _ = figures.remove(name);
+        }
     }
 }
 
 /// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
-fn kept_style(directory: &Path) -> PaperStyle {
-    let written = std::fs::read_to_string(directory.join("results.tex")).ok();
+fn kept_style(folder: &Folder) -> PaperStyle {
+    let written = folder.text("results.tex").ok();
     written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
 }
 
 /// Writes all files of a report; returns the path of report.html.
-fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
+fn write_files(folder: &Folder, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
     let mut texts = document.files();
     // The page takes most memory, so it has it for itself. Of a long run the tables of Parquet take as long as all other files together.
-    let mut written = write_texts(directory, texts.by_ref().take(1))?;
+    let mut written = write_texts(folder, texts.by_ref().take(1))?;
     let others = thread::scope(|scope| {
-        let parquet = scope.spawn(|| write_parquet(directory, document));
-        let others = write_texts(directory, texts);
+        let parquet = scope.spawn(|| write_parquet(folder, document));
+        let others = write_texts(folder, texts);
         parquet.join().unwrap_or_else(|panic| resume_unwind(panic)).and(others)
     })?;
     written.extend(others);
-    remove_old_figures(directory, &written);
-    Ok(directory.join("report.html"))
+    remove_old_figures(folder, &written);
+    Ok(folder.path().join("report.html"))
 }
 
-/// Writes these files; returns their paths.
+/// Writes these files; returns their names.
 fn write_texts(
-    directory: &Path,
+    folder: &Folder,
     files: impl Iterator<Item = Result<(String, String), ReportError>>,
-) -> Result<HashSet<PathBuf>, RunError> {
+) -> Result<HashSet<String>, RunError> {
     files
         .map(|file| {
             let (name, text) = file?;
-            store::write(directory, &name, text)?;
-            Ok(directory.join(name))
+            store::write(folder, &name, text)?;
+            Ok(name)
         })
         .collect()
 }
 
-fn write_parquet(directory: &Path, document: &report::Document<'_>) -> Result<(), RunError> {
+fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(), RunError> {
     for name in report::Document::PARQUET_FILES {
-        store::write_with(directory, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
+        store::write_with(folder, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
     }
     Ok(())
 }
@@ -122,8 +124,9 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
-    let Stored { plan, facts, commands, .. } = &store::load_without_records(directory)?;
-    let mut lean = LeanRecords::load(directory, plan, facts)?;
+    let folder = &store::folder(directory)?;
+    let Stored { plan, facts, commands, .. } = &store::load_without_records(folder)?;
+    let mut lean = LeanRecords::load(folder, plan, facts)?;
     // A run whose set-up failed has something to report: the status of every point.
     if lean.records.is_empty() && facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
@@ -134,12 +137,12 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
     let interrupted = !campaign::is_complete(plan, &facts.selection, finished);
-    lean.give_back_delays(directory, plan)?;
+    lean.give_back_delays(folder, plan)?;
     let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
-    let style = style.unwrap_or_else(|| kept_style(directory));
+    let style = style.unwrap_or_else(|| kept_style(folder));
     with_document(&inputs, &lean.replayed.finished, |document| {
         let document = document.with_style(style);
-        Ok((write_files(directory, &document)?, document.terminal(width, color)))
+        Ok((write_files(folder, &document)?, document.terminal(width, color)))
     })?
 }
 

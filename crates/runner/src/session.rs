@@ -10,6 +10,7 @@ use super::state::TrackedConnections;
 use super::tester::Tester;
 use crate::profile::Job;
 use sixbench_engine::Layout;
+use sixbench_io::files::Folder;
 use sixbench_io::round_trip_ns;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
@@ -21,7 +22,6 @@ use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::{Monitor, Occupant, interval_for, occupant};
 use sixbench_testbed::{Devices, Recipe, TestbedError};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -96,9 +96,9 @@ impl Session {
         if test.needs_one_way_delays(plan) { self.tester.require_delays(&test.name) } else { Ok(()) }
     }
 
-    /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
-    pub fn keep_queries(&mut self, path: PathBuf) {
-        self.tester.keep_queries(path);
+    /// Keeps the record of every query of the next trial in the file `name` of a folder, for a DNS server.
+    pub fn keep_queries(&mut self, folder: &Folder, name: &str) {
+        self.tester.keep_queries(folder, name);
     }
 
     /// Makes one trial, with the processors watched.

@@ -13,6 +13,7 @@ use crate::profile::Job;
 use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
+use sixbench_io::files::Folder;
 use sixbench_io::{Port, PortError, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
@@ -22,7 +23,6 @@ use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{Hosts, TestbedError};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub(super) enum Tester {
@@ -140,10 +140,10 @@ impl Tester {
         Ok(tester.certify(most, duration_ns)?)
     }
 
-    /// Keeps the record of every DNS query of the next trial in the file `path`.
-    pub(super) fn keep_queries(&mut self, path: PathBuf) {
+    /// Keeps the record of every DNS query of the next trial in the file `name` of a folder.
+    pub(super) fn keep_queries(&mut self, folder: &Folder, name: &str) {
         if let Self::Dns(dns) = self {
-            dns.0.keep_queries(path);
+            dns.0.keep_queries(folder, name);
         }
     }
 

@@ -1,12 +1,11 @@
 //! `trials.jsonl`, read from its begin to its end: parsed on several threads, passed on in its order, and never in memory as a whole, since that of a long
 //! run may not fit.
 
-use super::store::StoreError;
-use super::trial_lines::RecordError;
+use super::store_error::StoreError;
+use super::trial_lines::{LONGEST_LINE, RecordError};
+use sixbench_io::files::Folder;
 use sixbench_method::record::TrialRecord;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -35,18 +34,15 @@ type Records = Result<Vec<(u64, TrialRecord)>, RecordError>;
 ///
 /// # Errors
 /// The file cannot be read, or a line of it other than the last one is no record.
-pub(crate) fn each_record(
-    directory: &Path,
-    read: ReadLine,
-    mut take: impl FnMut(u64, TrialRecord),
-) -> Result<bool, StoreError> {
-    let path = directory.join("trials.jsonl");
-    // A run that was killed before its first trial has none.
-    if !path.exists() {
-        return Ok(false);
-    }
+pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(u64, TrialRecord)) -> Result<bool, StoreError> {
+    let path = folder.path().join("trials.jsonl");
     let not_read = |source| StoreError::NotRead { path: path.clone(), source };
-    let file = File::open(&path).map_err(not_read)?;
+    let no_records = |source| StoreError::NoRecords { path: path.clone(), source };
+    let file = match folder.read("trials.jsonl") {
+        // A run that was killed before its first trial has none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(not_read)?,
+    };
     thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
         let (to_threads, from_threads): (Vec<_>, Vec<_>) = (0..threads)
@@ -60,10 +56,10 @@ pub(crate) fn each_record(
         let reader = scope.spawn(move || deal(file, &to_threads));
         // Lines were dealt in turn: the first thread that has no more is that of the end.
         for records in from_threads.iter().cycle().map_while(|from_thread| from_thread.recv().ok()) {
-            let records = records.map_err(|source| StoreError::NoRecords { path: path.clone(), source })?;
+            let records = records.map_err(no_records)?;
             records.into_iter().for_each(|(begin, record)| take(begin, record));
         }
-        reader.join().expect("a thread that does not panic").map_err(not_read)
+        reader.join().expect("a thread that does not panic").map_err(not_read)?.map_err(no_records)
     })
 }
 
@@ -80,25 +76,26 @@ fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Reco
     let _ = lines.iter().try_for_each(|lines| records.send(of(lines)));
 }
 
-/// Hands the lines of the file to the threads in turn, until its end or until nobody takes them. Returns whether the last line is torn.
-fn deal(mut file: File, threads: &[SyncSender<Lines>]) -> io::Result<bool> {
+/// Hands the lines of the file to the threads in turn, until its end or until nobody takes them. Returns whether the last line is torn; an error where
+/// one is too long.
+fn deal(mut file: impl Read, threads: &[SyncSender<Lines>]) -> io::Result<Result<bool, RecordError>> {
     let (mut begin, mut number, mut rest) = (0, 1, Vec::new());
     for thread in threads.iter().cycle() {
         let Some(octets) = next_lines(&mut file, &mut rest)? else { break };
         let (length, lines) = (octets.len() as u64, memchr::memchr_iter(b'\n', &octets).count());
         if thread.send(Lines { begin, number, octets }).is_err() {
-            return Ok(false);
+            return Ok(Ok(false));
         }
         begin += length;
         number += lines;
     }
-    Ok(!rest.is_empty())
+    Ok(if rest.len() as u64 > LONGEST_LINE { Err(RecordError::TooLong { line: number }) } else { Ok(!rest.is_empty()) })
 }
 
-/// Returns the next whole lines, and leaves the begin of the line behind them in `rest`; `None` where there is no whole line any more.
-fn next_lines(file: &mut File, rest: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
+/// Returns the next whole lines, and leaves the begin of the line behind them in `rest`; `None` where there is no whole line any more, or it is too long.
+fn next_lines(file: &mut impl Read, rest: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
     let mut octets = std::mem::take(rest);
-    while file.by_ref().take(BLOCK).read_to_end(&mut octets)? > 0 {
+    while octets.len() as u64 <= LONGEST_LINE && file.by_ref().take(BLOCK).read_to_end(&mut octets)? > 0 {
         if let Some(last) = memchr::memrchr(b'\n', &octets) {
             *rest = octets.split_off(last + 1);
             return Ok(Some(octets));
@@ -144,7 +141,9 @@ mod tests {
         let read = |text: &str| {
             fs::write(&path, text).expect("written");
             let mut found = Vec::new();
-            let is_torn = each_record(&directory, record, |begin, record| found.push((begin, record.trial)))?;
+            let is_torn = each_record(&Folder::open(&directory).expect("a directory"), record, |begin, record| {
+                found.push((begin, record.trial))
+            })?;
             Ok::<_, StoreError>((found, is_torn))
         };
         let begins = lines.iter().scan(0, |begin, line| Some(std::mem::replace(begin, *begin + line.len() as u64)));
@@ -155,6 +154,14 @@ mod tests {
         let damaged = [&lines[..14_999], &["{}\n".to_owned()], &lines[15_000..]].concat().concat();
         let StoreError::NoRecords { source, .. } = read(&damaged).expect_err("no record") else { panic!("another error") };
         assert_eq!(source.to_string(), "line 15000 is not a trial");
+        // A file of 3 GB that takes no room on the disk.
+        fs::write(&path, &lines[0])
+            .and_then(|()| fs::File::options().append(true).open(&path)?.set_len(3 << 30))
+            .expect("a file");
+        let opened = Folder::open(&directory).expect("a directory");
+        let error = each_record(&opened, record, |_, _| ()).expect_err("too long");
+        let StoreError::NoRecords { source, .. } = error else { panic!("another error: {error}") };
+        assert_eq!(source.to_string(), "line 2 is longer than 64 MiB, as no trial is");
         fs::remove_dir_all(&directory).expect("removed");
     }
 }

@@ -2,6 +2,9 @@
 
 use sixbench_method::record::{FORMAT, TrialRecord};
 
+/// The most octets of a line that is read.
+pub(crate) const LONGEST_LINE: u64 = 64 << 20;
+
 /// The reason why a line of `trials.jsonl` is no record.
 #[derive(Debug, thiserror::Error)]
 // The message over each variant says what its fields are.
@@ -16,6 +19,9 @@ pub enum RecordError {
     /// It has a number that no trial has.
     #[error("line {line} was changed after it was written: {what}")]
     Outside { line: usize, what: String },
+    /// No record is that long, and what reads it would need more memory than there may be.
+    #[error("line {line} is longer than {} MiB, as no trial is", LONGEST_LINE >> 20)]
+    TooLong { line: usize },
 }
 
 /// Returns the record of a line, whose number errors name.

@@ -30,7 +30,7 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
     let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
     tell!("{}", introduction(&service, &zone));
     // The sockets are open, and nothing has been read from them.
-    give_up_root(None)?;
+    give_up_root(&[])?;
     let counts = service.run(&stop)?;
     tell!("{}", in_words(&counts));
     Ok(Exit::Done)

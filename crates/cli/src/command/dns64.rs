@@ -139,7 +139,7 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
     let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
     let (result, _) = tester.measure(&spec)?;
-    arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
+    arguments.csv.as_deref().map_or(Ok(()), owner::give_at)?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
         false => output::print(trial_words::queries(&result))?,

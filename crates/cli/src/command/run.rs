@@ -16,7 +16,7 @@ use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
-use sixbench_runner::store::{RECIPES, Store, Stored, check_new, load, source_of};
+use sixbench_runner::store::{Store, Stored, begun, check_new, kept_recipes, load_from, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
@@ -148,11 +148,15 @@ fn resume(
     output: &args::Output,
     (force, trust_recipes): (bool, bool),
 ) -> Result<Exit, Failed> {
-    let links = links_of(&source_of(directory)?);
-    let library = &with_kept_recipes(directory, library)?;
-    let loaded = Loaded { plan: load(directory)?.plan, links: links.clone(), left_out: Vec::new() };
+    // Opened once: whoever may write to the directory above could put another one in its place.
+    let folder = begun(directory)?;
+    let links = links_of(&source_of(&folder)?);
+    // The recipes as they were when the run began take precedence over any of the same name.
+    let library = library.clone().with_texts(kept_recipes(&folder)?, CodeOrigin::Plan);
+    let library = &library.map_err(|error| Failed::new(Exit::Usage, error))?;
+    let loaded = Loaded { plan: load_from(&folder)?.plan, links: links.clone(), left_out: Vec::new() };
     let Permission { isolation, trusted } = Permission::of(force, trust_recipes, (&loaded, library))?;
-    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
+    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(folder)?;
     let _locks = locked(&links, &plan.name, Some(directory), &output.waiting)?;
     sixbench_runner::check(&loaded, library, isolation)?;
     if !output.json {
@@ -179,15 +183,6 @@ fn resume(
     go((&plan, &links, isolation), request, &mut store, output)?.ended(output.json)
 }
 
-/// Returns the recipes as they were when the run began; these take precedence over any of the same name.
-fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Failed> {
-    let kept = directory.join(RECIPES);
-    match kept.is_dir() {
-        true => library.clone().with_directory(&kept, CodeOrigin::Plan).map_err(|error| Failed::new(Exit::Usage, error)),
-        false => Ok(library.clone()),
-    }
-}
-
 fn go<'a>(
     (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
     request: impl FnOnce(Site<'a>) -> RunRequest<'a>,
@@ -195,7 +190,7 @@ fn go<'a>(
     output: &args::Output,
 ) -> Result<RunResults, Failed> {
     let (stop, json) = (stop::install()?, output.json);
-    let page = output.live.map(|address| live::page(address, store.directory(), spare_cores(links)));
+    let page = output.live.map(|address| live::page(address, store.folder(), spare_cores(links)));
     let feed = page.as_ref().and_then(|page| page.as_ref().ok()).map(|(page, _)| page.feed());
     let mut view = view::open(if json { Choice::Json } else { Choice::People }, feed);
     if let Some(Err(error)) = &page {

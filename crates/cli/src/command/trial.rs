@@ -49,7 +49,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     session.check_state(&plan.tests[0], plan)?;
     let (result, watch) = session.measure(&spec)?;
     for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {
-        owner::give(&end)?;
+        owner::give_at(&end)?;
     }
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,

@@ -2,9 +2,9 @@
 
 use super::judge::AnswerClass;
 use crate::driver::joined;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -36,9 +36,9 @@ pub(crate) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// Creates the file, with its heading.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = BufWriter::new(sixbench_io::files::create(path)?);
+    /// Writes to a new file, which gets its heading.
+    pub(crate) fn begin(file: File) -> io::Result<Self> {
+        let mut file = BufWriter::new(file);
         writeln!(file, "query,name,due_ns,sent_ns,delay_ns,verdict")?;
         let (chunks, inbox) = sync_channel(CHUNKS);
         let writer = std::thread::spawn(move || write_all(file, &inbox));
@@ -87,7 +87,7 @@ impl Drop for Recorder {
     }
 }
 
-fn write_all(mut file: BufWriter<std::fs::File>, inbox: &Receiver<Vec<Record>>) -> io::Result<()> {
+fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Result<()> {
     for record in inbox.iter().flatten() {
         let Record { sequence, address, due_ns, sent_ns, .. } = record;
         write!(file, "{sequence},{},{due_ns},{sent_ns},", Ipv4Addr::from(address))?;
@@ -125,7 +125,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let path = directory.join("queries.csv");
-        let records = RecordWriter::create(&path).expect("a file");
+        let records = RecordWriter::begin(File::create(&path).expect("a file")).expect("a heading");
         let mut recorder = records.hand().expect("an end");
         let record =
             |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer, is_late: false };

@@ -19,6 +19,7 @@ use crate::driver::{self, Layout, place};
 use crate::memory;
 use crate::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
+use sixbench_io::files::{self, Folder};
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
@@ -26,7 +27,7 @@ use sixbench_method::trial::dns::{Cache, Certificate};
 use sixbench_method::trial::{Fault, Measurer, Schedule, TrialResult, TrialSpec};
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ const PROBE_PAUSE: Duration = Duration::from_millis(50);
 pub struct DnsTester {
     ends: DnsEnds,
     settings: DnsSettings,
+    /// The folder in which the records are made, however its path is called meanwhile; `None` where the user named their path.
+    records_in: Option<Folder>,
     layout: Layout,
     clock: Clock,
     stop: Arc<AtomicBool>,
@@ -62,6 +65,7 @@ impl DnsTester {
         Self {
             ends: ends.into_inner(),
             settings,
+            records_in: None,
             layout,
             clock: Clock::new(),
             stop,
@@ -96,12 +100,13 @@ impl DnsTester {
         if ends.server != self.ends.server {
             self.allocator.forget();
         }
-        (self.ends, self.settings) = (ends, settings);
+        (self.ends, self.settings, self.records_in) = (ends, settings, None);
     }
 
-    /// From now on the record of every query goes there, until other settings come.
-    pub fn keep_queries(&mut self, path: PathBuf) {
-        self.settings.records = Some(path);
+    /// From now on the record of every query goes to the file `name` of a folder, until other settings come.
+    pub fn keep_queries(&mut self, folder: &Folder, name: &str) {
+        self.settings.records = Some(folder.path().join(name));
+        self.records_in = Some(folder.clone());
     }
 
     /// The self-test that holds for the timeout of the settings.
@@ -364,6 +369,14 @@ impl DnsTester {
         Some(asked.with_repeated(&repeated.unwrap_or_default()))
     }
 
+    fn open_records(&self, path: &Path) -> io::Result<RecordWriter> {
+        let file = match &self.records_in {
+            Some(folder) => folder.create(path.file_name().unwrap_or_default())?,
+            None => files::create(path)?,
+        };
+        RecordWriter::begin(file)
+    }
+
     fn run(
         &mut self,
         rate: FrameRate,
@@ -375,7 +388,7 @@ impl DnsTester {
         self.trials += 1;
         let settings = &self.settings;
         let records = match settings.records.as_ref().filter(|_| looking.server == self.ends.server) {
-            Some(path) => Some(RecordWriter::create(path).map_err(|source| unwritable(path, source))?),
+            Some(path) => Some(self.open_records(path).map_err(|source| unwritable(path, source))?),
             None => None,
         };
         let asking = Asking {
@@ -472,7 +485,7 @@ fn ranges(names: Names, stretch: NameRange) -> Vec<(u32, u64)> {
     ranges
 }
 
-fn unwritable(path: &std::path::Path, source: io::Error) -> DnsError {
+fn unwritable(path: &Path, source: io::Error) -> DnsError {
     DnsError::Records { path: path.display().to_string(), source }
 }
 

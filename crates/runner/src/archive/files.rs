@@ -2,9 +2,10 @@
 
 use super::error::ArchiveError;
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, File};
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use sixbench_io::files::Folder;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
 
 /// Says what the archive is.
 pub(super) const README: &str = "README";
@@ -16,56 +17,46 @@ pub(super) const SUMS: &str = "SHA256SUMS";
 pub(super) struct PackedFile {
     /// Its place in the archive, below the folder of the run.
     pub(super) name: String,
-    pub(super) path: PathBuf,
+    pub(super) folder: Folder,
+    /// Its name in this folder.
+    pub(super) in_folder: OsString,
     pub(super) octets: u64,
     /// SHA-256, hexadecimal.
     pub(super) sum: String,
 }
 
 /// The files of a results directory, by name. What an archive adds is left out, so that a directory that came from one gives the same again.
-pub(super) fn members(directory: &Path) -> Result<Vec<PackedFile>, ArchiveError> {
-    let mut paths = Vec::new();
-    add_files(directory, &mut paths)?;
-    let named = paths.into_iter().map(|path| {
-        let name = path.strip_prefix(directory).unwrap_or(&path).to_string_lossy().into_owned();
-        (name, path)
-    });
-    let mut named: Vec<_> = named.filter(|(name, _)| ![README, SUMS].contains(&name.as_str())).collect();
-    named.sort();
-    let member = |(name, path): (String, PathBuf)| {
-        let (octets, sum) = summed(&path)?;
-        Ok(PackedFile { name, path, octets, sum })
-    };
-    named.into_iter().map(member).collect()
+pub(super) fn members(results: &Folder) -> Result<Vec<PackedFile>, ArchiveError> {
+    let mut all = Vec::new();
+    add_files(results, "", &mut all)?;
+    all.retain(|file| ![README, SUMS].contains(&file.name.as_str()));
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
 }
 
-fn add_files(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), ArchiveError> {
-    let failed = ArchiveError::reading(directory);
-    for entry in fs::read_dir(directory).map_err(&failed)? {
-        let entry = entry.map_err(&failed)?;
-        let kind = entry.file_type().map_err(&failed)?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        match kind.is_dir() {
-            true => add_files(&entry.path(), paths)?,
-            // A link could lead out of the directory.
-            false if kind.is_file() => paths.push(entry.path()),
-            false => {}
-        }
+/// Adds the files of a folder, whose names in the archive begin with `above`. Links are none of them: they could lead out of the directory.
+fn add_files(folder: &Folder, above: &str, all: &mut Vec<PackedFile>) -> Result<(), ArchiveError> {
+    let failed = ArchiveError::reading(folder.path());
+    let is_shown = |name: &OsString| !name.to_string_lossy().starts_with('.');
+    for name in folder.folders().map_err(&failed)?.iter().filter(|name| is_shown(name)) {
+        add_files(&folder.folder(name).map_err(&failed)?, &format!("{above}{}/", name.to_string_lossy()), all)?;
+    }
+    for in_folder in folder.files().map_err(&failed)?.into_iter().filter(is_shown) {
+        let path = folder.path().join(&in_folder);
+        let (octets, sum) = folder.read(&in_folder).and_then(summed).map_err(ArchiveError::reading(&path))?;
+        let name = format!("{above}{}", in_folder.to_string_lossy());
+        all.push(PackedFile { name, folder: folder.clone(), in_folder, octets, sum });
     }
     Ok(())
 }
 
 /// The length and the SHA-256 of a file.
-pub(super) fn summed(path: &Path) -> Result<(u64, String), ArchiveError> {
-    let failed = ArchiveError::reading(path);
-    let mut file = File::open(path).map_err(&failed)?;
+pub(super) fn summed(mut file: File) -> io::Result<(u64, String)> {
     let mut hash = Sha256::new();
     let mut octets = 0;
     let mut buffer = vec![0; 1 << 16];
     loop {
-        match file.read(&mut buffer).map_err(&failed)? {
+        match file.read(&mut buffer)? {
             0 => return Ok((octets, hexadecimal(hash))),
             length => {
                 hash.update(&buffer[..length]);

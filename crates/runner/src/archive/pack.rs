@@ -10,7 +10,7 @@ use std::path::Path;
 use tar::{Builder, EntryType, Header};
 
 /// The contents of an archive.
-pub(super) struct Folder<'a> {
+pub(super) struct ArchiveContents<'a> {
     /// The folder that all files are in.
     pub(super) name: &'a str,
     /// Texts that are made for the archive, by name.
@@ -21,7 +21,7 @@ pub(super) struct Folder<'a> {
 }
 
 /// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
-pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn write(folder: &ArchiveContents<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(path);
     let (unpacked, packed) = io::pipe().map_err(&failed)?;
     let (mut source, mut drain) = (Holding::new(BufReader::new(unpacked)), Holding::new(BufWriter::new(file)));
@@ -35,7 +35,7 @@ pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), 
 }
 
 /// Packs texts and files. Owner, group and mode are the same for all, so that they say nothing of the machine.
-fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
+fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
     let mut archive = Builder::new(output);
     let mut add = |name: &str, octets: u64, content: &mut dyn Read| {
         let mut header = Header::new_gnu();
@@ -50,8 +50,9 @@ fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), Arch
     for (name, text) in &folder.texts {
         add(name, text.len() as u64, &mut text.as_bytes()).map_err(ArchiveError::writing(path))?;
     }
-    for PackedFile { name, path, octets, .. } in folder.members {
-        let file = File::open(path).map_err(ArchiveError::reading(path))?;
+    for PackedFile { name, folder, in_folder, octets, .. } in folder.members {
+        let path = &folder.path().join(in_folder);
+        let file = folder.read(in_folder).map_err(ArchiveError::reading(path))?;
         // What is written to a file meanwhile would break the archive, and is not what was summed.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }

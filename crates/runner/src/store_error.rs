@@ -1,0 +1,88 @@
+//! Why a results directory cannot be written or read.
+
+use super::trial_lines::RecordError;
+use super::writer::{WritingProcess, how_to_stop, writer_words};
+use sixbench_method::replay::ReplayMismatch;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) type Result<T> = std::result::Result<T, StoreError>;
+
+/// The reason why a results directory cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+// The message over each variant says what its fields are.
+#[allow(missing_docs)]
+pub enum StoreError {
+    /// A new run would mix its results with those that are there.
+    #[error("{} already holds results", .0.display())]
+    HoldsResults(PathBuf),
+    /// The user may have edited the file.
+    #[error("{} already exists; it is left as it is", .0.display())]
+    Exists(PathBuf),
+    /// The directory cannot be made.
+    #[error("cannot create the results directory {}: {error}", directory.display())]
+    NotCreated { directory: PathBuf, error: io::Error },
+    /// Another process writes to it.
+    #[error("{} is writing to {}; wait until it has ended, or {}", writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref()))]
+    InUse { directory: PathBuf, writer: Option<WritingProcess> },
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}{}", path.display(), room(error))]
+    NotWritten { path: PathBuf, error: io::Error },
+    /// The resolved plan cannot be said in TOML.
+    #[error("cannot write the resolved plan")]
+    NotResolved(#[source] toml::ser::Error),
+    /// A recipe cannot be said in TOML.
+    #[error("cannot write the recipe {recipe}")]
+    Recipe { recipe: String, source: toml::ser::Error },
+    /// A record or the facts cannot be said in JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A file cannot be read.
+    #[error("cannot read {}; is this a results directory?", path.display())]
+    NotRead { path: PathBuf, source: io::Error },
+    /// The resolved plan is none of this version.
+    #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
+    NoPlan { path: PathBuf, line: usize, title: String },
+    /// The records cannot be read.
+    #[error("{}", path.display())]
+    NoRecords { path: PathBuf, source: RecordError },
+    /// There is no run to go on with.
+    #[error("{} is not the directory of an interrupted run: cannot read resolved.toml there: {error}", directory.display())]
+    NoRun { directory: PathBuf, error: io::Error },
+    /// The plan file of the run is gone.
+    #[error("cannot read {}/plan.toml, which says where the run took place: {error}; {}", directory.display(), new_run(directory))]
+    PlanGone { directory: PathBuf, error: io::Error },
+    /// The plan file of the run was changed.
+    #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
+    PlanChanged(PathBuf),
+    /// No directory below this one has results that can be read; the others are named with the reason.
+    #[error("no results that can be read in {}{}", folder.display(), listed(skipped))]
+    NoneBelow { folder: PathBuf, skipped: Vec<String> },
+    /// There is neither a trial nor a set-up that failed.
+    #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
+    NoTrial(PathBuf),
+    /// No record is one that the plan asks for.
+    #[error("{}", directory.display())]
+    Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
+}
+
+/// Returns these lines below what stands before them.
+fn listed(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n  {line}")).collect()
+}
+
+fn room(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; free some space on that disk; completed trials are kept and the run can be resumed",
+        _ => "",
+    }
+}
+
+fn new_run(directory: &Path) -> String {
+    format!("restore it, or start a new run with {}/resolved.toml", directory.display())
+}
+
+/// Returns what makes an error of a file that cannot be written.
+pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    |error| StoreError::NotWritten { path: path.to_owned(), error }
+}
