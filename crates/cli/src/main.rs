@@ -40,16 +40,13 @@ fn main() -> ExitCode {
 /// the exit code.
 fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
     // clap repeats what it does not understand, and colours the rest.
-    if said.use_stderr() && std::env::args_os().any(|word| word.to_string_lossy().contains(is_control)) {
-        tell!("{}", said.render().to_string().trim_end());
-        return Ok(Exit::Usage);
+    let is_hostile = || std::env::args_os().any(|word| word.to_string_lossy().contains(is_control));
+    match said.use_stderr() {
+        true if is_hostile() => tell!("{}", said.render().to_string().trim_end()),
+        true => drop(said.print()),
+        false => return output::settled(said.print()).map(|()| Exit::Done).map_err(Failed::from),
     }
-    let printed = said.print();
-    if said.use_stderr() {
-        return Ok(Exit::Usage);
-    }
-    output::settled(printed)?;
-    Ok(Exit::Done)
+    Ok(Exit::Usage)
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {

@@ -20,7 +20,7 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
     let population = NamePopulation { with_aaaa: arguments.with_aaaa };
     let zone = AddressZone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
     if let Some(names) = arguments.zone_file {
-        give_up_root(None)?;
+        give_up_root(&[])?;
         return write(&zone, names);
     }
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
