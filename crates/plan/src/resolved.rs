@@ -84,8 +84,7 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     // They become names of files, whoever wrote this.
     let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
     let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
-    let titles =
-        plan.tests.iter().filter_map(|test| Some((&test.title, check_title(&test.title).err()?)));
+    let titles = plan.tests.iter().filter_map(|test| Some((&test.title, check_title(&test.title).err()?)));
     if let Some((text, wrong)) = wrong.chain(titles).next() {
         return Err(Diagnostic::new(span_of(text, source), wrong));
     }
