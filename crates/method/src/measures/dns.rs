@@ -297,8 +297,9 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     clauses
 }
 
-/// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority other than the tester's, a repeated name
-/// would go unnoticed, so none may be repeated before its time to live has expired.
+/// Returns how the names of the queries differ, and whether none is repeated while it may be cached. "Or domain names MUST NOT be repeated before the
+/// cache of the DUT is exhausted": behind an authority other than the tester's, a repeated name would go unnoticed, so none may be repeated before
+/// its time to live has expired.
 fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let elsewhere = dns.authority_on.as_ref().map(|machine| format!("the authority on {machine}"));

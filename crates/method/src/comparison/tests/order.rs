@@ -136,7 +136,8 @@ fn of_many_repetitions_an_autocorrelation_that_chance_may_make_is_told_as_such()
     let share =
         |rows: &[ComparisonRow]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
     let (independent, following) = (dependent(0.0), dependent(0.6));
-    // Of the rows reported as dependent, about 6 in 100 of a hundred and 73 in 100 of six hundred; the limits are three standard deviations away.
+    // Among the rows reported as dependent, about 6 in 100 (of a hundred) and 73 in 100 (of six hundred) show more than chance; the limits leave
+    // three standard deviations.
     assert!(share(&independent) < 0.14 && share(&following) > 0.67, "{} {}", share(&independent), share(&following));
     assert!(independent.len() > 20 && independent.iter().all(|row| row.autocorrelation.is_some_and(|found| found > 0.0)));
 }
