@@ -25,8 +25,9 @@ pub const TRIALS_AT_LIMIT: usize = 3;
 pub const NEAR_LIMIT: f64 = 1.2;
 
 /// Returns the limit of the DUT in `records`, which belong to one point, from the losing trials at the lowest loads and the passing ones at the
-/// highest. Returns `None` if nothing was lost, or if there are no observations. Processor shares in the evidence name the trials they come from;
-/// those of a passing trial come from [`busiest`], which is the trial that reports plot.
+/// highest. A load without a valid trial between the two comes first. Otherwise returns `None` if nothing was lost, or if there is no evidence.
+/// Processor shares in the evidence name the trials they come from; those of a passing trial come from [`busiest`], which is the trial that reports
+/// plot.
 pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     if let Some(found) = tester(records, goal) {
         return Some(found);
