@@ -1,4 +1,4 @@
-//! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
+//! The cost of a plan in measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, LimitSigns, Outcome, procedure};
 use crate::plan::{CoreLimits, Plan, Test};
@@ -9,26 +9,26 @@ use crate::terms::FrameRate;
 use crate::throughput::is_shared;
 use crate::trial::{Measurer, TrialSettings};
 
-/// The expected effort of a plan. The residual wait is counted in full.
+/// The expected effort of a plan, including the full wait for residual frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Points times repetitions.
     pub measurements: u32,
-    /// Trials in all.
+    /// The number of all trials.
     pub trials: u32,
-    /// Time in all, seconds.
+    /// The total time in seconds.
     pub seconds: u64,
 }
 
-/// Setting up a device: links, addresses, the device itself, the first exchange with it.
+/// The time to set up a device: links, addresses, the device itself, the first exchange with it.
 pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
 
-/// The time the tester takes around a trial beside waiting, nanoseconds: placing threads, asking for hardware addresses,
-/// putting the record on disk.
+/// The time the tester needs around a trial apart from the waits, in nanoseconds: placing threads, resolving hardware addresses, writing the record
+/// to disk.
 pub(crate) const AROUND_NS: u64 = 50_000_000;
 
 const SELF_TESTS: u64 = 8;
-/// The longest trial of the self-test, nanoseconds: only the tester is measured, which is steady.
+/// The longest trial of the self-test, in nanoseconds: it measures only the tester, which is steady.
 pub const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,13 +49,13 @@ pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     plan.tests.iter().map(|test| if shared(test) { [of_test(test)[1]; 2] } else { of_test(test) }).collect()
 }
 
-/// The time around each trial of a test: residual wait, rest, what the tester takes, and the waits between the phases of RFC 9693.
+/// Returns the time around each trial of a test: residual wait, rest, the tester's own overhead, and the waits between the phases of RFC 9693.
 pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
     let between_ns = test.stateful.map_or(0, |stateful| 2 * stateful.timeout_ns);
     trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns
 }
 
-/// Returns the time for setting up each device of the plan, nanoseconds, once for each device that is set up by itself.
+/// Returns the set-up times in nanoseconds, one for each device that is set up separately.
 pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     let mut devices: Vec<_> = plan.tests.iter().map(device).collect();
     devices.sort_unstable();
@@ -64,7 +64,7 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     devices.into_iter().map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 }).collect()
 }
 
-/// The properties that tell the devices of a plan apart: tests that have all of them in common find the same device set up.
+/// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up.
 type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, Option<String>);
 
 fn device(test: &Test) -> DeviceKey<'_> {
@@ -75,10 +75,9 @@ fn device(test: &Test) -> DeviceKey<'_> {
 
 /// Returns the expected effort of `plan`.
 ///
-/// The assumptions: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first
-/// repetition of a point, which is right for an answer near the maximum (each halving below it takes one more), and 6 in each
-/// later one that does not start cold; MLRsearch takes as many as on a simulated DUT whose capacity scatters by 2 %. No trial
-/// is invalid.
+/// The assumptions: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first repetition of a point, which
+/// is right for a result near the maximum (each halving below it takes one more), and 6 in each later one that does not start cold; MLRsearch takes
+/// as many as on a simulated DUT whose capacity scatters by 2 %. No trial is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
     let mut total_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
@@ -87,7 +86,7 @@ pub fn estimate(plan: &Plan) -> Budget {
         let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * repetitions;
-        // What takes its load from the searches of another test has none of its own, not even in the first repetition.
+        // A point that takes its load from the searches of another test has no search of its own, not even in the first repetition.
         let searching = test.points().filter(|point| !is_shared(plan, test, point)).count() as u32;
         let (cold, warm) = (f64::from(searching), f64::from(points * repetitions - searching));
         let trials = cold * first.trials + warm * later.trials;
@@ -100,8 +99,8 @@ pub fn estimate(plan: &Plan) -> Budget {
     budget
 }
 
-/// Returns the effort of `plan` if it followed the RFCs to the letter: 60 s trials (RFC 2544 section 24), 2 s for residual
-/// frames and 5 s of rest (section 23), 20 repetitions (RFC 8219 section 7).
+/// Returns the effort of `plan` if it followed the RFCs exactly: 60 s trials (RFC 2544 section 24), 2 s for residual frames and 5 s of rest (section
+/// 23), 20 repetitions (RFC 8219 section 7).
 pub fn estimate_rfc(plan: &Plan) -> Budget {
     let mut plan = plan.clone();
     plan.trial.duration_ns = 60_000_000_000;
@@ -117,7 +116,7 @@ fn lengthen(test: &mut Test) {
     test.repetitions = Repetition::Fixed(repetitions);
 }
 
-/// The first and a later repetition of any procedure on a simulated DUT, whose only purpose is to count.
+/// Returns the costs of the first and of a later repetition of any procedure, counted on a simulated DUT.
 fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
     let Some(point) = test.points().next() else { return (Cost::default(), Cost::default()) };
     let search = test.search_settings(plan);
@@ -158,7 +157,7 @@ fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
     }
 }
 
-/// The mean over some searches on a simulated DUT, whose only purpose is to count.
+/// Returns the mean cost of several searches, counted on a simulated DUT.
 fn rehearsed_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
     const SEARCHES: u64 = 20;
     let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));

@@ -1,4 +1,4 @@
-//! One plan measured by several runs: what can be measured apart from the rest, and how it is dealt out.
+//! One plan measured by several runs: the parts that can be measured separately, and their distribution among the runs.
 
 use crate::budget;
 use crate::measures::Outcome;
@@ -10,39 +10,39 @@ use crate::throughput;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Measurements that one run must make, since later ones follow from what earlier ones found.
+/// Measurements that a single run must make, because later ones depend on the results of earlier ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkUnit {
-    /// What is measured.
+    /// The measurements.
     pub measurements: Vec<MeasurementKey>,
     /// The recipes of the devices.
     pub devices: BTreeSet<String>,
-    /// Trials, estimated.
+    /// The estimated number of trials.
     pub trials: u32,
-    /// Time for them in seconds, estimated, without setting up devices.
+    /// Their estimated time in seconds, without setting up devices.
     pub seconds: u64,
 }
 
 /// The reason why a plan cannot be measured in these parts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message of each variant explains its fields.
 #[allow(missing_docs)]
 pub enum CampaignError {
-    /// A line names nothing of the plan.
+    /// A line does not name anything in the plan.
     #[error(
         "line {line}: `{key}` is no measurement of this plan; expected test/frame size or test/frame size/repetition, such as {example}"
     )]
     Unknown { line: usize, key: String, example: String },
-    /// Later repetitions begin where earlier ones ended, or there are as many as it takes.
+    /// Later repetitions begin where earlier ones ended, or their number is not known in advance.
     #[error("line {line}: the repetitions of {point} cannot be measured apart: {why}; name {point} as a whole")]
     Inseparable { line: usize, point: Point, why: &'static str },
-    /// The load of one point is what another one finds.
+    /// The load of one point is the result of another.
     #[error("{point} is measured at the throughput that {source_point} finds; name both, or neither")]
     NeedsSource { point: Point, source_point: Point },
-    /// No key at all.
+    /// There is no key at all.
     #[error("no measurement is named")]
     Empty,
-    /// A share that does not exist.
+    /// There are more shards than parts.
     #[error("there are {units} parts that can be measured apart, so at most {units} shards, not {shards}{hint}")]
     TooMany { units: usize, shards: usize, hint: &'static str },
 }
@@ -50,7 +50,7 @@ pub enum CampaignError {
 /// Reads the measurements of a run from a text with one key on each line; `#` begins a comment.
 ///
 /// # Errors
-/// Keys that are not of the plan, and parts of what must be measured by one run.
+/// A key is not in the plan, or names only a part of what a single run must measure.
 pub fn read(plan: &Plan, text: &str) -> Result<Selection, CampaignError> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.split('#').next().unwrap_or_default().trim()));
     let mut keys = BTreeSet::new();
@@ -65,11 +65,10 @@ pub fn read(plan: &Plan, text: &str) -> Result<Selection, CampaignError> {
     Ok(selection)
 }
 
-/// Returns the part `index` (from 1) of `shards` parts that take about as long as each other. It is a function of the plan, so that every
-/// machine deals out the same parts.
+/// Returns part `index` (from 1) of `shards` parts of about the same duration. It depends only on the plan, so every machine computes the same parts.
 ///
 /// # Errors
-/// More shards than there are parts that can be measured apart.
+/// There are more shards than parts that can be measured separately.
 pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, CampaignError> {
     let mut units = work_units(plan);
     if shards > units.len() {
@@ -77,7 +76,7 @@ pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, Camp
         let hint = if is_warm { "; with `start = \"cold\"` in [search], repetitions are parts of their own" } else { "" };
         return Err(CampaignError::TooMany { units: units.len(), shards, hint });
     }
-    // The longest first, each to the shard that has least: no shard exceeds another by more than one unit.
+    // The longest unit first, each to the shard with the least time: no shard exceeds another by more than one unit.
     units.sort_by_key(|unit| std::cmp::Reverse(unit.seconds));
     let mut dealt = vec![(0, BTreeSet::new()); shards];
     for unit in units {
@@ -88,7 +87,7 @@ pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, Camp
     Ok(dealt.swap_remove(index - 1).1.into_iter().collect())
 }
 
-/// Returns whether all that a run makes of its plan is among `outcomes`.
+/// Returns whether `outcomes` include everything that a run measures of its plan.
 pub fn is_complete(plan: &Plan, selection: &Selection, outcomes: &[Outcome]) -> bool {
     let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
     points.all(|(test, point)| {
@@ -108,7 +107,7 @@ fn check_sources(plan: &Plan, selection: &Selection) -> Result<(), CampaignError
     Ok(())
 }
 
-/// Returns the key on a line, if the plan has it and it can be measured apart.
+/// Returns the key on a line, if it is in the plan and can be measured separately.
 fn checked(plan: &Plan, line: usize, text: &str) -> Result<MeasurementKey, CampaignError> {
     let first = plan.tests.iter().flat_map(Test::points).next();
     let example = first.map_or_else(String::new, |point| point.to_string());
@@ -125,7 +124,7 @@ fn checked(plan: &Plan, line: usize, text: &str) -> Result<MeasurementKey, Campa
     }
 }
 
-/// Returns why the repetitions of a point must be measured by one run; `None` if they need not.
+/// Returns the reason why a single run must measure the repetitions of a point, or `None` if there is none.
 fn inseparable(plan: &Plan, test: &Test, linked: &[Point]) -> Option<&'static str> {
     match test.repetitions {
         _ if linked.len() > 1 => Some("the load of another measurement is their median"),
@@ -137,7 +136,7 @@ fn inseparable(plan: &Plan, test: &Test, linked: &[Point]) -> Option<&'static st
     }
 }
 
-/// Returns the points of the plan, those together whose loads follow from each other.
+/// Returns the points of the plan, grouped so that points whose loads depend on each other are together.
 fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
     let of = |point: Point| -> (Point, Vec<Point>) {
         let is_at_throughput = plan.test(&point.test).is_some_and(|test| test.measure.is_at_throughput());
@@ -156,10 +155,10 @@ fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
     groups.into_iter().map(|group| group.into_iter().map(|(point, _)| point).collect()).collect()
 }
 
-/// Returns the parts of a plan that can be measured apart, by any run and in any order, in the plan's order.
+/// Returns the parts of a plan that can be measured separately, by any run and in any order, in the plan's order.
 pub fn work_units(plan: &Plan) -> Vec<WorkUnit> {
     let costs: BTreeMap<&str, _> = plan.tests.iter().map(|test| test.name.as_str()).zip(budget::costs(plan)).collect();
-    // The trials of some repetitions of a point, and their time in nanoseconds.
+    // Estimates the trials of some repetitions of a point, and their time in nanoseconds.
     let cost_of = |point: &Point, first: bool, repetitions: u32| {
         let (test, [cold, later]) = (plan.test(&point.test)?, costs.get(point.test.as_str())?);
         let (cold_ones, others) = if first { (1.0, f64::from(repetitions) - 1.0) } else { (0.0, f64::from(repetitions)) };

@@ -1,5 +1,5 @@
-//! Whether it was the device that ended a search. Where the trials that decided show that something else had the device's processors, the
-//! rate that was found is a lower bound, and nothing may be said of what limits the device.
+//! Decides whether it was the device that ended a search. If the decisive trials show that something else used the device's processors, the rate
+//! found is only a lower bound, and the limiting factor of the device is unknown.
 
 use crate::bottleneck::{Bottleneck, Cause, explain};
 use crate::measures::{LimitSigns, Outcome};
@@ -8,17 +8,18 @@ use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::{Fault, Verdict};
 
-/// The share of disturbed trials above which a number is not known to be the device's.
+/// The share of disturbed trials above which a number may not be attributed to the device.
 const DISTURBED_SHARE: f64 = 0.2;
 
-/// The same for searches, which tell more: a loss without any sign of a disturbance is doubtful only where most trials beside it were disturbed.
-/// Trials that were made again do not count. A search that starts near the median of the earlier ones has as few as three trials.
+/// The same for searches, which provide more evidence: a loss without any sign of a disturbance is doubtful only if most trials around it were
+/// disturbed. Trials that were rerun because of a disturbance do not count. A search that starts near the median of the earlier ones has as few as
+/// three trials.
 const DISTURBED_SHARE_OF_SEARCHES: f64 = 0.5;
 
-/// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
+/// Returns the bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
 pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
     let is_disturbed = match bracket.limit {
-        // What passed at the one load that was tried did so in spite of others.
+        // A trial that passed at the only load tried did so in spite of any disturbance.
         _ if bracket.lower.is_some() && bracket.lower == bracket.upper => false,
         Limit::Dut => is_doubtful(&bracket, records),
         Limit::Tester => was_kept_from_it(&bracket, records),
@@ -27,8 +28,8 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
     Bracket { limit: if is_disturbed { Limit::Disturbed } else { bracket.limit }, ..bracket }
 }
 
-/// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in
-/// others at this load or in most of the repetition, or the loss stands in one moment while the processors had time to spare.
+/// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in others at this load or in
+/// most of the repetition, or all of the loss occurred at one moment while the processors had capacity to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
     let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
@@ -36,17 +37,17 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE_OF_SEARCHES * records.len() as f64
-        // Loss in one moment at every load is a property of the device, and no accident.
+        // Loss at one moment in trials at every load is a property of the device, not an accident.
         || (bracket.lower.is_some() && accident(records, bracket.goal).is_some())
 }
 
-/// Returns the accident on the machine that may explain the loss which limits these trials; `None` if the loss is the device's.
+/// Returns the incident on the machine that may explain the loss that limits these trials; `None` if the loss is the device's.
 pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
-/// Returns what `records` show of the end of the search that came to this bracket, for this goal; they are the trials of its repetition, but for those
-/// that were made again.
+/// Returns the evidence in `records` on why the search for this goal ended with this bracket. The records are the trials of its repetition, except
+/// those that were rerun because of a disturbance.
 pub fn signs_of(bracket: &Bracket, goal: LossRatio, records: &[&TrialRecord]) -> LimitSigns {
     let is_last_loss =
         |record: &&&TrialRecord| Some(record.result.spec.rate) == bracket.upper && record.result.verdict(goal) == Verdict::Lost;
@@ -57,7 +58,7 @@ pub fn signs_of(bracket: &Bracket, goal: LossRatio, records: &[&TrialRecord]) ->
     }
 }
 
-/// Returns whether the tester could have offered the load of the upper bound if others had not had its core, or the device's.
+/// Returns whether the tester could have offered the load of the upper bound if other processes had not used its core, or the device's.
 fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let is_invalid = |record: &&&TrialRecord| record.result.verdict(bracket.goal) == Verdict::Invalid;
     let invalid: Vec<_> = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).filter(is_invalid).collect();
@@ -65,7 +66,7 @@ fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     2 * done_to_it > invalid.len()
 }
 
-/// Returns whether others had the cores of tester or device for so long that the trial may have failed for it.
+/// Returns whether others used the cores of the tester or the device for long enough to explain the failure of the trial.
 pub(crate) fn was_done_to_it(record: &TrialRecord, verdict: Verdict) -> bool {
     let took_from_device = record.result.faults.iter().any(Fault::is_of_the_machine);
     match verdict {
@@ -76,22 +77,22 @@ pub(crate) fn was_done_to_it(record: &TrialRecord, verdict: Verdict) -> bool {
     }
 }
 
-/// Returns the trials at the upper bound that lost, and those that were invalid because of a disturbance.
+/// Returns the trials at the upper bound that lost frames, and those that were invalid because of a disturbance.
 fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
     let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
     let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
     (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| record.is_disturbed()).collect())
 }
 
-/// Returns whether a number found in these trials, for which higher is better, is only a lower bound: in many of the trials
-/// other work had the device's processors, or it was such a trial that lost.
+/// Returns whether a number found in these trials, for which higher is better, is only a lower bound: other work used the device's processors in many
+/// of the trials, or in one that lost frames.
 pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
     let disturbed: Vec<_> = records.iter().filter(|record| record.is_disturbed()).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
         || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
 }
 
-/// Returns the searches that a disturbance ended, and all searches, if the former are more than half of them.
+/// Returns the number of searches that a disturbance ended and the number of all searches, if the former is more than half of the latter.
 pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<(usize, usize)> {
     let limits: Vec<Limit> = outcomes.iter().filter_map(|outcome| Some(outcome.brackets.first()?.limit)).collect();
     let disturbed = limits.iter().filter(|limit| **limit == Limit::Disturbed).count();
@@ -202,8 +203,8 @@ mod tests {
         assert_eq!(limit(Limit::Dut, &[lossy, again]), Limit::Dut, "what recurs at the same time is a habit of the device");
     }
 
-    /// A host that takes a core for 6 ms loses 120 frames at 20,000 frames/s. The counter of stolen time has ticks of 10 ms, so it may show
-    /// nothing, and the device's process waited for no core, as it had one all the time.
+    /// A host that takes a core for 6 ms loses 120 frames at 20,000 frames/s. The counter of stolen time has ticks of 10 ms, so it may show nothing,
+    /// and the device's process did not wait for a core, because it had one all the time.
     #[test]
     fn a_core_that_the_host_took_for_less_than_a_tick_makes_a_lower_bound_and_no_fault() {
         let mut lossy = trial(20_000, 120, vec![]);
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
         let nothing_passed = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
         assert_eq!(weighed(nothing_passed, &[&lossy]).limit, Limit::Dut, "nor is there anything that it would be a bound of");
-        // With the tick that is noted where the theft lies across the moment of counting, the trial is made again.
+        // If a tick falls within the theft, it is counted as stolen, and the trial is rerun.
         watch.cores[0].samples[3].steal = 100;
         let faults = vec![Fault::CpuStolen { milliseconds: watch.stolen_ms(0) }];
         assert_eq!(TrialResult { faults, ..lossy.result }.verdict(LossRatio::ZERO), Verdict::Invalid);
@@ -253,7 +254,7 @@ mod tests {
         assert!(!makes_lower_bound(&[&all[..], &[&plain]].concat()));
     }
 
-    /// A core of the DUT that has time to spare.
+    /// Returns the record of a DUT core with capacity to spare.
     fn idle() -> Watch {
         let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
         let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];

@@ -1,4 +1,4 @@
-//! Whether a run came to what its plan expects.
+//! Judges a run against the expectations of its plan.
 
 use crate::comparison::Subject;
 use crate::gate::Gate;
@@ -7,7 +7,7 @@ use crate::plan::{Expectation, Measure, Plan, Test};
 use crate::stats;
 use crate::terms::{Direction, FrameSize};
 
-/// An expectation at one point, beside what was found.
+/// An expectation at one point, with the result found there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged<'a> {
     /// The test that is judged.
@@ -16,22 +16,22 @@ pub struct Judged<'a> {
     pub frame_size: FrameSize,
     /// The expectation of the plan.
     pub expectation: &'a Expectation,
-    /// The subject of the expectation, in the direction that comes off worst.
+    /// The subject of the expectation, in the direction with the worst result.
     pub subject: Subject,
-    /// The median that was found; `None` where there is no result.
+    /// The median that was found; `None` if there is no result.
     pub found: Option<Median>,
     /// Passed, TesterUnfit, Missing or Worse.
     pub verdict: Gate,
 }
 
-/// The median of the repetitions as far as it is known: what the tester or the plan cut off leaves it open above.
+/// The median of the repetitions as far as it is known: if the tester or the plan cut repetitions off, it may have no upper bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
-    /// The lower bound of the median; minus infinity where nothing is known.
+    /// The lower bound of the median; minus infinity if nothing is known.
     pub low: f64,
-    /// The upper bound of the median; infinity where it is open.
+    /// The upper bound of the median; infinity if there is none.
     pub high: f64,
-    /// Repetitions.
+    /// The number of repetitions.
     pub n: usize,
 }
 
@@ -56,7 +56,7 @@ struct PointRepetitions<'a, 'o> {
     outcomes: Vec<&'o Outcome>,
 }
 
-/// A value as far as it is known: from, to.
+/// A value as far as it is known: its lower and its upper bound.
 type Known = (f64, f64);
 
 impl<'a> PointRepetitions<'a, '_> {
@@ -90,15 +90,15 @@ impl<'a> PointRepetitions<'a, '_> {
         Median::of(&known.collect::<Vec<Known>>())
     }
 
-    /// The directions in which there are values; where there are none, the first of the test stands for all.
+    /// Returns the directions that have values, or the first direction of the test if there are none.
     fn directions(&self, quantity: Quantity, expectation: &Expectation) -> Vec<Direction> {
         let has = |direction: &Direction| self.outcomes.iter().any(|o| value(o, quantity, *direction, expectation).is_some());
         let found: Vec<Direction> = [Direction::Forward, Direction::Reverse].into_iter().filter(has).collect();
         if found.is_empty() { self.test.directions.each()[..1].to_vec() } else { found }
     }
 
-    /// Returns the median of a quantity. `None` where most repetitions have no value for another reason than the tester:
-    /// nothing can be said about those.
+    /// Returns the median of a quantity; `None` if most repetitions have no value for a reason other than the tester, because nothing is known about
+    /// those.
     fn median(&self, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Median> {
         let known = self.outcomes.iter().filter_map(|outcome| match value(outcome, quantity, direction, expectation) {
             None if outcome.is_unfit(&self.test.measure) => Some((f64::NEG_INFINITY, f64::INFINITY)),
@@ -121,8 +121,8 @@ impl Median {
         Some(Self { low: stats::median(&low)?, high: stats::median(&high)?, n: known.len() })
     }
 
-    /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least`
-    /// bound below it, and misses no other: the tester cannot say how far the device goes beyond it.
+    /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least` bound below it and misses
+    /// no other: the tester cannot tell how far the device exceeds it.
     fn against(&self, expectation: &Expectation) -> Gate {
         let at_least = expectation.at_least.map_or(Gate::Passed, |bound| match () {
             () if self.low >= bound => Gate::Passed,
@@ -143,7 +143,8 @@ impl Median {
     }
 }
 
-/// The points where a measurement has no result because the tester never managed a valid trial, with how many repetitions of how many.
+/// Returns the points where a measurement has no result because the tester never achieved a valid trial, each with the number of such repetitions and
+/// of all repetitions.
 pub fn unfit<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<(&'a Test, FrameSize, usize, usize)> {
     let points = plan.tests.iter().flat_map(|test| test.frame_sizes.iter().map(move |&size| (test, size)));
     let counted = points.map(|(test, size)| {

@@ -1,5 +1,5 @@
-//! How long a run still takes, corrected while it goes: by the time that set-ups and trials have taken, and by the trials that measurements
-//! have needed. Reads no clock: times are nanoseconds since the run began, and passed in.
+//! The remaining time of a run, corrected during the run by the actual times of set-ups and trials, and by the number of trials that measurements
+//! have needed. Reads no clock: times are passed in, in nanoseconds since the run began.
 
 use crate::budget::{self, Cost};
 use crate::event::Event;
@@ -8,22 +8,22 @@ use crate::plan::{Plan, Point, Selection};
 use crate::simulated::gateway::extra_ns;
 use crate::trial::Verdict;
 
-/// See the module.
+/// The forecast of a run; see the module.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    /// What the run measures: its repetitions are counted by their place among those.
+    /// The part of the plan that the run measures; repetitions are counted by their position within it.
     selection: Selection,
     tests: Vec<TestForecast>,
     /// The expected times for setting up each device, nanoseconds; devices that are already set up are removed.
     set_ups_ns: Vec<u64>,
     set_up: ObservedShare,
-    /// Time around trials beside sending, of all tests.
+    /// The time around trials apart from sending, over all tests.
     around: ObservedShare,
-    /// Trials in all by those that were valid: where nothing else is known, so many more are needed than expected.
+    /// The ratio of all trials to valid ones. If nothing else is known, it is also that of the trials needed to those expected.
     repeats: ObservedShare,
     measurement: Option<CurrentMeasurement>,
     trial: Option<CurrentTrial>,
-    /// Since when nothing was measured; what goes by then belongs to the next device.
+    /// The time since which nothing has been measured; the time after it counts for the next device.
     idle_since_ns: u64,
 }
 
@@ -31,13 +31,13 @@ pub struct Forecast {
 struct TestForecast {
     name: String,
     costs: [Cost; 2],
-    /// Each with the repetitions that have ended.
+    /// Each point with the number of its finished repetitions.
     points: Vec<(Point, u32)>,
     repetitions: u32,
-    /// The expected time around a trial, nanoseconds, and the mean of the actual ones.
+    /// The expected time around a trial, in nanoseconds; the next field holds the actual times.
     expected_around_ns: f64,
     around: ObservedShare,
-    /// Trials of finished measurements by those expected, of first and of later repetitions.
+    /// The trials of finished measurements relative to the expected ones, for first and for later repetitions.
     trials: [ObservedShare; 2],
 }
 
@@ -47,7 +47,7 @@ struct CurrentMeasurement {
     point: usize,
     repetition: u32,
     trials: u32,
-    /// True if its device was set up for it, and no trial has begun since.
+    /// True if its device was set up for it and no trial has begun since.
     has_new_device: bool,
 }
 
@@ -58,7 +58,7 @@ struct CurrentTrial {
     has_ended: bool,
 }
 
-/// The observed amount as a share of the expected one.
+/// The observed amount relative to the expected one.
 #[derive(Clone, Copy, Debug, Default)]
 struct ObservedShare {
     seen: f64,
@@ -75,14 +75,14 @@ impl ObservedShare {
         (self.expected > 0.0).then(|| self.seen / self.expected)
     }
 
-    /// Returns the mean of what was seen, each expected as one, with `otherwise` as one more value.
+    /// Returns the mean of the observations, each of which counts 1 in `expected`, with `otherwise` as one more.
     fn with(&self, otherwise: f64) -> f64 {
         (self.seen + otherwise) / (self.expected + 1.0)
     }
 }
 
 impl Forecast {
-    /// The forecast of a run that has not begun, and that measures this part of its plan.
+    /// Returns the forecast of a run that has not begun, and that measures this part of its plan.
     pub fn new(plan: &Plan, selection: &Selection) -> Self {
         let plan = &selection.narrowed(plan);
         let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| TestForecast {
@@ -107,7 +107,7 @@ impl Forecast {
         }
     }
 
-    /// Takes in what happened at this time.
+    /// Processes an event that occurred at this time.
     pub fn note(&mut self, at_ns: u64, event: &Event) {
         match event {
             Event::MeasurementStarted { point, repetition, .. } => self.begin(point, *repetition),
@@ -121,7 +121,7 @@ impl Forecast {
             Event::TrialEnded { verdict, record } => {
                 self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
                 self.measurement.iter_mut().for_each(|measurement| measurement.trials += 1);
-                // What follows a disturbed trial is a wait, and no trial takes as long.
+                // A disturbed trial is followed by a wait, which is no measure of the time around a trial.
                 let has_ended = !record.result.was_made_again();
                 self.trial.iter_mut().for_each(|trial| trial.has_ended = has_ended);
             }
@@ -134,7 +134,7 @@ impl Forecast {
         }
     }
 
-    /// Takes in a measurement that an earlier part of the run has finished.
+    /// Processes a measurement that an earlier part of the run has finished.
     pub fn finish(&mut self, outcome: &Outcome) {
         self.measurement = None;
         let Some(test) = self.tests.iter_mut().find(|test| test.name == outcome.point.test) else { return };
@@ -147,7 +147,7 @@ impl Forecast {
         }
     }
 
-    /// Returns the time the rest is expected to take, nanoseconds.
+    /// Returns the expected remaining time in nanoseconds.
     pub fn remaining_ns(&self) -> u64 {
         let set_up = self.set_up.value().unwrap_or(1.0);
         let set_ups_ns = self.set_ups_ns.iter().sum::<u64>() as f64 * set_up;
@@ -158,7 +158,7 @@ impl Forecast {
     fn begin(&mut self, point: &Point, repetition: u32) {
         let Some(index) = self.tests.iter().position(|test| test.name == point.test) else { return };
         let repetition = self.selection.ordinal(point, repetition);
-        // Repetitions go round: a point of the test that was left out in the round before needs no more.
+        // Repetitions are made in rounds: a point of the test that was skipped in the previous round needs no more.
         let test = &mut self.tests[index];
         let (left_out, all) = (|ended: u32| ended + 1 < repetition, test.repetitions);
         test.points.iter_mut().filter(|(_, ended)| left_out(*ended)).for_each(|(_, ended)| *ended = all);
@@ -166,7 +166,7 @@ impl Forecast {
         self.measurement = Some(CurrentMeasurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
     }
 
-    /// Counts the time before the first trial of a new device as its set-up, with the end of the device before it.
+    /// Counts the time before the first trial on a new device as its set-up, including the shutdown of the previous device.
     fn settle_set_up(&mut self, at_ns: u64) {
         let Some(measurement) = self.measurement.as_mut().filter(|measurement| measurement.has_new_device) else { return };
         measurement.has_new_device = false;
@@ -175,7 +175,7 @@ impl Forecast {
         }
     }
 
-    /// A trial takes until the next one, or the measurement's end.
+    /// Ends a trial, which lasts until the next one begins or the measurement ends.
     fn settle_trial(&mut self, at_ns: u64) {
         let Some(trial) = self.trial.take().filter(|trial| trial.has_ended) else { return };
         let around_ns = (at_ns - trial.start_ns) as f64 - trial.sending_ns as f64;
@@ -201,14 +201,14 @@ impl Forecast {
     fn rest_of_measurement(&self) -> f64 {
         let Some(measurement) = &self.measurement else { return 0.0 };
         let (test, kind) = (&self.tests[measurement.test], kind(measurement.repetition));
-        // One that has had its trials is about to end, or takes one more.
+        // A measurement that has had its expected trials is about to end, or takes one more.
         let trials = (self.trials(test, kind) - f64::from(measurement.trials)).max(0.5);
         trials * self.trial_ns(test, kind)
     }
 
     fn trials(&self, test: &TestForecast, kind: usize) -> f64 {
-        /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
-        /// the usual trials, or twice as many.
+        /// The number of a test's own measurements that weigh as much as the evidence from other tests: a single one may take half the usual number
+        /// of trials, or twice as many.
         const OWN: f64 = 4.0;
         let cost = test.costs[kind].trials;
         let of_others = self.share_of_all(kind).or(self.repeats.value()).unwrap_or(1.0);
@@ -216,21 +216,21 @@ impl Forecast {
         cost * (seen + of_others * OWN * cost) / (expected + OWN * cost).max(f64::MIN_POSITIVE)
     }
 
-    /// Returns the ratio of seen to expected trials in the measurements of all tests.
+    /// Returns the ratio of actual to expected trials in the measurements of all tests.
     fn share_of_all(&self, kind: usize) -> Option<f64> {
         let mut all = ObservedShare::default();
         self.tests.iter().for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
         all.value()
     }
 
-    /// Time that a trial takes with all that is around it, nanoseconds.
+    /// Returns the time of a trial including the time around it, in nanoseconds.
     fn trial_ns(&self, test: &TestForecast, kind: usize) -> f64 {
         let cost = test.costs[kind];
         cost.sending_ns / cost.trials.max(1.0) + test.around.with(test.expected_around_ns * self.around.value().unwrap_or(1.0))
     }
 }
 
-/// Returns the index of a repetition's kind: 0 for the first one, 1 for later ones, which know where to begin.
+/// Returns the index of a repetition's kind: 0 for the first one, 1 for later ones, which start from earlier results.
 fn kind(repetition: u32) -> usize {
     usize::from(repetition > 1)
 }

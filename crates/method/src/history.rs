@@ -24,7 +24,7 @@ pub struct HistoryEntry<'a> {
 pub struct HistorySeries<'a> {
     /// The test, as the first of these entries has it.
     pub test: &'a Test,
-    /// The frame size; it says nothing of tests whose frames are the kernel's.
+    /// The frame size; it has no meaning for tests whose frames the kernel forms.
     pub frame_size: FrameSize,
     /// The rate or value.
     pub subject: Subject,
@@ -32,8 +32,8 @@ pub struct HistorySeries<'a> {
     pub points: Vec<SeriesPoint>,
     /// The places at which the level changed, in order.
     pub changes: Vec<LevelChange>,
-    /// The factor, above 1, beyond which 5 % of the pairs of entries between two changes differ; `None` of fewer than ten pairs, or where there are
-    /// zeroes.
+    /// The factor, above 1, exceeded by the ratio of 5 % of the pairs of entries between two changes; `None` with fewer than ten pairs, or with
+    /// values that are not positive.
     pub usual_ratio: Option<f64>,
 }
 
@@ -46,31 +46,31 @@ pub struct SeriesPoint {
     pub values: Vec<f64>,
     /// The summary of the repetitions.
     pub summary: Summary,
-    /// The 95 % interval of the median, from the repetitions of this entry alone; `None` of fewer than six.
+    /// The 95 % interval of the median, from the repetitions of this entry alone; `None` with fewer than six.
     pub interval: Option<(f64, f64)>,
-    /// True if some value is only a lower bound.
+    /// True if the median is only a lower bound.
     pub is_at_least: bool,
 }
 
 /// A change of the level of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LevelChange {
-    /// The index, in the points of the series, of the first one after the change.
+    /// The index, within the points of the series, of the first point after the change.
     pub at: usize,
     /// The p-value, adjusted for the number of series and of the stretches that were tested.
     pub p_value: f64,
-    /// The median of the entries' medians from the change before to this one.
+    /// The median of the entries' medians between the previous change and this one.
     pub before: f64,
     /// The same from this change to the next one.
     pub after: f64,
-    /// The factor between these entries with its 95 % interval, from the medians of the entries; `None` where they are too few, or hold zeroes.
+    /// The factor between these entries with its 95 % interval, from the medians of the entries; `None` if they are too few or include zeroes.
     pub shift: Option<Shift>,
     /// True if the new level is the better one.
     pub is_better: bool,
 }
 
-/// Returns the series of a history and their changes, in the order in which the entries first have them. Entries whose plans measure in different ways,
-/// or ask something else of a device, are not put into one series.
+/// Returns the series of a history and their changes, in the order in which the entries first have them. Entries whose plans measure in different
+/// ways, or ask something different of a device, do not share a series.
 pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
     let mut found: Vec<(&'a Plan, HistorySeries<'a>)> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -105,7 +105,7 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
     all
 }
 
-/// Returns whether two tests of different runs are one and the same: of one name, with the same device, asked the same.
+/// Returns whether two tests of different runs are the same: they have the same name and device and ask the same.
 fn is_like(a: &Test, b: &Test) -> bool {
     a.name == b.name && a.dut == b.dut && a.asks_the_same_as(b) && a.shares_throughput_with(b)
 }
@@ -127,7 +127,7 @@ impl<'a> HistorySeries<'a> {
         self.points.iter().map(level).collect()
     }
 
-    /// Returns the medians of the entries between one change and the next.
+    /// Returns the medians of the entries in each stretch between changes.
     fn stretches(&self, changes: &[usize]) -> Vec<Vec<f64>> {
         let ends: Vec<usize> = std::iter::once(0).chain(changes.iter().copied()).chain([self.points.len()]).collect();
         let medians = |ends: &[usize]| self.points[ends[0]..ends[1]].iter().map(|point| point.summary.median).collect();

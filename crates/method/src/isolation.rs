@@ -1,5 +1,5 @@
-//! RFC 6815: tests belong into an isolated environment. This is the one place through which every destination of test traffic goes: a
-//! tester takes nothing but what is [`Admitted`], and only [`Isolation::admit`] makes that.
+//! RFC 6815: tests must run in an isolated environment. Every destination of test traffic is checked here: a tester accepts only [`Admitted`]
+//! destinations, and only [`Isolation::admit`] creates them.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -37,17 +37,17 @@ const ALLOWED: [IpNet; 16] = [
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
 ];
 
-/// The knowledge of the environment that test traffic is sent in.
+/// The available knowledge about the environment that test traffic is sent in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// Nothing: test traffic may go to addresses that no host on the Internet has, and to no others.
+    /// Nothing is known: test traffic may go only to addresses that no host on the Internet has.
     #[default]
     Unknown,
-    /// The user has declared that nothing leaves it: test traffic may go anywhere.
+    /// The user has declared that no traffic leaves the environment: test traffic may go anywhere.
     Declared,
 }
 
-/// Something that may be sent to: the guard was asked about every address in it.
+/// A destination whose addresses have all been admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted<T>(T);
 
@@ -66,9 +66,9 @@ impl<T> Deref for Admitted<T> {
     }
 }
 
-/// Something with addresses that test traffic bears, goes to, or is answered at.
+/// A destination with the addresses that test traffic carries, goes to, or is answered at.
 pub trait Addressed {
-    /// Shows every address, some perhaps more than once.
+    /// Passes every address to `show`, some perhaps more than once.
     fn each_address(&self, show: &mut dyn FnMut(IpAddr));
 }
 
@@ -99,10 +99,10 @@ impl<T: Addressed> Addressed for Vec<T> {
 pub struct Forbidden(pub IpAddr);
 
 impl Isolation {
-    /// Lets `destination` be sent to.
+    /// Admits `destination` as a target of test traffic.
     ///
     /// # Errors
-    /// A host on the Internet could have an address in it, and the environment was not declared isolated.
+    /// `destination` includes an address that a host on the Internet could have, and the environment was not declared isolated.
     pub fn admit<T: Addressed>(self, destination: T) -> Result<Admitted<T>, Forbidden> {
         let mut forbidden = None;
         if self == Self::Unknown {
@@ -121,7 +121,8 @@ fn is_allowed(address: IpAddr) -> bool {
     ALLOWED.iter().any(|range| range.contains(&address) || range.contains(&embedded))
 }
 
-/// The IPv4 address in one of the well-known prefix (RFC 6052), of 6to4 (RFC 3056), or mapped into IPv6, which a socket takes for it.
+/// Returns the IPv4 address embedded in an address of the well-known prefix (RFC 6052), of 6to4 (RFC 3056), or mapped into IPv6, which a socket
+/// treats as IPv4.
 fn embedded_ipv4(address: IpAddr) -> Option<IpAddr> {
     let IpAddr::V6(address) = address else { return None };
     let octets = address.octets();

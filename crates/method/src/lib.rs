@@ -1,5 +1,5 @@
-//! The methodology: what to measure, when to stop, what the numbers say.
-//! Nothing here opens a socket, reads a clock or touches a file.
+//! The methodology: what to measure, when to stop, and how to interpret the results. Nothing in this crate opens a socket, reads a clock or touches a
+//! file.
 #![forbid(unsafe_code)]
 
 pub mod bottleneck;

@@ -1,11 +1,11 @@
-//! Models to hold measurements of mixed traffic and of overload against. Arithmetic only.
+//! Models with which measurements of mixed traffic and of overload are compared. Arithmetic only.
 //!
 //! The two models are those of Lencse's paper on benchmarking SIIT, for a share of translated traffic among native IPv6.
 
-/// Throughput when translated and native frames are two flows, each on a core of its own: `min(translated / share, native / (1 - share))`.
-/// The flow whose core is full first holds up the other, because the mixture is fixed.
+/// Returns the throughput if translated and native frames are two flows on separate cores: `min(translated / share, native / (1 - share))`. The flow
+/// whose core is full first holds up the other, because the mixture is fixed.
 ///
-/// `share` of all frames is translated, 0..=1; `translated` and `native` are the throughputs of each alone, in any one unit.
+/// `share` of all frames is translated, 0..=1; `translated` and `native` are the throughputs of each kind alone, in the same unit.
 pub fn separate_cores(share: f64, translated: f64, native: f64) -> f64 {
     match share {
         share if share <= 0.0 => native,
@@ -14,8 +14,8 @@ pub fn separate_cores(share: f64, translated: f64, native: f64) -> f64 {
     }
 }
 
-/// Throughput when one core works on both, or many flows spread over all cores alike: the time a frame takes is the mean of what the
-/// two kinds take, `1 / (share / translated + (1 - share) / native)`. Arguments as for [`separate_cores`].
+/// Returns the throughput if one core processes both, or if many flows spread evenly over all cores: the time per frame is the mean for the two
+/// kinds, `1 / (share / translated + (1 - share) / native)`. Arguments as for [`separate_cores`].
 pub fn one_core(share: f64, translated: f64, native: f64) -> f64 {
     match share {
         share if share <= 0.0 => native,
@@ -24,8 +24,8 @@ pub fn one_core(share: f64, translated: f64, native: f64) -> f64 {
     }
 }
 
-/// Performance degradation under n flows beside one, per cent (RFC 8219 section 10.2.1): `(Xn - X1) / X1 * 100` of a quantity whose lower
-/// values are better, `(X1 - Xn) / X1 * 100` of one whose higher values are. Positive when n flows do worse. `None` when X1 is zero.
+/// Returns the performance degradation under n flows relative to one, in per cent (RFC 8219 section 10.2.1): `(Xn - X1) / X1 * 100` if lower values
+/// are better, `(X1 - Xn) / X1 * 100` if higher values are. It is positive if n flows do worse, and `None` if X1 is zero.
 pub fn degradation_percent(first: f64, nth: f64, higher_is_better: bool) -> Option<f64> {
     let worse_by = if higher_is_better { first - nth } else { nth - first };
     (first != 0.0).then(|| worse_by / first * 100.0)

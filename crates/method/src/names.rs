@@ -1,37 +1,37 @@
-//! The rules for names, in one place. A name becomes part of a path, of a command and of a table: it is none of an option, of a path or of a command
-//! to a terminal. Titles are texts and may be in any script; they are one line.
+//! The rules for all names. A name becomes part of a path, of a command and of a table, so it must not act as an option, a path or a terminal
+//! command. Titles are free text in any script, but only one line.
 
 use crate::text::is_control;
 
-/// What a name may be made of.
+/// The syntax of a name.
 #[derive(Clone, Copy, Debug)]
 pub struct NameRule {
     /// The thing that is named, with its article.
     what: &'static str,
     has_capitals: bool,
-    /// The signs beside letters and digits.
+    /// The characters allowed besides letters and digits.
     signs: &'static str,
-    /// The most characters.
+    /// The maximum number of characters.
     longest: usize,
-    /// A name that is right.
+    /// A valid name.
     example: &'static str,
 }
 
-/// A recipe: the name of its file, and a word of commands.
+/// The name of a recipe: a file name and a word of commands.
 pub const RECIPE: NameRule =
     NameRule { what: "the name of a recipe", has_capitals: false, signs: "-", longest: 64, example: "tayga-siit" };
 
-/// A plan or a test. A dot stands between a test and its step in a series.
+/// The name of a plan or a test. A dot separates a test from its step in a series.
 pub const TEST: NameRule = NameRule { what: "a name", has_capitals: true, signs: "-_.", longest: 64, example: "nat64-84" };
 
-/// A test of a resolved plan, whose name may have the steps of several series behind it.
+/// The name of a test of a resolved plan, which may end with the steps of several series.
 pub const RESOLVED_TEST: NameRule = NameRule { longest: 160, ..TEST };
 
-/// An interface: what the kernel allows, without what shells and `ip` would take for something else.
+/// The name of an interface: a name that the kernel allows, without characters that are special to shells or `ip`.
 pub const INTERFACE: NameRule =
     NameRule { what: "the name of an interface", has_capitals: true, signs: "-_.+=@", longest: 15, example: "enp3s0f0" };
 
-/// A machine as ssh knows it: an alias, a name or an address, perhaps with a user before it.
+/// A machine as ssh knows it: an alias, a name or an address, optionally preceded by a user.
 pub const HOST: NameRule = NameRule {
     what: "the name of a machine that ssh knows",
     has_capitals: true,
@@ -40,14 +40,14 @@ pub const HOST: NameRule = NameRule {
     example: "dut",
 };
 
-/// The most characters of a title.
+/// The maximum number of characters of a title.
 const LONGEST_TITLE: usize = 200;
 
 impl NameRule {
     /// Checks a name.
     ///
     /// # Errors
-    /// In words: what such a name is made of, and one that would be right.
+    /// The name is not valid; the error describes the syntax and suggests a valid name.
     pub fn check(&self, name: &str) -> Result<(), String> {
         let begins_well = !name.starts_with(['-', '.']) || self.signs.is_empty();
         if begins_well && !name.is_empty() && name.len() <= self.longest && name.chars().all(|c| self.has(c)) {
@@ -55,7 +55,7 @@ impl NameRule {
         }
         let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
         let letters = if self.has_capitals { "letters, digits" } else { "lower-case letters, digits" };
-        // Quoted, since it may hold anything.
+        // Quoted, since it may contain anything.
         Err(format!(
             "expected {}: 1 to {} {letters} and {}, beginning with neither `-` nor `.`, such as `{}`, not {name:?}",
             self.what,
@@ -69,7 +69,7 @@ impl NameRule {
         c.is_ascii_lowercase() || c.is_ascii_digit() || (self.has_capitals && c.is_ascii_uppercase()) || self.signs.contains(c)
     }
 
-    /// Returns a name that is right and looks like this one.
+    /// Returns a valid name that resembles this one.
     fn nearest(&self, name: &str) -> String {
         let lower = |c: char| if self.has_capitals { c } else { c.to_ascii_lowercase() };
         let changed: String = name.chars().map(lower).map(|c| if self.has(c) { c } else { '-' }).collect();
@@ -82,7 +82,7 @@ impl NameRule {
 /// Checks a title: one line of text in any script.
 ///
 /// # Errors
-/// In words.
+/// The title is not valid; the error says why.
 pub fn check_title(title: &str) -> Result<(), String> {
     match title.chars().find(|c| is_control(*c)) {
         Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),

@@ -1,16 +1,16 @@
-//! Seeded chance.
+//! Seeded random numbers.
 
-/// Steele, Lea and Flood's splitmix64: a small generator, good enough to simulate with, the same on every machine.
+/// Steele, Lea and Flood's splitmix64: a small generator, good enough for simulations, with the same output on every machine.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator; equal seeds give equal sequences.
+    /// Returns a generator; equal seeds give equal sequences.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 pseudorandom bits.
+    /// Returns the next 64 pseudorandom bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,12 +19,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Uniform over 0..1.
+    /// Returns a number uniform over 0..1.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Gaussian, mean 0, standard deviation 1 (Box and Muller).
+    /// Returns a Gaussian number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn gaussian(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()

@@ -1,6 +1,6 @@
-//! From recorded trials back to searches: what a run found, and where a killed run goes on. Reads records, never files.
+//! Replays searches from recorded trials: the results of a run, and the state in which an interrupted run continues. Reads records, never files.
 //!
-//! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
+//! A procedure depends only on its start and on the results it learned, so the records of a run determine all its decisions.
 
 use crate::disturbance::{makes_lower_bound, signs_of, weighed};
 use crate::event::Event;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 /// The results of replaying the records of a run, in the order of the plan, repetitions ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
-    /// Measurements that ended.
+    /// Measurements that have ended.
     pub finished: Vec<Outcome>,
-    /// Measurements that want further trials; what is known by now.
+    /// Measurements that need further trials, with their results so far.
     pub unfinished: Vec<Outcome>,
-    /// Measurements whose records this plan did not ask for. They are in neither of the lists above.
+    /// Measurements with records that this plan did not ask for. They are in neither of the lists above.
     pub mismatches: Vec<ReplayMismatch>,
 }
 
@@ -38,7 +38,7 @@ pub struct ReplayMismatch {
     pub repetition: u32,
     /// The number of the trial in the search, from 1.
     pub trial: u32,
-    /// The trial that the search asks for there; `None` when it had ended.
+    /// The trial that the search asks for at that point; `None` if it had ended.
     pub wanted: Option<TrialSpec>,
     /// The trial that was recorded.
     pub recorded: TrialSpec,
@@ -66,7 +66,7 @@ pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<O
     replay.finished
 }
 
-/// Sorts outcomes by their point, those of each in their order.
+/// Returns the outcomes grouped by point, in the original order within each.
 pub fn by_outcome_point(outcomes: &[Outcome]) -> BTreeMap<&Point, Vec<&Outcome>> {
     let mut found: BTreeMap<&Point, Vec<&Outcome>> = BTreeMap::new();
     for outcome in outcomes {
@@ -75,14 +75,14 @@ pub fn by_outcome_point(outcomes: &[Outcome]) -> BTreeMap<&Point, Vec<&Outcome>>
     found
 }
 
-/// Returns whether some of these records, which are of one point, are of trials that the plan does not ask for.
+/// Returns whether some of these records of one point belong to trials that the plan does not ask for.
 pub(crate) fn is_mismatched(plan: &Plan, point: &Point, records: &[&TrialRecord]) -> bool {
     let mut replay = Replay::default();
     replay_point(plan, point, &by_measurement(records.iter().copied()), &mut replay);
     !replay.mismatches.is_empty()
 }
 
-/// Returns the events that the run told of its trials from the one with the number `from` on, counted from 0 and in the order in which they were
+/// Returns the events that the run reported about its trials, starting with the trial number `from`, counted from 0 in the order in which they were
 /// made.
 pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
     let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
@@ -105,28 +105,28 @@ pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
     events
 }
 
-/// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts
-/// as made, so that a point that never has one ends, too.
+/// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts as made, so that a
+/// point that never has one ends, too.
 pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
     let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.headline(&test.measure)).collect();
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
 }
 
-/// A measurement as its recorded trials left it.
+/// The state of a measurement after its recorded trials.
 pub struct Resumed {
-    /// The procedure that goes on. Without records it is the one a live run begins with.
+    /// The procedure to continue. Without records it is the one that a live run begins with.
     pub procedure: Box<dyn Procedure>,
-    /// Trials recorded so far.
+    /// The number of trials recorded so far.
     pub trials: u32,
-    /// The searches that its load comes from: to be recorded with each of its trials.
+    /// The searches that determine its load, to be recorded with each of its trials.
     pub load: Option<LoadSource>,
 }
 
-/// The measurement as the recorded trials left it.
+/// Returns the state of a measurement after its recorded trials.
 ///
 /// # Errors
 ///
-/// [`ReplayMismatch`] when the records are not those of `plan`: to go on would mix two measurements.
+/// [`ReplayMismatch`] if the records do not belong to `plan`: continuing would mix two measurements.
 pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecord]) -> Result<Resumed, Box<ReplayMismatch>> {
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
@@ -155,7 +155,7 @@ fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Gro
     groups
 }
 
-/// Replays the repetitions of one point, each started from the finished ones before it.
+/// Replays the repetitions of one point, each starting from the finished ones before it.
 fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) {
     let mut of_point = Replay::default();
     for ((_, repetition), trials) in groups.range((point.clone(), 0)..=(point.clone(), u32::MAX)) {
@@ -165,7 +165,7 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
 }
 
 impl Replay {
-    /// Replays a repetition of the point whose earlier ones are here already. The trials are in the order they were made.
+    /// Replays a repetition of the point whose earlier ones have already been added. The trials are in the order they were made.
     fn add(&mut self, plan: &Plan, point: &Point, repetition: u32, trials: &[&TrialRecord]) {
         let load = trials.first().and_then(|first| first.load.as_deref().cloned());
         match feed(plan, point, &self.finished, trials, load) {
@@ -186,20 +186,21 @@ impl Replay {
     }
 }
 
-/// Replays a run while it is read, repetition by repetition, so that what only the replay needs of its trials need not be kept.
+/// Replays a run while it is being read, repetition by repetition, so that data needed only for the replay can be dropped.
 pub struct OrderedReplay<'p> {
     plan: &'p Plan,
-    /// Each point with the last of its repetitions.
+    /// Each point with the number of its last repetition.
     points: BTreeMap<Point, (u32, Replay)>,
 }
 
 impl<'p> OrderedReplay<'p> {
-    /// Returns the replay of a run of which nothing was read yet.
+    /// Returns the replay of a run before anything has been read.
     pub fn new(plan: &'p Plan) -> Self {
         Self { plan, points: BTreeMap::new() }
     }
 
-    /// Replays a repetition, all of whose trials these are. Returns false, and does nothing, where a later repetition of its point was replayed before.
+    /// Replays a repetition from all of its trials. Returns false, without any effect, if this or a later repetition of its point was replayed
+    /// before.
     pub fn add(&mut self, trials: &[TrialRecord]) -> bool {
         let Some(TrialRecord { point, repetition, .. }) = trials.first() else { return true };
         let (last, of_point) = self.points.entry(point.clone()).or_default();
@@ -215,7 +216,7 @@ impl<'p> OrderedReplay<'p> {
         true
     }
 
-    /// Returns what [`replay`] returns of the same records.
+    /// Returns the same result as [`replay`] for the same records.
     pub fn end(mut self) -> Replay {
         let points = self.plan.tests.iter().flat_map(|test| test.points());
         points.filter_map(|point| self.points.remove(&point)).fold(Replay::default(), |mut all, (_, of_point)| {
@@ -225,20 +226,20 @@ impl<'p> OrderedReplay<'p> {
     }
 }
 
-/// The throughput that `point` is measured at, by the records of a run.
+/// Returns the throughput that `point` is measured at, according to the records of a run.
 fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
     let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
     shared(plan, point, &outcomes)
 }
 
-/// A procedure with the recorded trials taken in.
+/// A procedure that has learned the recorded trials.
 struct Fed {
     procedure: Box<dyn Procedure>,
-    /// Trials that said nothing to it.
+    /// The number of trials it has not learned from.
     invalid: u32,
     /// The values that were observed of the DUT in the last trial that was not invalid.
     watched: Vec<Value>,
-    /// The searches that the load came from.
+    /// The searches that determined the load.
     load: Option<LoadSource>,
 }
 
@@ -255,7 +256,7 @@ fn feed(
     let mut last = None;
     for record in trials {
         let wanted = fed.procedure.next_trial();
-        // An earlier version may have called the trial before invalid that this one calls valid, and have made it again.
+        // An earlier version may have judged the previous trial invalid and rerun it, although this version judges it valid.
         if wanted.is_none() && last == Some(record.result.spec) {
             break;
         }

@@ -1,21 +1,21 @@
-//! Texts that others wrote: titles of plans and recipes, versions and answers of devices, names of processes. They are shown, and never obeyed: on a
-//! terminal a control character is a command that may move the cursor, rename the window or write to the clipboard.
+//! Text from external sources: titles of plans and recipes, versions and answers of devices, names of processes. It is displayed, never interpreted:
+//! on a terminal a control character may move the cursor, rename the window or write to the clipboard.
 
 use std::borrow::Cow;
 
-/// Returns whether a character is a command to whatever shows it: a control character, one that turns the direction in which text is read, or one that
-/// ends a line in some programs only.
+/// Returns whether a character controls whatever displays it: a control character, one that changes the text direction, or one that only some
+/// programs treat as a line end.
 pub fn is_control(c: char) -> bool {
     let turns_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || turns_direction || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Returns a text of one line in which every control character is shown as `\u001b`, line ends and tabs among them.
+/// Returns the text of one line with every control character escaped as in `\u001b`, including line ends and tabs.
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
 
-/// Returns a text of several lines in which every other control character is shown as `\u001b`.
+/// Returns the text of several lines with every control character except line ends and tabs escaped as in `\u001b`.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     if has_control(text) { shown(text, is_kept_in_lines) } else { Cow::Borrowed(text) }
 }
@@ -34,8 +34,8 @@ fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether there is a control character in a text but for line ends and tabs. It is found by its octets, many at a time: files of reports are
-/// long, and hardly ever have one.
+/// Returns whether a text contains a control character other than line ends and tabs. It examines many octets at a time, because report files are
+/// long and rarely contain one.
 fn has_control(text: &str) -> bool {
     let is_begin = |octets: &[u8]| {
         let (a, b, c) = (octets[0], octets[1], octets[2]);
@@ -56,8 +56,8 @@ fn is_kept_in_lines(c: char) -> bool {
     c == '\n' || c == '\t'
 }
 
-/// Returns a text for a terminal: as of [`visible_lines`], but with the colours that reports and messages have. All other commands to the terminal are
-/// shown, also those that hide text.
+/// Returns a text for a terminal: like [`visible_lines`], but keeping the colours that reports and messages use. All other terminal commands are
+/// escaped, including those that hide text.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -75,7 +75,7 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Returns the sequence that a text begins with if it sets colour or weight and nothing else.
+/// Returns the escape sequence at the start of a text if it sets only colour or weight.
 fn color_at(text: &str) -> Option<&str> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| c != ';' && !c.is_ascii_digit())?;
@@ -92,7 +92,7 @@ fn color_at(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Sets the title of the window, clears the screen, hides text, turns its direction, rings.
+    /// Sets the window title, clears the screen, hides text, changes the text direction and rings the bell.
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{1b}[2Jb\u{1b}[8mc\u{202e}d\r\u{9b}2Je";
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_line_of_json_stays_json_of_the_same_text() {
-        // JSON leaves DEL and those above it as they are.
+        // JSON does not escape DEL and the control characters above it.
         let json = "{\"text\":\"a\u{7f}\u{9b}\u{202e}\"}";
         assert_eq!(for_terminal(json), "{\"text\":\"a\\u007f\\u009b\\u202e\"}");
     }

@@ -1,15 +1,15 @@
-//! One throughput for each device, frame size, directions and traffic. The measurements that are made at the throughput share the searches
-//! for it: a search of its own for each would take most of the time of a run, and every one would find another rate. DNS queries have their
-//! searches for themselves.
+//! One throughput for each device, frame size, directions and traffic. The measurements made at the throughput share the searches for it: a separate
+//! search for each would take most of the time of a run, and each would find a different rate. Tests with DNS queries share only searches with the
+//! same queries.
 
 use crate::measures::{LoadSource, Outcome, SearchRef};
 use crate::plan::{DnsTest, Measure, Plan, Point, Test};
 use crate::stats::{self, Censored, CensoredValue};
 use crate::terms::FrameRate;
 
-/// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
+/// Returns the throughput at which `point` is measured, from the searches among `outcomes`; `None` until one of them has found it.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
-    // What was made at a known load has not found it.
+    // An outcome at a known load has not searched for it.
     let found: Vec<(SearchRef, CensoredValue)> = points(plan, point)
         .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source && outcome.load.is_none()))
         .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.value()?)))
@@ -30,11 +30,11 @@ pub fn is_shared(plan: &Plan, test: &Test, point: &Point) -> bool {
 /// The trials and the time that sharing searches has saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Points that were measured at the throughput of another test's searches.
+    /// The number of points that were measured at the throughput of another test's searches.
     pub points: u32,
-    /// Trials that a search of their own would have taken, supposed that it takes as many as the first of those searches.
+    /// The number of trials saved, assuming that a separate search takes as many as the first of those searches.
     pub trials: u32,
-    /// Time that these trials would have taken, nanoseconds: sending and rest, no wait for residual frames.
+    /// The time that these trials would have taken, in nanoseconds: sending and rest, without the wait for residual frames.
     pub time_ns: u64,
 }
 
@@ -49,14 +49,14 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
         outcomes.iter().find(is_first).map(|search| search.trials)
     };
     let trials: Vec<u32> = plan.tests.iter().flat_map(Test::points).filter_map(|point| of_point(&point)).collect();
-    // Records and plan may have been changed by hand, to any numbers.
+    // Records and plan may have been edited to contain any numbers.
     let all = trials.iter().fold(0_u32, |all, of_one| all.saturating_add(*of_one));
     let each_ns = plan.trial.duration_ns.saturating_add(plan.trial.rest_ns);
     Saved { points: trials.len() as u32, trials: all, time_ns: u64::from(all).saturating_mul(each_ns) }
 }
 
-/// The points whose searches tell the throughput of `point`, in the order in which they are measured: those of throughput tests, then
-/// those of measurements made at it, the first of which searches for all where there is no throughput test.
+/// Returns the points whose searches determine the throughput of `point`, in the order in which they are measured: those of throughput tests, then
+/// those of measurements made at the throughput. Without a throughput test, the first of the latter searches for all.
 pub(crate) fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
     let of = plan.test(&point.test);
     let is_source = move |test: &&Test| {

@@ -1,5 +1,5 @@
-//! Numbers and words as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one says what was expected
-//! and what stands there instead, in words for people.
+//! Quantities and words as users write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one tells the user what was
+//! expected and what was found instead.
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 use std::fmt::Display;
@@ -15,7 +15,7 @@ pub fn show_ns(ns: u64) -> String {
     }
 }
 
-/// Returns frames per second to be read by people: `412.3k`.
+/// Returns a rate in frames per second in readable form: `412.3k`.
 pub fn show_rate(rate: FrameRate) -> String {
     match rate.0 {
         r if r >= 1_000_000 => format!("{:.3}M", r as f64 / 1e6),
@@ -24,7 +24,7 @@ pub fn show_rate(rate: FrameRate) -> String {
     }
 }
 
-/// Returns the last figure that [`show_rate`] shows of a rate, frames per second.
+/// Returns the unit of the last digit that [`show_rate`] shows of a rate, in frames per second.
 pub fn shown_unit(rate: u64) -> f64 {
     match rate {
         1_000_000.. => 1e3,
@@ -33,13 +33,13 @@ pub fn shown_unit(rate: u64) -> f64 {
     }
 }
 
-/// Returns a rate that is known not to be lower, rounded down: `412.3k`.
+/// Returns a rate that is only a lower bound, rounded down: `412.3k`.
 pub fn show_rate_at_least(rate: FrameRate) -> String {
     let unit = shown_unit(rate.0) as u64;
     show_rate(FrameRate(rate.0 / unit * unit))
 }
 
-/// Returns seconds as people plan: `4 min`, `5.4 h`.
+/// Returns a duration in the precision used for planning: `4 min`, `5.4 h`.
 pub fn show_seconds(seconds: u64) -> String {
     match seconds {
         s if s < 120 => format!("{s} s"),
@@ -48,7 +48,7 @@ pub fn show_seconds(seconds: u64) -> String {
     }
 }
 
-/// Returns a number of things: `1 tag`, `500 tags`.
+/// Returns a number with its noun: `1 tag`, `500 tags`.
 pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     if n == N::from(1) { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
@@ -61,7 +61,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// Returns the number times the factor of its unit, or `None` where the text is no number with one of these units.
+/// Returns the number times the factor of its unit, or `None` if the text is not a number with one of these units.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let (number, suffix) = split(text)?;
     units.iter().find(|(unit, _)| *unit == suffix).map(|(_, factor)| number * factor)
@@ -88,7 +88,7 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
 /// Reads the traffic of a subscriber, in bit/s: `200k`, `1.8M`, `1.8Mbit/s`.
 ///
 /// # Errors
-/// No such rate; the error says what was expected.
+/// The text is not such a rate; the error says what was expected.
 pub fn bits_per_second(text: &str) -> Result<u64, String> {
     let units = [("", 1.0), ("k", 1e3), ("kbit/s", 1e3), ("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)];
     let rate = scaled(text, &units).filter(|rate| (1.0..=1e12).contains(rate));
@@ -99,7 +99,7 @@ pub fn bits_per_second(text: &str) -> Result<u64, String> {
 pub fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
     let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("min", 60e9), ("h", 3600e9)];
-    // Nothing is nothing in every unit.
+    // Zero needs no unit.
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
     let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
     if nanoseconds > 86_400e9 {
@@ -139,7 +139,7 @@ pub fn octets(text: &str) -> Result<f64, String> {
 pub fn ratio(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
-    // Divided rather than multiplied by 0.01, which is no binary fraction.
+    // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" { number / 100.0 } else { number };
     if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
@@ -176,13 +176,13 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Reads a whole number of per cent, 0 to 100.
+/// Reads a whole percentage from 0 to 100.
 pub fn whole_percent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
 
-/// Reads a time to live: whole seconds, at most as many as a record has room for (RFC 2181 section 8).
+/// Reads a time to live: whole seconds, at most as many as a resource record can hold (RFC 2181 section 8).
 pub fn ttl_s(text: &str) -> Result<u32, String> {
     let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
     let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
@@ -206,10 +206,10 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
     Ok(timeout_ns)
 }
 
-/// Reads a number from 1 to 1000M of `of`: `100k`, `1M`, `65536`.
+/// Reads a number of `of` from 1 to 1000M: `100k`, `1M`, `65536`.
 ///
 /// # Errors
-/// No such number; the error says what was expected.
+/// The text is not such a number; the error says what was expected.
 pub fn count(text: &str, of: &str) -> Result<u64, String> {
     let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| (1.0..=1e9).contains(n));
     number.map(|number| number as u64).ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
@@ -218,12 +218,12 @@ pub fn count(text: &str, of: &str) -> Result<u64, String> {
 /// Reads a number of connections: `100k`, `1M`, `65536`.
 ///
 /// # Errors
-/// No such number, or one above 1000M.
+/// The text is not such a number, or is above 1000M.
 pub fn connections(text: &str) -> Result<u64, String> {
     count(text, "connections from 1 to 1000M such as 1000, 100k or 4M")
 }
 
-/// Reads a number of frames, above 0: `50_000`.
+/// Reads a number of frames, at least 1: `50_000`.
 pub fn frames(text: &str) -> Result<u64, String> {
     let frames = text.replace('_', "").parse().ok().filter(|frames| *frames > 0);
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
@@ -234,10 +234,10 @@ pub fn range(text: &str) -> Result<(u16, u16), String> {
     range_up_to(text, u16::MAX, "a range of 16-bit values such as 1024-65535")
 }
 
-/// Reads a range of values of which none is above `most`, or one value; `what` says in the error what was expected.
+/// Reads a range of values up to `most`, or one value; `what` describes the expected range in the error.
 ///
 /// # Errors
-/// No such range.
+/// The text is not such a range.
 pub fn range_up_to<V: FromStr + Ord>(text: &str, most: V, what: &str) -> Result<(V, V), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse().ok().filter(|value: &V| *value <= most);
@@ -245,7 +245,7 @@ pub fn range_up_to<V: FromStr + Ord>(text: &str, most: V, what: &str) -> Result<
     if both.0 > both.1 { Err(format!("the range `{text}` ends before it begins")) } else { Ok(both) }
 }
 
-/// Reads one of a few words; `what` says in the error what they are.
+/// Reads one of a few words; `what` describes them in the error.
 pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {

@@ -1,22 +1,24 @@
-//! The bars that the statistics have to clear, as one table: how many 95 % intervals hold the truth, how many comparisons of a device with itself call it
-//! different, and how many pairs of devices that differ are told apart.
+//! The bars that the statistics must clear, in one table: how many 95 % intervals contain the true value, how many comparisons of a device with
+//! itself call it different, and how many pairs of devices that differ are told apart.
 //!
-//! The truth of an interval of the median is the median of what very many repetitions of that device find with such starts over the very time that
-//! was measured: here of the repetitions of all runs on it with the same numbers. So a device that drifts has a truth for each number of repetitions, and
-//! a device whose cold searches all end at the same few loads has its median among them. The truth of a comparison of a device with itself is a ratio of 1.
+//! The true value for an interval of the median is the median of very many repetitions on that device, with the same kind of start and over the same
+//! time: here, the repetitions of all runs on it with the same numbers. A device that drifts therefore has a true value for each number of
+//! repetitions, and a device whose cold searches all end at the same few loads has its median among them. The true value for a comparison of a device
+//! with itself is a ratio of 1.
 //!
-//! An interval of order statistics cannot hold the truth in exactly 95 of 100 cases: of 20 values it is 95.9, of 8 it is 99.2. Those of cold searches
-//! hold it in more. All of them try the same loads, so of a device that scatters little they all end at the same one: whatever interval is made of
-//! equal values, it holds the truth of a device always or never, as the scatter goes to 0, and so one that holds it in 93 of 100 cases holds it always.
-//! Where a device drifts, its repetitions cover the way more evenly than chance would, and the interval holds the median of that time in more cases, too.
+//! An interval of order statistics cannot contain the true value in exactly 95 of 100 cases: with 20 values it is 95.9, with 8 it is 99.2. With cold
+//! searches the share is higher. They all try the same loads, so on a device with little scatter they all end at the same one: as the scatter goes to
+//! 0, any interval of equal values contains the true value of a device always or never, and so one that does in 93 of 100 cases always does. If a
+//! device drifts, its repetitions cover its path more evenly than chance would, so the share of intervals that contain the median of that time is
+//! higher, too.
 //!
-//! Beside the pairs of devices 3 % apart that are told apart stands what could be. `best` is the most powerful test at that level there is (Neyman and
-//! Pearson): it knows how the repetitions of just these devices scatter, which no real one does. `line` is the test that allows for any steady drift by
-//! a straight line through both samples (analysis of covariance), which is the most powerful unbiased one where noise is Gaussian: so much can
-//! be shown of devices that are measured one after the other on a machine that may drift.
+//! The share of device pairs 3 % apart that are told apart is shown next to the best that is possible. `best` is the most powerful test at that level
+//! (Neyman and Pearson): it knows the distribution of the repetitions of these particular devices, which no practical test does. `line` is the test
+//! that allows for any steady drift by a straight line through both samples (analysis of covariance), which is the most powerful unbiased one if the
+//! noise is Gaussian: it shows what is achievable for devices measured one after the other on a machine that may drift.
 //!
-//! `SIXBENCH_RUNS=2000 cargo test -p sixbench-method --test bars -- --nocapture` makes that many runs of each row in place of 100, which takes some ten
-//! minutes, and prints the tables in place of comparing them with those that are kept.
+//! `SIXBENCH_RUNS=2000 cargo test -p sixbench-method --test bars -- --nocapture` makes that many runs of each row instead of 100, which takes some
+//! ten minutes, and prints the tables instead of comparing them with the stored ones.
 
 mod common;
 
@@ -36,18 +38,18 @@ const RUNS_OF_A_DEVICE: u64 = 50;
 const SIZES: [FrameSize; 4] = [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512)];
 const WIDTHS: [f64; 2] = [0.02, 0.005];
 const NOISES: [f64; 5] = [0.0005, 0.002, 0.005, 0.01, NOISY];
-/// The noise at which devices 3 % apart have to be told apart.
+/// The noise at which devices 3 % apart must be told apart.
 const NOISY: f64 = 0.02;
 
-/// The name of a device, how it behaves, and the share that it gains in an hour.
+/// The name of a device, its behaviour, and its relative gain per hour.
 type DeviceRow = (&'static str, Behaviour, f64);
 
 const STEADY: DeviceRow = ("steady", Behaviour::HardLimit, 0.0);
 const TWO_MODES: DeviceRow = ("two modes", Behaviour::Bimodal { often: 0.08, at: 0.7 }, 0.0);
-/// In the five hours that 20 repetitions of A and of B take from dithered starts, it loses 2.5 %.
+/// It loses 2.5 % in the five hours that 20 repetitions of A and of B take from dithered starts.
 const DRIFTING: DeviceRow = ("drifting", Behaviour::HardLimit, -0.005);
 
-/// The name of a search, where its repetitions start, and its algorithm.
+/// The name of a search, the start of its repetitions, and its algorithm.
 type SearchRow = (&'static str, RepetitionStart, SearchMethod);
 
 const SEARCHES: [SearchRow; 3] = [
@@ -60,7 +62,7 @@ fn runs() -> u64 {
     std::env::var("SIXBENCH_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
 }
 
-/// What a row of the table is about.
+/// The device and the plan of a row of the table.
 #[derive(Clone)]
 struct Scenario {
     plan: Plan,
@@ -86,7 +88,7 @@ impl Scenario {
     }
 }
 
-/// The two sides of a comparison: their device, or their devices, and the order of their repetitions.
+/// The two sides of a comparison: the device or devices, and the order of their repetitions.
 struct Pair<'s> {
     scenario: &'s Scenario,
     order: RunOrder,
@@ -97,7 +99,7 @@ struct Pair<'s> {
 }
 
 impl Pair<'_> {
-    /// Returns the outcomes of A and of B. What the machine does, it does to both: they share its time.
+    /// Returns the outcomes of A and of B. Both share the machine's time, so that it influences them alike.
     fn measure(&self, capacity: u64, random: &mut SplitMix64) -> [Vec<Outcome>; 2] {
         let plan = Plan { seed: random.next_u64(), ..self.scenario.plan.clone() };
         let tests = self.tests(&plan);
@@ -116,7 +118,7 @@ impl Pair<'_> {
         outcomes
     }
 
-    /// Tests of one run have names of their own, and starts with them; those of two runs of one plan have not.
+    /// Returns the tests of both sides. Tests of one run have their own names, and with them their own starts; those of two runs of one plan do not.
     fn tests(&self, plan: &Plan) -> [Test; 2] {
         let test = |name: &str| Test { name: name.to_owned(), ..self.test(plan) };
         if self.order == RunOrder::InTurns { [test("a"), test("b")] } else { [test("a"), test("a")] }
@@ -127,7 +129,7 @@ impl Pair<'_> {
         Test { frame_sizes: self.sizes.to_vec(), repetitions, ..plan.tests[0].clone() }
     }
 
-    /// The side of each turn, 0 or 1.
+    /// Returns the side of each turn, 0 or 1.
     fn turns(&self) -> impl Iterator<Item = usize> {
         let (in_turns, n) = (self.order == RunOrder::InTurns, self.repetitions as usize);
         (0..2 * n).map(move |turn| if in_turns { turn % 2 } else { turn / n })
@@ -156,29 +158,29 @@ fn any_capacity(random: &mut SplitMix64) -> u64 {
     900_000 + random.next_u64() % 200_000
 }
 
-/// Counts of a row.
+/// The counts of a row.
 #[derive(Default)]
 struct Counts {
     runs: u64,
-    /// Intervals of the median of 20 repetitions that hold the truth.
+    /// Intervals of the median of 20 repetitions that contain the true value.
     of_twenty: u64,
-    /// The same where the repetitions ended when the median was known.
+    /// The same for repetitions that ended when the median was known.
     of_adaptive: u64,
-    /// The repetitions that took, of all runs.
+    /// The number of repetitions this took, over all runs.
     adaptive_repetitions: u64,
-    /// Intervals of the ratio of two times 20 repetitions of one device that hold 1.
+    /// Intervals of the ratio of two times 20 repetitions of one device that contain 1.
     of_ratio: u64,
-    /// Comparisons of a device with itself that call it different: of 20 repetitions, in turns.
+    /// Comparisons of a device with itself that call it different: 20 repetitions, in turns.
     twenty_different: u64,
-    /// Of 7 repetitions, four rows.
+    /// The same with 7 repetitions and four rows.
     four_different: u64,
-    /// Of 7 repetitions, one row, one after the other.
+    /// The same with 7 repetitions and one row, one after the other.
     after_different: u64,
     /// Pairs of devices 3 % apart that 10 repetitions of each tell apart: in turns, and one after the other.
     apart: [u64; 2],
-    /// Those that the straight line tells apart of the latter.
+    /// Pairs measured one after the other that the straight line tells apart.
     apart_by_line: u64,
-    /// The share that the best test tells apart of the former.
+    /// The share of pairs measured in turns that the best test tells apart.
     best: f64,
 }
 
@@ -236,7 +238,7 @@ fn count(scenario: &Scenario) -> Counts {
     counts
 }
 
-/// Returns whether two samples of ten, one measured right after the other, differ by more than a straight line through both explains, at 5 %.
+/// Returns whether two samples of ten, one measured right after the other, differ at 5 % by more than a straight line through both explains.
 fn is_apart_by_line(a: &[f64], b: &[f64]) -> bool {
     /// The 97.5th percentile of Student's t distribution with 17 degrees of freedom.
     const STUDENT: f64 = 2.110;
@@ -257,19 +259,19 @@ fn is_apart_by_line(a: &[f64], b: &[f64]) -> bool {
     difference.abs() > STUDENT * (variance * (2.0 / n + n * n / of_times)).sqrt()
 }
 
-/// How often the repetitions of a device find each rate.
+/// The distribution of the rates that the repetitions of a device find.
 struct Distribution {
     logarithms: Vec<f64>,
 }
 
 impl Distribution {
-    /// The step of rates that are told apart, and the range.
+    /// The resolution, and below it the range, of the logarithms of rates.
     const STEP: f64 = 0.003;
     const FROM: f64 = 12.9;
     const TO: f64 = 14.5;
 
     fn of(rates: &[f64]) -> Self {
-        // So that what was not found is unlikely and not impossible.
+        // Makes rates that were not found unlikely rather than impossible.
         const UNSEEN: f64 = 0.3;
         let mut counts = vec![UNSEEN; ((Self::TO - Self::FROM) / Self::STEP) as usize + 1];
         rates.iter().for_each(|rate| counts[Self::place(*rate)] += 1.0);
@@ -286,9 +288,9 @@ impl Distribution {
     }
 }
 
-/// Returns the share of pairs of devices 3 % apart that the most powerful test tells apart by ten repetitions of each, where it knows how those of a
-/// device of 1,000,000 frames/s and of one of 1,030,000 scatter. It calls them different where they are more likely than two devices between them, by
-/// so much that chance makes it of these in 2.5 of 100 cases.
+/// Returns the share of pairs of devices 3 % apart that the most powerful test tells apart by ten repetitions of each, if it knows the distributions
+/// for a device of 1,000,000 frames/s and one of 1,030,000. It calls them different if their repetitions are more likely from these than from two
+/// devices in the middle between them, by a margin that chance exceeds in 2.5 of 100 cases of the latter.
 fn told_apart_at_best(scenario: &Scenario, random: &mut SplitMix64) -> f64 {
     const CAPACITIES: [u64; 3] = [1_000_000, 1_015_000, 1_030_000];
     let mut many = |capacity: u64| -> Vec<f64> {
@@ -333,7 +335,7 @@ fn line(search: &str, width: f64, noise: f64, counts: &Counts) -> String {
     line.trim_end().to_owned()
 }
 
-/// The rows of a table: width, search and counts.
+/// The rows of a table, with search, width and counts.
 struct Rows {
     text: String,
     rows: Vec<(SearchRow, f64, Counts)>,
@@ -352,7 +354,7 @@ impl Rows {
         Self { text, rows }
     }
 
-    /// Requires that what has a probability of 95 % occurs as often as chance allows, in each row and in all together.
+    /// Requires that events with a probability of 95 % occur as often as chance allows, in each row and in all rows together.
     fn hold(&self, of: fn(&Counts) -> u64, name: &str) {
         let counts = || self.rows.iter().map(|(.., counts)| of(counts));
         assert!(counts().all(|count| count >= least_that_hold(runs())), "{name}\n{}", self.text);
@@ -369,9 +371,9 @@ impl Rows {
         self.hold(|counts| counts.runs - counts.after_different, "equal, A first");
     }
 
-    /// Requires that A and B are told apart in turns in at least this share of the runs of each row with much noise, or of the runs that the best test
-    /// does, whichever is less; and when A was measured first in about as many as by a straight line, but by cold searches: their
-    /// grid hides a drift of a step.
+    /// Requires that A and B are told apart in turns in at least this share of the runs of each row with much noise, or of those in which the best
+    /// test does, whichever is less. If A was measured first, they must be told apart in about as many runs as by a straight line, except with cold
+    /// searches: their grid hides a drift of a step.
     fn tell_apart(&self, least: f64, of_best: f64) {
         let noisy: Vec<_> = self.rows.iter().filter(|(.., counts)| counts.best > 0.0).collect();
         assert_eq!(noisy.len(), SEARCHES.len() * WIDTHS.len());
@@ -386,7 +388,7 @@ impl Rows {
         }
     }
 
-    /// Compares the table with the one that is kept; one of more runs is only printed.
+    /// Compares the table with the stored one; a table with more runs is only printed.
     fn keep(&self, name: &str) {
         if runs() == RUNS {
             insta::assert_snapshot!(name, self.text);
@@ -404,7 +406,7 @@ fn a_steady_device_clears_every_bar() {
     rows.keep("steady");
 }
 
-/// Its searches are cut short in a third of the repetitions, and what is left of them tells less, also to the best test.
+/// Its searches are cut short in a third of the repetitions, and the remaining information is less, also for the best test.
 #[test]
 fn a_device_with_two_modes_clears_every_bar_or_comes_near_the_best_test_there_is() {
     let rows = Rows::of(TWO_MODES);

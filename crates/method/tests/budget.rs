@@ -1,4 +1,4 @@
-//! What plans cost.
+//! The costs of plans.
 
 mod common;
 
@@ -11,7 +11,7 @@ use sixbench_method::terms::FrameRate;
 #[test]
 fn a_cold_binary_search_and_brackets_around_the_median_after_it() {
     let (measurements, trials) = (6, 2 * (11 + 6 + 6));
-    // A twentieth of a second of the tester's own around each trial, and 2 s to set up the device.
+    // The tester's own overhead of 50 ms around each trial, and 2 s to set up the device.
     let seconds = (f64::from(trials) * 67.05).ceil() as u64 + 2;
     assert_eq!(estimate(&plan(SearchMethod::Binary, &[0.0])), Budget { measurements, trials, seconds });
 }

@@ -1,4 +1,4 @@
-//! A plan that several runs measure: what can be measured apart, shards, and selections by name.
+//! A plan that several runs measure: its separable parts, shards, and selections by name.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::FrameSize;
 
-/// Two devices with throughput tests at two sizes, and a latency test of the first at the smaller one.
+/// Returns a plan for two devices with throughput tests at two sizes, and a latency test of the first at the smaller size.
 fn plan(start: RepetitionStart, repetitions: Repetition) -> Plan {
     let of = |name: &str, dut: &str, sizes: &[u16]| Test {
         frame_sizes: sizes.iter().map(|&size| FrameSize(size)).collect(),

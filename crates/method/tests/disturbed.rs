@@ -1,5 +1,5 @@
-//! Searches on a machine where another program has the device's core, or the tester's, for a part of every few seconds: what the run command makes of
-//! them, on a device of a known capacity and a virtual clock.
+//! Searches on a machine where another program takes the device's core, or the tester's, for a part of every few seconds: the results of the run
+//! command for a device of known capacity, with a virtual clock.
 
 mod common;
 
@@ -18,7 +18,7 @@ use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Sending, Trial
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
 
-/// Whose core the other program takes.
+/// The core that the other program takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Taken {
     Device,
@@ -35,13 +35,14 @@ struct Machine {
 }
 
 impl Machine {
-    /// The time from `from_ns` for which the other program does not run yet, or runs on.
+    /// Returns whether the other program runs at `from_ns`, and for how long this does not change.
     fn until_change(&self, from_ns: u64) -> (bool, u64) {
         let place = from_ns % self.period_ns;
         if place < self.busy_ns { (true, self.busy_ns - place) } else { (false, self.period_ns - place) }
     }
 
-    /// Runs a trial; what the device had no core for, beyond 20 ms of queue, is lost, and what the tester had none for is sent late.
+    /// Performs a trial: frames for which the device had no core, beyond 20 ms of queue, are lost, and those for which the tester had none are sent
+    /// late.
     fn measure(&mut self, spec: &TrialSpec) -> TrialResult {
         let mut lost_by_bin = vec![0; spec.duration_ns.div_ceil(LOSS_BIN_NS) as usize];
         let (mut taken_ns, mut longest_ns, mut late_at_end_ns) = (0, 0, 0);
@@ -71,7 +72,7 @@ impl Machine {
 
     fn result(&self, spec: &TrialSpec, lost_by_bin: Vec<u64>, (taken_ns, longest_ns, late_ns): (u64, u64, u64)) -> TrialResult {
         let offered = spec.frames();
-        // After a stall the tester sends what has become due at once: a device without room for it loses that.
+        // After a stall the tester sends all frames that are due at once, and a device without room for them loses them.
         let burst = if self.taken == Taken::Tester { spec.rate.frames_in(longest_ns.saturating_sub(20 * MS)) } else { 0 };
         let lost = (lost_by_bin.iter().sum::<u64>() + burst).min(offered);
         let nominal_ns = spec.duration_ns;
@@ -95,7 +96,7 @@ impl Machine {
         TrialResult::new(*spec, vec![forward], faults)
     }
 
-    /// Waits until the other program rests, but no longer than `most_ns`; returns the time that it took.
+    /// Waits until the other program pauses, but no longer than `most_ns`; returns the waiting time.
     fn wait(&mut self, most_ns: u64) -> u64 {
         let look_ns = 220 * MS;
         let began_ns = self.now_ns;
@@ -110,7 +111,7 @@ impl Machine {
     }
 }
 
-/// Makes one repetition, as the run command does it; returns what was found and the trials.
+/// Makes one repetition like the run command; returns its outcome and its trials.
 fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
     let point: Point = plan.tests[0].points().next().expect("a point");
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
@@ -133,28 +134,28 @@ fn record(point: &Point, trial: u32, result: TrialResult) -> TrialRecord {
     TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch: None }
 }
 
-/// Searches once; returns what was found and the number of trials.
+/// Searches once; returns the bracket and the number of trials.
 fn search(plan: &Plan, machine: &mut Machine) -> (Bracket, usize) {
     let (outcome, records) = repeat(plan, machine);
     (outcome.brackets[0], records.len())
 }
 
-/// Returns whether the capacity lies where the bracket says.
+/// Returns whether the bracket contains the capacity.
 fn holds(bracket: &Bracket, capacity: FrameRate) -> bool {
-    // Less than a frame in each tenth of a second is none.
+    // A rate of less than one frame per tenth of a second is not detectable.
     let is_above = bracket.lower.is_none_or(|lower| lower.0 < capacity.0 + 10);
     is_above && (bracket.limit != Limit::Dut || bracket.upper.is_some_and(|upper| upper > capacity))
 }
 
-/// The plan with trials of this length and one repetition, which searches to 1 %.
+/// Returns a plan with trials of this length and one repetition, which searches to 1 %.
 fn plan_of(duration_ns: u64) -> Plan {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
     (plan.trial.duration_ns, plan.search.width) = (duration_ns, 0.01);
     plan
 }
 
-/// Searches `count` times on devices of random capacity at random moments; returns the shares of those whose capacity lies in the interval, and of
-/// those with a limit of the device, and the limits.
+/// Searches `count` times on devices of random capacity at random moments; returns the share of brackets that contain the capacity, the share limited
+/// by the device, and the limits.
 fn many(count: u64, duration_ns: u64, taken: Taken, [period_ns, busy_ns]: [u64; 2]) -> (f64, f64, Vec<Limit>) {
     let mut random = SplitMix64::new(duration_ns ^ busy_ns);
     let plan = plan_of(duration_ns);
@@ -182,7 +183,7 @@ fn of_a_thousand_disturbed_searches_the_truth_is_in_97_of_100_and_none_is_the_te
     let held = all.iter().map(|one| one.0).sum::<f64>() / 4.0;
     assert!(held >= 0.97, "{:?}", all.each_ref().map(|one| one.0));
     assert!(all.iter().all(|one| !one.2.contains(&Limit::Tester)), "{:?}", all.each_ref().map(|one| &one.2[..9]));
-    // Where a trial fits between two disturbances, waiting finds the answer; where none fits, the result says that it was disturbed.
+    // If a trial fits between two disturbances, waiting finds the result; otherwise the result says that it was disturbed.
     assert!(all[0].1 > 0.9 && all[1].1 > 0.9, "{:?}", all.each_ref().map(|one| one.1));
     assert!(all[2].2.iter().chain(&all[3].2).any(|limit| *limit == Limit::Disturbed));
 }
@@ -201,7 +202,7 @@ fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() 
     assert!(!Patience::new(&plan, &[]).excuse(&mut record, verdict), "3 ms do not make it late by a second");
 }
 
-/// A device that receives nothing, since another program has its core all the time.
+/// Returns a machine whose device receives nothing, because another program has its core all the time.
 fn starved() -> Machine {
     Machine { capacity: FrameRate(0), taken: Taken::Device, period_ns: 3600 * SECOND, busy_ns: 3600 * SECOND, now_ns: 0 }
 }

@@ -1,4 +1,4 @@
-//! The forecast of a run, held against runs on simulated devices whose clock is a number.
+//! The forecast of a run, compared with runs on simulated devices with a virtual clock.
 
 mod common;
 
@@ -17,16 +17,16 @@ use sixbench_method::trial::{Measurer, TrialResult, Verdict};
 
 const MS: u64 = 1_000_000;
 
-/// What a machine is like, and how far its clock is.
+/// The properties of a machine, and the state of its clock.
 struct Machine {
     set_up_ns: u64,
     around_ns: u64,
-    /// Of a device that cannot keep up the residual wait is waited for.
+    /// True if the residual wait takes place for a device that cannot keep up.
     waits_for_losses: bool,
     /// The share of trials that are invalid.
     stalls: f64,
     now_ns: u64,
-    /// After each event: when, and the rest as it was foreseen.
+    /// The time of each event, and the remaining time forecast after it.
     foreseen: Vec<(u64, u64)>,
     forecast: Forecast,
 }
@@ -43,12 +43,12 @@ impl Machine {
         self.foreseen.push((self.now_ns, self.forecast.remaining_ns()));
     }
 
-    /// Runs the plan as the run does: device by device, repetitions round the points.
+    /// Runs the plan like the run command: device by device, with repetitions in rounds over the points.
     fn run(self, plan: &Plan) -> Vec<(u64, u64)> {
         self.run_by_chance(plan, 0)
     }
 
-    /// The same with other noise and other stalls.
+    /// Does the same with different noise and stalls.
     fn run_by_chance(mut self, plan: &Plan, chance: u64) -> Vec<(u64, u64)> {
         for (seed, test) in plan.tests.iter().enumerate() {
             let capacity = FrameRate(plan.search.maximum.0 / (seed as u64 + 3));
@@ -117,7 +117,7 @@ fn ended(point: &Point, repetition: u32, trial: u32, result: TrialResult, verdic
     Event::TrialEnded { record: Box::new(record), verdict }
 }
 
-/// Three devices, short trials, seven repetitions.
+/// Returns a plan with three devices, short trials and seven repetitions.
 fn short_plan(method: SearchMethod) -> Plan {
     let mut plan = plan(method, &[0.0]);
     (plan.trial.duration_ns, plan.trial.residual_ns, plan.trial.rest_ns) = (750 * MS, 200 * MS, 50 * MS);
@@ -129,7 +129,7 @@ fn short_plan(method: SearchMethod) -> Plan {
     plan
 }
 
-/// How far the rest that was foreseen after this share of the run was from the rest as it came, as a share of that.
+/// Returns the error of the remaining time forecast after this share of the run, relative to the actual remaining time.
 fn error_after(foreseen: &[(u64, u64)], share: f64) -> f64 {
     let end_ns = foreseen.last().expect("events").0;
     let (at_ns, rest_ns) = *foreseen.iter().find(|(at_ns, _)| *at_ns as f64 >= share * end_ns as f64).expect("events");
@@ -144,10 +144,10 @@ fn after_half_of_a_run_the_rest_is_known_to_a_quarter_and_later_to_an_eighth_of_
             [(500 * MS, 0, 0.0), (8_000 * MS, 40 * MS, 0.0), (2_000 * MS, 900 * MS, 0.0), (1_000 * MS, 50 * MS, 0.4)]
         {
             let plan = short_plan(method);
-            // How many trials are invalid in what is left is chance: the middle one of some runs is judged.
+            // The number of invalid trials in the remaining part is random, so the median of several runs is judged.
             let run = |chance| Machine::new(&plan, set_up_ns, around_ns, stalls).run_by_chance(&plan, chance);
             let runs: Vec<_> = (0..9).map(run).collect();
-            // What a last device takes otherwise than those before it is a growing share of an ever smaller rest.
+            // If the last device takes a different time from the others, the difference is a growing share of the shrinking remainder.
             for (share, most) in [(0.5, 0.25), (0.6, 0.25), (0.75, 0.4), (0.9, 1.0)] {
                 let mut errors: Vec<f64> = runs.iter().map(|foreseen| error_after(foreseen, share)).collect();
                 errors.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What it saves to repeat only until the median is known, from dithered starts: proved on simulated DUTs as one table.
+//! The savings from repeating only until the median is known, with dithered starts: shown on simulated DUTs in one table.
 
 mod common;
 
@@ -11,15 +11,15 @@ use sixbench_method::stats::median;
 use sixbench_method::terms::FrameRate;
 use std::fmt::Write;
 
-/// Runs of a row: the medians agree to a tenth of a per cent only over many of them.
+/// The runs of a row: the medians agree to a tenth of a per cent only over many of them.
 const RUNS: u64 = 600;
 
-/// How the repetitions of a measurement follow each other.
+/// A way of repeating a measurement.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
     repetition: Repetition,
-    /// Whether later repetitions know what earlier ones found.
+    /// True if later repetitions know the results of earlier ones.
     is_warm: bool,
 }
 
@@ -33,25 +33,25 @@ const DUTS: [(&str, Behaviour); 3] = [
     ("bimodal 8 %", Behaviour::Bimodal { often: 0.08, at: 0.7 }),
 ];
 
-/// What one measurement, all its repetitions together, came to.
+/// The result of one measurement with all its repetitions.
 #[derive(Clone, Copy)]
 struct Run {
     repetitions: f64,
     trials: f64,
     hours: f64,
     median_over_truth: f64,
-    /// 1 when that is within 1 %, else 0.
+    /// 1 if that is within 1 %, otherwise 0.
     is_within: f64,
 }
 
-/// Up to 5 M frames/s, where a cold binary search for a capacity near 1 M frames/s takes 14 trials.
+/// Returns a plan for loads up to 5 M frames/s, where a cold binary search for a capacity near 1 M frames/s takes 14 trials.
 fn settings() -> Plan {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
     plan.search.maximum = FrameRate(5_000_000);
     plan
 }
 
-/// One measurement of the device of this seed. Capacities scatter around 1 M frames/s, so that no grid flatters a search.
+/// Returns one measurement of the device with this seed. Capacities scatter around 1 M frames/s, so that no grid favours a search.
 fn measurement(plan: &Plan, way: Way, behaviour: Behaviour, seed: u64) -> Run {
     let capacity = FrameRate(900_000 + SplitMix64::new(seed).next_u64() % 200_000);
     let mut dut = SimulatedDut::new(behaviour, capacity, seed ^ 0x5eed);
@@ -71,7 +71,7 @@ fn measurement(plan: &Plan, way: Way, behaviour: Behaviour, seed: u64) -> Run {
     }
 }
 
-/// The means over all runs, of the medians the median.
+/// Returns the means over all runs, except that the medians are summarised by their median.
 fn typical(plan: &Plan, way: Way, behaviour: Behaviour) -> Run {
     let runs: Vec<Run> = (0..RUNS).map(|seed| measurement(plan, way, behaviour, seed)).collect();
     let mean = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
@@ -104,7 +104,7 @@ fn repeating_until_the_median_is_known_costs_less_than_half_and_finds_the_same()
         }
         assert!(cold.trials >= 2.3 * adaptive.trials, "trials saved\n{table}");
         assert!((adaptive.median_over_truth / cold.median_over_truth - 1.0).abs() <= 0.003, "medians\n{table}");
-        // The coverage that the rule states for the median, although it looks again after every repetition.
+        // The rule promises this coverage for the median, although it checks again after every repetition.
         assert!(adaptive.is_within >= 0.95, "known within 1 %\n{table}");
     }
     insta::assert_snapshot!(table);

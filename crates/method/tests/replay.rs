@@ -1,4 +1,4 @@
-//! The records of a run hold all its decisions: outcomes, and where a killed run goes on.
+//! The records of a run contain all its decisions: its outcomes, and the state in which an interrupted run continues.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn noisy(seed: u64) -> SimulatedDut {
     SimulatedDut::new(noisy, FrameRate(1_000_000), seed).with_stalls(0.05)
 }
 
-/// The last plan has a test with loss goals of its own.
+/// Returns three plans, the last of which has a test with its own loss goals.
 fn plans() -> [Plan; 3] {
     let mut own = plan(SearchMethod::Binary, &[0.0]);
     own.tests[0].own_goals = Some([0.0, 0.001].map(LossRatio).to_vec());
@@ -34,7 +34,7 @@ fn a_test_is_searched_by_its_own_loss_goals() {
     assert_eq!((goals, plan.search.goals.len()), (vec![0.0, 0.001], 1));
 }
 
-/// Replays records repetition by repetition, as they are read; `None` where they are not in the order that this needs.
+/// Replays records repetition by repetition as they are read; returns `None` if they are not in the required order.
 fn replayed_in_order(plan: &Plan, records: &[TrialRecord]) -> Option<Replay> {
     let mut replay = OrderedReplay::new(plan);
     let is_same = |a: &TrialRecord, b: &TrialRecord| (&a.point, a.repetition) == (&b.point, b.repetition);
@@ -57,7 +57,7 @@ fn a_run_that_is_replayed_while_it_is_read_comes_to_the_same() {
     }
 }
 
-/// Every measurement there is, at the throughput where it is made at a load.
+/// Returns every measurement, at the throughput if it is made at a load.
 fn measures() -> Vec<Measure> {
     let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
     let rates = (1..=20).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
@@ -91,7 +91,7 @@ fn measures() -> Vec<Measure> {
     all
 }
 
-/// Fails to compile when a measurement is added: it belongs into the list above.
+/// Fails to compile when a measurement is added: it must be added to the list above.
 fn is_listed(measure: &Measure) {
     match measure {
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
@@ -103,7 +103,7 @@ fn is_listed(measure: &Measure) {
     }
 }
 
-/// Both plans for every measurement, and for flows that start one after the other.
+/// Returns all plans for every measurement, each also with flows that start one after the other.
 fn every_plan() -> Vec<Plan> {
     let ramps = [None, Some(Flows { count: 4, step_ns: SECOND })];
     let cases = measures().into_iter().flat_map(|measure| ramps.map(|flows| (measure.clone(), flows)));

@@ -1,5 +1,5 @@
-//! Equal devices compared with each other: how often a comparison of repetitions calls them different. It must be no more often than intervals
-//! of 95 % allow, at every width of the search and whatever the noise of the device.
+//! Comparisons of equal devices: how often their repetitions are called different. It must be no more often than 95 % intervals allow, at every width
+//! of the search and at any noise of the device.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn settings(start: RepetitionStart, method: SearchMethod, width: f64) -> Plan {
     plan
 }
 
-/// The repetitions of a test of this name: where a search starts follows from it, as in two tests of one plan.
+/// Returns the repetitions of a test of this name, which determines the start of its searches, as in two tests of one plan.
 fn measured(plan: &Plan, name: &str, capacity: u64, noise: f64, repetitions: u32, seed: u64) -> Vec<Outcome> {
     let mut plan = plan.clone();
     plan.tests[0].name = name.to_owned();
@@ -35,12 +35,12 @@ fn measured(plan: &Plan, name: &str, capacity: u64, noise: f64, repetitions: u32
         let outcome = repeat(&plan, &outcomes, &mut dut);
         outcomes.push(outcome);
     }
-    // What is compared are the devices, not the tests that their starts were drawn by.
+    // The comparison is of the devices, not of the tests whose names determined the starts.
     outcomes.iter_mut().for_each(|outcome| outcome.point.test = TEST.to_owned());
     outcomes
 }
 
-/// The share of the runs in which the same device, measured twice, was called better or worse than itself, per cent.
+/// Returns the percentage of runs in which the same device, measured twice, was called better or worse than itself.
 fn called_different(plan: &Plan, noise: f64, repetitions: u32) -> f64 {
     let is_different = |seed: &u64| {
         let mut random = SplitMix64::new(*seed);
@@ -71,7 +71,7 @@ fn the_same_device_is_called_different_in_at_most_six_of_a_hundred_comparisons()
     insta::assert_snapshot!(table);
 }
 
-/// The cause of it, so that it stays one: repetitions that all start at the median copy each other.
+/// Guards against the cause of such differences: repetitions that all start at the median copy each other.
 #[test]
 fn repetitions_that_start_at_the_median_itself_copy_each_other() {
     let plan = settings(RepetitionStart::Median, SearchMethod::Mlrsearch, 0.02);
@@ -79,14 +79,14 @@ fn repetitions_that_start_at_the_median_itself_copy_each_other() {
     assert!(different > 50.0, "{different} %");
 }
 
-/// Repetitions of each run whose interval is looked at.
+/// The repetitions of each run whose interval is checked.
 const REPETITIONS: u32 = 20;
 
-/// Devices of each width and noise, and runs on each of them.
+/// The devices for each width and noise, and the runs on each of them.
 const DEVICES: u64 = 10;
 const RUNS_OF_EACH: u64 = 30;
 
-/// Repetitions whose median is the truth.
+/// The repetitions whose median is the true value.
 const MANY: u32 = 500;
 
 /// Returns the rates that repetitions of a plan found on a new device of this capacity.
@@ -110,11 +110,11 @@ fn median_share(plan: &Plan, noise: f64, random: &mut SplitMix64) -> f64 {
     median(&shares).expect("shares")
 }
 
-/// How many intervals hold what they should.
+/// The number of intervals that contain the true value.
 struct IntervalsThatHold {
-    /// The median of all repetitions with such starts.
+    /// The median of all repetitions with the same kind of start.
     own: u64,
-    /// The median of cold searches of the device, where it lies within half a width of the interval.
+    /// The median of cold searches of the device, if it lies within half a width of the interval.
     cold: u64,
 }
 
@@ -126,7 +126,7 @@ fn intervals_that_hold(start: RepetitionStart, method: SearchMethod, width: f64,
     for _ in 0..DEVICES {
         let capacity = any_capacity(&mut random);
         let of_cold = median(&rates(&cold, capacity, noise, MANY, &mut random)).expect("rates");
-        // All cold searches of a device try the loads of one grid; dithered ones have a grid each.
+        // All cold searches of a device try the loads of one grid; each dithered one has its own grid.
         let own = if start == RepetitionStart::Cold { of_cold } else { share * capacity as f64 };
         for _ in 0..RUNS_OF_EACH {
             let found = rates(&plan, capacity, noise, REPETITIONS, &mut random);
@@ -138,9 +138,9 @@ fn intervals_that_hold(start: RepetitionStart, method: SearchMethod, width: f64,
     hold
 }
 
-/// A search ends with a lower bound up to a width below the rate of the device. Dithered ones end anywhere within that width, and their median lies
-/// in its middle; where cold ones end, and so their median, follows from the device's place on their grid. So the two medians differ by up to half
-/// a width, however little the device scatters.
+/// A search ends with a lower bound up to a width below the rate of the device. Dithered searches end anywhere within that width, with their median
+/// in its middle; the end of cold ones, and so their median, depends on the position of the device on their grid. The two medians therefore differ by
+/// up to half a width, however little the device scatters.
 #[test]
 fn the_interval_holds_its_median_as_promised_and_that_of_cold_searches_to_half_a_width() {
     let runs = DEVICES * RUNS_OF_EACH;

@@ -17,18 +17,18 @@ use std::fmt::Write;
 const RUNS: u64 = 200;
 const SECOND: u64 = 1_000_000_000;
 
-/// What one search came to.
+/// The result of one search.
 struct Run {
     trials: f64,
     seconds: f64,
     found_over_truth: f64,
 }
 
-/// A search under review: builds the search of run `seed`, knowing where the earlier runs of its series ended.
+/// A search under review: builds the search of the next run, given the results of the earlier runs of its series.
 struct Contender {
     name: &'static str,
     build: fn(&[Outcome]) -> Box<dyn Search>,
-    /// Repetitions that share what they learn; the first one is cold and not counted when there are more.
+    /// The number of repetitions that share their results; if there is more than one, the first is cold and not counted.
     series: u64,
 }
 
@@ -40,7 +40,7 @@ fn point() -> Point {
     binary().tests[0].points().next().unwrap()
 }
 
-/// The start of the search of the next repetition.
+/// Returns the start of the next repetition's search.
 fn dithered(earlier: &[Outcome]) -> Start {
     let (plan, point) = (binary(), point());
     let found: Vec<_> = earlier.iter().map(Outcome::throughput).collect();
@@ -87,7 +87,7 @@ const BEHAVIOURS: [(&str, Behaviour); 5] = [
     ("slow tester", Behaviour::SlowTester { ceiling: 0.8 }),
 ];
 
-/// All counted runs of one search on one behaviour; capacities scatter around 1 Mfps so that no grid flatters a search.
+/// Returns all counted runs of one search on one behaviour; capacities scatter around 1 Mfps so that no grid favours a search.
 fn runs(contender: &Contender, behaviour: Behaviour) -> Vec<Run> {
     let series = |first: u64| {
         let capacity = 900_000 + SplitMix64::new(first).next_u64() % 200_000;
@@ -167,7 +167,7 @@ proptest! {
         let Ok(trials) = run(&mut search, &mut dut);
         let found = search.brackets()[0];
         let lower = found.lower.unwrap().0;
-        // A load whose schedule holds no more frames than the capacity's passes too.
+        // A load passes, too, if its schedule has no more frames than that of the capacity.
         let grain = 1 + 1_000 / duration_ms;
         prop_assert!(minimum.0 <= lower && lower <= capacity + grain, "{:?}", found);
         match found.upper {

@@ -33,7 +33,7 @@ fn recovery() -> Measure {
     Measure::Recovery(Recovery { overload: 1.1, duration_ns: 60 * SECOND, after_ns: 10 * SECOND })
 }
 
-/// A plan of these measures of one device at one size, three repetitions each, named by their number.
+/// Returns a plan of these measures of one device at one size, with three repetitions each, named by their number.
 fn plan_of(measures: Vec<Measure>) -> Plan {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
     let test = Test { frame_sizes: vec![FrameSize(84)], ..plan.tests[0].clone() };
@@ -50,7 +50,7 @@ fn searches(tests: &[(&str, u32)]) -> Vec<SearchRef> {
     tests.iter().map(|&(test, repetition)| SearchRef { test: test.to_owned(), repetition }).collect()
 }
 
-/// The loads of the trials that are no steps of a search for the throughput.
+/// Returns the loads of the trials that are not steps of a search for the throughput.
 fn loads(records: &[TrialRecord], test: &str) -> Vec<u64> {
     records.iter().filter(|record| record.point.test == test && record.load.is_some()).map(|r| r.result.spec.rate.0).collect()
 }
@@ -148,7 +148,7 @@ fn queries(with_aaaa: u8, at_found_rate: bool) -> Measure {
 
 #[test]
 fn queries_at_the_found_rate_are_one_trial_in_each_repetition_at_the_median_of_the_searches_with_the_same_queries() {
-    // Neither the throughput of frames nor the rate of other queries is theirs.
+    // Neither the throughput of frames nor the rate of other queries applies to them.
     let mut plan = plan_of(vec![Measure::Throughput, queries(0, false), queries(100, false), queries(100, true)]);
     plan.tests[1].maximum = Some(FrameRate(500_000));
     let (records, outcomes) = live(&plan, &mut dut());

@@ -14,14 +14,14 @@ use sixbench_method::trial::Fault;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A plan of one test of this measure at one frame size.
+/// Returns a plan with one test of this measure at one frame size.
 fn plan_of(measure: Measure) -> Plan {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
     plan.tests = vec![Test { measure, frame_sizes: vec![FrameSize(84)], ..plan.tests[0].clone() }];
     plan
 }
 
-/// A run of the whole plan on this device.
+/// Returns the records of a run of the whole plan on this device.
 fn run(plan: &Plan, dut: &mut SimulatedDut) -> Vec<TrialRecord> {
     live(plan, dut).0
 }
@@ -36,7 +36,7 @@ fn status_in(plan: &Plan, records: &[TrialRecord], facts: &Facts) -> PointStatus
     points[0].status.clone()
 }
 
-/// The status of the only point after a complete run.
+/// Returns the status of the only point after a complete run.
 fn status(measure: Measure, dut: SimulatedDut) -> PointStatus {
     let plan = plan_of(measure);
     let records = run(&plan, &mut dut.clone());
@@ -108,7 +108,7 @@ fn without_a_throughput_there_is_no_load_to_measure_at() {
 
 #[test]
 fn a_device_that_loses_nothing_in_the_overload_has_nothing_to_recover_from() {
-    // The plan ends below what the device can do, and so does the overload.
+    // The plan's range ends below the capacity of the device, and so does the overload.
     assert_eq!(status(recovery(), dut(100_000_000)), PointStatus::NoResult(NoResult::NothingSeen));
 }
 

@@ -1,4 +1,4 @@
-//! How far the figures of a run may be trusted: each rule on runs of a simulated device, as they are recorded.
+//! The trustworthiness of a run's figures: each rule is tested on recorded runs of a simulated device.
 
 mod common;
 
@@ -15,7 +15,7 @@ use sixbench_method::trial::Fault;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trust::{RULES, Trust, TrustLevel, trust};
 
-/// A recorded run, which tests spoil.
+/// A recorded run for tests to spoil.
 struct Run {
     plan: Plan,
     facts: Facts,
@@ -43,7 +43,7 @@ impl Run {
         trust(&self.plan, &self.facts, &self.records, outcomes, &planned)
     }
 
-    /// Returns the level, and the reasons that cost trust.
+    /// Returns the level, and the reasons that lower it.
     fn told(&self) -> (TrustLevel, String) {
         let Trust { level, reasons } = self.trust();
         let costly = reasons.iter().filter(|reason| reason.level != TrustLevel::High);
@@ -66,7 +66,7 @@ fn a_quiet_run_of_a_steady_device_is_trusted_and_says_why() {
 fn trials_made_again_cost_trust_by_their_share() {
     let mut run = Run::new(Behaviour::HardLimit);
     let whole = run.records.len();
-    // Copies of trials that passed, as they would have been before they were made again.
+    // Copies of trials that passed, as if they were the disturbed trials before these.
     let again: Vec<TrialRecord> = run.records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
     run.records = again;
     let mut seen = std::collections::BTreeMap::new();

@@ -1,18 +1,18 @@
-//! How busy the DUT's cores were during trials.
+//! The utilisation of the DUT's cores during trials.
 
 use crate::record::{CoreWatch, CpuSample, TrialRecord, Watch};
 use std::collections::BTreeMap;
 
-/// One core of the DUT over several trials. There is at least one sample.
+/// One core of the DUT over several trials, with at least one sample.
 pub(super) struct Core {
     pub(super) number: u32,
     samples: Vec<CpuSample>,
 }
 
-/// Per mille of a sample a full core may be idle: samples do not begin and end exactly with the load.
+/// The largest idle time, in per mille, of a sample in which a core counts as full: samples do not begin and end exactly with the load.
 const FULL: u16 = 100;
 
-/// The DUT's cores, by number: those of the tester's machine that are its, or those of a device that has a machine for itself.
+/// Returns the DUT's cores, by number: those of the tester's machine that are assigned to it, or those of a device on a separate machine.
 pub(super) fn dut_cores(trials: &[&TrialRecord], device: Option<&str>) -> Vec<Core> {
     cores_of(trials.iter().flat_map(|record| of_dut(record, device)))
 }
@@ -26,24 +26,24 @@ pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<
     cores.map(|(number, samples)| Core { number, samples }).collect()
 }
 
-/// User and system time of all cores of the DUT together in each sample of a trial, per mille of one core.
+/// Returns the user and system time of all cores of the DUT together in each sample of a trial, in per mille of one core.
 pub(super) fn process_time(record: &TrialRecord, device: Option<&str>) -> Vec<u32> {
     let cores: Vec<&[CpuSample]> = of_dut(record, device).map(|core| inner(&core.samples)).collect();
     let length = cores.iter().map(|samples| samples.len()).min().unwrap_or(0);
     (0..length).map(|at| cores.iter().map(|samples| u32::from(process(&samples[at]))).sum()).collect()
 }
 
-/// Two in three, and at least one.
+/// Returns whether `some` is at least one, and at least two thirds of `of`.
 pub(super) fn is_most(some: usize, of: usize) -> bool {
     some > 0 && 3 * some >= 2 * of
 }
 
-/// "core 1", "cores 2, 3".
+/// Returns the cores as in "core 1" or "cores 2, 3".
 pub(super) fn list(cores: &[&Core]) -> String {
     numbered(cores.iter().map(|core| core.number))
 }
 
-/// The same of numbers.
+/// Returns the same for numbers.
 pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
     format!("{} {}", if numbers.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
@@ -60,8 +60,7 @@ fn of_dut<'a>(record: &'a TrialRecord, device: Option<&str>) -> Box<dyn Iterator
     Box::new(of_machine.flat_map(|of| &of.cores).collect::<Vec<_>>().into_iter())
 }
 
-/// Returns the samples without the first and the last one, which the load does not fill; all of them where fewer than three
-/// are there.
+/// Returns the samples without the first and the last one, which the load does not fill; all of them if there are fewer than three.
 fn inner(samples: &[CpuSample]) -> &[CpuSample] {
     match samples {
         [_, inner @ .., _] if !inner.is_empty() => inner,
@@ -84,7 +83,7 @@ impl Core {
         self.steal_percent() >= 5.0 || self.steal_peak_percent() >= 30.0
     }
 
-    /// "core 1: 98 % softirq in 12 of 14 samples".
+    /// Returns a description such as "core 1: 98 % softirq in 12 of 14 samples".
     pub(super) fn describe(&self) -> String {
         let (process, softirq) = (self.process_percent(), self.softirq_percent());
         let most = if process > softirq { "user and system" } else { "softirq" };
@@ -92,12 +91,12 @@ impl Core {
         format!("core {}: {:.0} % {most} in {full} of {all} samples", self.number, process.max(softirq))
     }
 
-    /// User and system time, per cent of the samples in which the core was full.
+    /// Returns the user and system time, in per cent of the samples in which the core was full.
     pub(super) fn process_percent(&self) -> f64 {
         mean_percent(self.full(), process)
     }
 
-    /// Softirq time, per cent of the samples in which the core was full.
+    /// Returns the softirq time, in per cent of the samples in which the core was full.
     pub(super) fn softirq_percent(&self) -> f64 {
         mean_percent(self.full(), |sample| sample.softirq)
     }
@@ -110,7 +109,7 @@ impl Core {
         self.percent(|sample| sample.steal)
     }
 
-    /// Time taken by the host in the worst sample, per cent of it.
+    /// Returns the time taken by the host in the worst sample, in per cent of it.
     pub(super) fn steal_peak_percent(&self) -> f64 {
         f64::from(self.samples.iter().map(|sample| sample.steal).max().unwrap_or(0)) / 10.0
     }

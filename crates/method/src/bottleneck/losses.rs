@@ -1,4 +1,4 @@
-//! Where and when frames were lost.
+//! The places and times of frame losses.
 
 use super::cause::{Bottleneck, Cause};
 use crate::record::{DropPlace, Drops, TrialRecord};
@@ -6,25 +6,25 @@ use crate::trial::{LOSS_BIN_NS, TrialKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
+/// Returns whether these trials count missing DNS queries. Drops at interfaces are frames even then.
 pub(super) fn are_of_queries(trials: &[&TrialRecord]) -> bool {
     trials.iter().any(|record| record.result.spec.kind == TrialKind::Queries)
 }
 
-/// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
+/// Drops that the DUT's kernel counted, and the number of frames missing in the same trials.
 pub(super) struct Dropped {
     places: Vec<(String, u64)>,
     missing: u64,
 }
 
-/// Drops of these trials at interfaces; `None` when none were counted.
+/// Returns the drops of these trials at interfaces, or `None` if none were counted.
 pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
     let at_interface = |drops: &Drops| drops.place != DropPlace::Conntrack;
     let (places, missing) = counted(trials, at_interface, |drops| format!("{} ({})", drops.place, drops.way));
     (!places.is_empty()).then_some(Dropped { places, missing })
 }
 
-/// Returns what the kernel counted in these trials by name, most first, and the number of frames missing in them.
+/// Returns the kernel's counts in these trials by name, largest first, and the number of frames missing in them.
 pub(super) fn counted(
     trials: &[&TrialRecord],
     is_wanted: fn(&Drops) -> bool,
@@ -53,8 +53,8 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// Returns the cause [`Cause::Event`] if, in most trials, nearly all losses stand in one moment each, and that moment is not
-/// the same in all of them: a loss that recurs at a fixed time is a property of the DUT. `None` otherwise.
+/// Returns the cause [`Cause::Event`] if, in most trials, nearly all losses occur at one moment, and this moment is not the same in all of them: a
+/// loss that recurs at a fixed time is a property of the DUT. Returns `None` otherwise.
 pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     let moments: Vec<Moment> = trials.iter().filter_map(|record| moment(record)).collect();
     let is_habit = moments.len() > 1 && moments.iter().all(|moment| moment.at_ns == moments[0].at_ns);
@@ -71,7 +71,7 @@ pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     Some(Bottleneck { cause: Cause::Event, evidence })
 }
 
-/// The moment of a trial in which nearly everything that is missing was due.
+/// The moment of a trial at which nearly all missing frames were due.
 struct Moment {
     lost: u64,
     missing: u64,
@@ -80,20 +80,20 @@ struct Moment {
 }
 
 fn moment(record: &TrialRecord) -> Option<Moment> {
-    /// The fewest bins in which losses can count as standing in one moment.
+    /// The fewest bins that a trial must have for its losses to count as occurring at one moment.
     const BINS: usize = 8;
-    /// Fewer frames stand together by chance.
+    /// The fewest missing frames; fewer may coincide by chance.
     const FRAMES: u64 = 20;
     let bins = bins(record);
     let missing: u64 = bins.iter().sum();
-    // A moment may lie across the border of two bins.
+    // A moment may span two adjacent bins.
     let (at, lost) = bins.windows(2).map(|pair| pair[0] + pair[1]).enumerate().max_by_key(|(_, lost)| *lost)?;
     let is_moment = bins.len() >= BINS && missing >= FRAMES && lost as f64 >= 0.95 * missing as f64;
     let at = if bins[at] >= bins[at + 1] { at } else { at + 1 };
     is_moment.then_some(Moment { lost, missing, at_ns: at as u64 * LOSS_BIN_NS, of_ns: record.result.spec.duration_ns })
 }
 
-/// Frames missing by the time they were due, both directions together.
+/// Returns the missing frames by the time they were due, both directions together.
 fn bins(record: &TrialRecord) -> Vec<u64> {
     let directions = record.result.directions.iter().map(|direction| &direction.lost_by_bin);
     directions.fold(Vec::new(), |mut sums, bins| {

@@ -1,4 +1,4 @@
-//! Why a DUT loses: which part of the machine under it was at its end when frames began to be missing. Reads records, never the machine.
+//! The reason why a DUT loses frames: the part of its machine that was exhausted when losses began. Reads records, never the machine.
 
 mod cause;
 mod cores;
@@ -18,16 +18,16 @@ use cores::{Core, busy_percent, dut_cores, list};
 use losses::are_of_queries;
 use table::Refusals;
 
-/// The number of trials that are looked at on either side of the limit: a single one may be an accident.
+/// The number of trials examined on either side of the limit: a single one may be an accident.
 pub const TRIALS_AT_LIMIT: usize = 3;
 
-/// Losing trials at more than this, as a multiple of the lowest losing load, show an overload and not the limit.
+/// The multiple of the lowest losing load beyond which losing trials show an overload rather than the limit.
 pub const NEAR_LIMIT: f64 = 1.2;
 
-/// Returns the limit of the DUT in `records`, which are of one point, from the losing trials at the lowest loads and the
-/// passing ones at the highest. Returns `None` when nothing was lost, or when nothing was watched. Where the evidence gives
-/// processor shares, it says which trials they come from; those of a passing trial come from [`busiest`], which is the trial
-/// that reports draw.
+/// Returns the limit of the DUT in `records`, which belong to one point, from the losing trials at the lowest loads and the passing ones at the
+/// highest. A load without a valid trial between the two comes first. Otherwise returns `None` if nothing was lost, or if there is no evidence.
+/// Processor shares in the evidence name the trials they come from; those of a passing trial come from [`busiest`], which is the trial that reports
+/// plot.
 pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     if let Some(found) = tester(records, goal) {
         return Some(found);
@@ -54,7 +54,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
             losses::event(&lost).map(|found| Bottleneck { evidence: with_shares(found.evidence, &losing, &at_most), ..found })
         })
         .or_else(|| is_polling.then(|| polling(&losing)))
-        // What was full before anything was lost has no time to spare, even if losing trials leave some.
+        // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
         .or_else(|| saturation(&at_most, &losing))
         .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
@@ -69,7 +69,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     Some(found)
 }
 
-/// Names the trials beside the losing ones, in which nothing was lost.
+/// Returns the words for the trials without loss with which the losing ones are compared.
 fn nothing_lost(losing: &[&TrialRecord]) -> &'static str {
     if are_of_queries(losing) { "while every query was answered" } else { "while frames passed" }
 }
@@ -90,12 +90,12 @@ fn lowest_lost<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a Tria
     lost.into_iter().take(TRIALS_AT_LIMIT).filter(|record| rate(record).0 as f64 <= near).collect()
 }
 
-/// The passing trial at the highest load, the last of several: where the DUT worked hardest without losing.
+/// Returns the passing trial at the highest load, the last one if there are several: the DUT worked hardest there without loss.
 pub fn busiest<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Option<&'a TrialRecord> {
     with(records, goal, Verdict::Passed).pop()
 }
 
-/// The DUT's cores in some trials, and how sentences name these.
+/// The DUT's cores in some trials, and the name of these trials in sentences.
 struct WatchedCores {
     name: String,
     cores: Vec<Core>,
@@ -105,7 +105,7 @@ const LOSING: &str = "in the losing trials";
 const HIGHEST: &str = "in the highest passing trial";
 
 impl WatchedCores {
-    /// `in the losing trials cores 1, 2 at 30 %`; `None` of trials in which no core was watched.
+    /// Returns the shares as in `in the losing trials cores 1, 2 at 30 %`; `None` if no core was observed.
     fn share(&self) -> Option<String> {
         let all: Vec<&Core> = self.cores.iter().collect();
         (!all.is_empty()).then(|| format!("{} {} at {:.0} %", self.name, list(&all), busy_percent(&all)))
@@ -121,7 +121,7 @@ fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a T
     with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS_AT_LIMIT).collect()
 }
 
-/// The tester, or phase 1, is the limit when between the highest passing load and the lowest losing one there is a load without a valid trial.
+/// Returns the tester, or phase 1, as the limit if no trial was valid at some load between the highest passing one and the lowest losing one.
 fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let passed = with(records, goal, Verdict::Passed).last().map_or(FrameRate(0), |highest| rate(highest));
     let lost = with(records, goal, Verdict::Lost).first().map_or(FrameRate(u64::MAX), |lowest| rate(lowest));
@@ -146,7 +146,7 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     Some(Bottleneck { cause, evidence })
 }
 
-/// The load of a trial: where every frame opens a connection, it is one of connections.
+/// Returns the load of a trial in words; if every frame opens a connection, it is in connections per second.
 fn words_of(record: &TrialRecord) -> String {
     match record.result.spec.kind {
         TrialKind::Queries => format!("{} queries/s", rate(record).0),
@@ -155,7 +155,8 @@ fn words_of(record: &TrialRecord) -> String {
     }
 }
 
-/// Others who had the DUT's processors explain more of the loss than may be overlooked, in most of the losing trials.
+/// Returns a disturbance as the cause if, in most of the losing trials, other work on the DUT's processors explains more of the loss than may be
+/// ignored.
 fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
     let doubtful: Vec<_> = lost.iter().filter(|record| record.is_disturbed() && record.has_excusable_loss()).collect();
     let first = doubtful.first().filter(|_| 2 * doubtful.len() > lost.len())?;
@@ -164,7 +165,7 @@ fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
     Some(Bottleneck { cause: Cause::Disturbed, evidence })
 }
 
-/// Time taken by the host counts when it is more than in trials without loss (`before`), which `nothing_lost` names.
+/// Returns time stolen by the host as the cause if it is more than in trials without loss (`before`), which `nothing_lost` names.
 fn steal(cores: &[Core], before: &[Core], nothing_lost: &str) -> Option<Bottleneck> {
     let worst = cores.iter().max_by(|a, b| a.steal_percent().total_cmp(&b.steal_percent()))?;
     let usual = before.iter().map(Core::steal_percent).fold(0.0, f64::max);
@@ -177,9 +178,9 @@ fn steal(cores: &[Core], before: &[Core], nothing_lost: &str) -> Option<Bottlene
     Some(Bottleneck { cause: Cause::HostSteal, evidence })
 }
 
-/// One core full in these trials, or several, or all of them; what the full ones did in the others is told beside it.
+/// Returns saturation as the cause if some or all cores are full in these trials, and adds the load of the same cores in the other trials.
 fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottleneck> {
-    /// Cores busier than this on average, per cent, have no time to spare for what does not fit on another.
+    /// The average load, in per cent, above which cores have no capacity for work that does not fit on another core.
     const NOTHING_TO_SPARE: f64 = 80.0;
     let (full, others): (Vec<&Core>, Vec<&Core>) = watched.cores.iter().partition(|core| core.is_saturated());
     if full.is_empty() {
@@ -204,7 +205,8 @@ fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottlenec
     Some(Bottleneck { cause, evidence: evidence.join("; ") })
 }
 
-/// A thread that the scheduler moves about fills no core, but the process time of all cores together is that of one, sample by sample.
+/// Returns one process as the cause if the scheduler moves its thread around: no core is full, but the process time of all cores together is that of
+/// one, sample by sample.
 fn one_process_on_the_move(trials: &[&TrialRecord], losing: &WatchedCores, device: Option<&str>) -> Option<Bottleneck> {
     const ONE_CORE: std::ops::RangeInclusive<u32> = 950..=1050;
     let sums: Vec<u32> = trials.iter().flat_map(|record| cores::process_time(record, device)).collect();
@@ -222,7 +224,7 @@ fn one_process_on_the_move(trials: &[&TrialRecord], losing: &WatchedCores, devic
     Some(Bottleneck { cause: Cause::OneProcess, evidence })
 }
 
-/// The shares of a device that polls say nothing; they are told, so that nobody has to wonder.
+/// Returns polling as the cause. The processor shares of a device that polls mean nothing, but are reported so that their absence raises no question.
 fn polling(losing: &WatchedCores) -> Bottleneck {
     Bottleneck { cause: Cause::Polling, evidence: losing.share().unwrap_or_else(|| "no core was watched".to_owned()) }
 }

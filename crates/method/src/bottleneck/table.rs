@@ -1,13 +1,13 @@
-//! Why connections were not made, or were lost again, as the DUT's kernel counts it.
+//! The reasons why connections were not created, or were lost again, according to the counters of the DUT's kernel.
 
 use super::cause::{Bottleneck, Cause};
 use super::losses::counted;
 use crate::record::{DropPlace, TrialRecord};
 use std::fmt;
 
-/// Counters of the connection tracking table that moved, beside the frames missing in the same trials.
+/// Counters of the connection tracking table that increased, and the number of frames missing in the same trials.
 pub(super) struct Refusals {
-    /// The refusals by the kernel's name of the counter, most first.
+    /// The refusals by the kernel's name of the counter, largest first.
     counters: Vec<(String, u64)>,
     missing: u64,
 }
@@ -18,8 +18,8 @@ pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
 }
 
 impl Refusals {
-    /// The reason of the losses, where the counters explain at least half of what is missing. A frame of no known connection is a
-    /// consequence, and no reason.
+    /// Returns the cause of the losses if the counters explain at least half of the missing frames. Frames of unknown connections are a consequence,
+    /// not a cause.
     pub(super) fn as_the_cause(&self) -> Option<Bottleneck> {
         let of_reasons: u64 = self.counters.iter().filter(|(name, _)| name != "invalid").map(|(_, count)| count).sum();
         let evidence = format!("{self}, of {} missing", self.missing);

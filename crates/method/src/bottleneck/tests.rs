@@ -1,4 +1,4 @@
-//! A made-up record for each cause.
+//! A hand-made record for each cause.
 
 use super::*;
 use crate::plan::Point;
@@ -8,7 +8,7 @@ use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A trial of 1.6 s at this load with these losses, 16 samples.
+/// Returns a trial of 1.6 s with 16 samples, at this load and with these losses.
 fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
     let spec = TrialSpec::constant(FrameRate(rate), 16 * SECOND / 10);
     let forward = DirectionResult::counted(Direction::Forward, spec.frames(), spec.frames() - lost);
@@ -28,7 +28,7 @@ fn sample(process: u16, softirq: u16, steal: u16) -> CpuSample {
     CpuSample { user: process / 2, system: process - process / 2, softirq, steal, idle: 1000 - process - softirq - steal }
 }
 
-/// A core of the DUT that does this in all samples but the first and the last, in which it is idle.
+/// Returns a core of the DUT with this sample throughout, except for the first and the last one, in which it is idle.
 fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
     let at = |i: usize| if i == 0 || i == 15 { sample(0, 0, 0) } else { of(i) };
     CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(at).collect() }
@@ -40,7 +40,7 @@ fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     Watch { interval_ns: SECOND / 10, cores, ..Watch::default() }
 }
 
-/// Four cores, numbered from 1, that do this.
+/// Returns four cores, numbered from 1, with these samples.
 fn cores(of: [fn(usize) -> CpuSample; 4]) -> Watch {
     watch((1..).zip(of).map(|(number, of)| core(number, of)).collect())
 }
@@ -200,7 +200,7 @@ fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
     assert_eq!(explain_all(&[trial(800_000, 0, None), invalid(500_000)]), None, "a higher load passed");
 }
 
-/// A losing trial with these counters of the connection tracking table.
+/// Returns a losing trial with these counters of the connection tracking table.
 fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
     let drops = |&(way, count): &(&str, u64)| Drops { place: DropPlace::Conntrack, way: way.into(), samples: vec![0, count] };
     [trial(800_000, 500, Some(Watch { drops: counters.iter().map(drops).collect(), ..of }))]
@@ -285,13 +285,13 @@ fn nothing_lost_or_nobody_watching_explains_nothing() {
     assert_eq!(explain(&[&trials[0]], LossRatio(0.01)), None, "the goal accepts this loss");
 }
 
-/// A device whose cores, numbered from 0, are so idle, per mille.
+/// Returns a device whose cores, numbered from 0, have these idle times, in per mille.
 fn device(name: &str, idle: &[u16]) -> DeviceWatch {
     let cores = (0..).zip(idle).map(|(number, idle)| core(number, |_| sample(0, 1000 - idle, 0))).collect();
     DeviceWatch { device: name.to_owned(), machine: None, cores, memory: vec![] }
 }
 
-/// A trial of a chain of these on a host that gives so many cores to them.
+/// Returns a trial of a chain of these devices on a host that gives them this many cores.
 fn chain(devices: Vec<DeviceWatch>, host_cores: u32) -> TrialRecord {
     let of_host = (1..=host_cores).map(|number| core(number, |_| sample(0, 500, 0))).collect();
     trial(9, 0, Some(Watch { devices, ..watch(of_host) }))

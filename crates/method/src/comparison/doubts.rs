@@ -1,4 +1,4 @@
-//! What the order of the repetitions says against a comparison: that they depend on each other, or that the machine drifted.
+//! Doubts about a comparison that arise from the order of the repetitions: they may be autocorrelated, or the machine may have drifted.
 
 use super::samples::Sample;
 use crate::stats::{Autocorrelation, ComparisonTerms, Slope, autocorrelation, inflation, slope_within};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The order in which the repetitions of A and B were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOrder {
-    /// One of A, one of B, and so on: what the machine does, it does to both.
+    /// One of A, one of B, and so on: the machine influences both alike.
     InTurns,
     /// All of A, then all of B.
     AFirst,
@@ -17,21 +17,21 @@ pub enum RunOrder {
 
 /// The doubts that a row allows for, and the values they are reported with.
 pub(super) struct Doubt {
-    /// The question of the test, and the doubts that it allows for.
+    /// The question of the test, with the doubts that it allows for.
     pub(super) terms: ComparisonTerms,
     pub(super) autocorrelation: Option<Autocorrelation>,
 }
 
 impl Doubt {
-    /// Returns the doubts about two samples of which differences up to `tolerance` do not count.
+    /// Returns the doubts about two samples whose differences up to `tolerance` do not count.
     pub(super) fn of(of_a: &Sample, of_b: &Sample, tolerance: f64, order: RunOrder) -> Self {
         let (a, b) = (of_a.values.values(), of_b.values.values());
         let steps = (of_a.step(), of_b.step());
         let slope = if order == RunOrder::InTurns { None } else { slope_within(a, b) };
         let correlation = match order {
-            // What happened to both is no difference: only what their ratio did counts.
+            // An influence on both is not a difference: only changes of their ratio count.
             RunOrder::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
-            // A drift is allowed for by itself.
+            // A drift is allowed for separately.
             RunOrder::AFirst | RunOrder::BFirst => autocorrelation(&[&without(slope, a), &without(slope, b)]),
         };
         let (down, up) = slope.map_or((0.0, 0.0), |slope| drift(slope, steps, a.len() + b.len(), order));
@@ -40,20 +40,21 @@ impl Doubt {
         Self { terms: ComparisonTerms { inflation, up, down, ..plain }, autocorrelation: correlation }
     }
 
-    /// The terms without the doubts: the repetitions are independent, and of their order, too.
+    /// Returns the terms without the doubts, as if the repetitions were independent of each other and of their order.
     pub(super) fn plain(&self) -> ComparisonTerms {
         ComparisonTerms { inflation: 1.0, up: 0.0, down: 0.0, ..self.terms }
     }
 
-    /// Returns the share by which a drift of the machine may have made B higher, or else lower, than A; `None` where they took turns.
+    /// Returns the share by which a drift of the machine may have made B higher, or else lower, than A; `None` if no drift can have, as when they
+    /// took turns.
     pub(super) fn drift(&self, is_higher: bool) -> Option<f64> {
         let drift = if is_higher { self.terms.up } else { self.terms.down };
         (drift != 0.0).then(|| drift.exp() - 1.0)
     }
 }
 
-/// Returns how B lies to A in each repetition that has both: a ratio, or the difference where there are zeroes. Other repetitions have no turn:
-/// the tester was not fit in one of them.
+/// Returns the ratio of B to A in each repetition that both have, or the difference if there are zeroes. Other repetitions are skipped: the tester
+/// was unfit in one of the two.
 fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
     let (of_a, of_b) = (a.values.values(), b.values.values());
     let has_ratios = of_a.iter().chain(of_b).all(|value| *value > 0.0);
@@ -67,9 +68,9 @@ fn without(slope: Option<Slope>, values: &[f64]) -> Vec<f64> {
     values.iter().enumerate().map(|(i, value)| value * (-slope * i as f64).exp()).collect()
 }
 
-/// Returns the logarithms of the least and the largest factor by which a steady drift makes the second of two samples differ from the first, seen from
-/// A to B: from the middle of the one to the middle of the other, as if the second began right after the first. Where searches are rounded alike,
-/// the slope may be hidden by a step on either side.
+/// Returns the logarithms of the smallest and the largest factor by which a steady drift makes B differ from A: over the distance from the middle of
+/// one sample to the middle of the other, as if the second began right after the first. If searches are rounded to one grid, a step on either side
+/// may hide the slope.
 fn drift(slope: Slope, steps: (f64, f64), repetitions: usize, order: RunOrder) -> (f64, f64) {
     let (way, hidden) = (repetitions as f64 / 2.0, (steps.0 * steps.1).ln());
     let (low, high) = match order {

@@ -1,4 +1,4 @@
-//! From outcomes to samples: the values of the repetitions of one point, subject by subject.
+//! Turns outcomes into samples: the values of the repetitions of one point, by subject.
 
 use super::Subject;
 use crate::measures::{Outcome, Quantity};
@@ -7,16 +7,16 @@ use crate::stats::{Censored, CensoredValue, median};
 use crate::terms::Direction;
 use std::collections::BTreeMap;
 
-/// Rates first, by goal; then values by quantity, direction and load.
+/// The sort key of samples: rates first, by goal; then values by quantity, direction and load.
 pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 pub(crate) struct Sample {
     pub(crate) subject: Subject,
-    /// The values. Some may be only lower bounds: the tester, the plan or other work on the machine cut the search off there.
+    /// The values. Some may be only lower bounds, because the tester, the plan or other work on the machine cut the search short.
     pub(crate) values: Censored,
-    /// The number of the repetition, or of the run, that each value is of: some have none.
+    /// The number of the repetition, or of the run, of each value; some have no value.
     pub(super) repetitions: Vec<u32>,
-    /// The load that each value's search found to be too high; the value itself where it found none.
+    /// The load that each value's search found to be too high; the value itself if it found none.
     ceilings: Vec<f64>,
     /// The value of every repetition, run by run.
     pub(super) runs: Vec<Vec<f64>>,
@@ -33,8 +33,8 @@ impl Sample {
         self.ceilings.push(ceiling);
     }
 
-    /// Returns the factor by which the true rate may lie above what was found because searches are rounded alike: a step of their grid where at least
-    /// half of them ended at the same load or two; else 1, since noise of more than a step, and starts that differ, even the rounding out.
+    /// Returns the factor by which the true rate may exceed the rate found because searches are rounded to one grid: a step of the grid if at least
+    /// half of them ended at one or two loads; otherwise 1, since noise of more than a step, and different starts, average the rounding out.
     pub(super) fn step(&self) -> f64 {
         let mut found: Vec<(f64, f64)> = self.values.values().iter().copied().zip(self.ceilings.iter().copied()).collect();
         found.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -54,7 +54,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         samples.entry(key).or_insert_with(|| Sample::new(subject)).push(repetition, value, ceiling);
     };
     for outcome in outcomes {
-        // What a later stage is measured at is no result of its own.
+        // The rate that a later stage is measured at is not a result in itself.
         let found = outcome.brackets.iter().filter(|_| test.measure.is_searched_rate());
         for bracket in found {
             let Some(rate) = bracket.value() else { continue };
@@ -66,7 +66,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                 bracket.upper.map_or(rate.value, |upper| upper.0 as f64),
             );
         }
-        // The numbers held on the way to a capacity are the steps of a search, no sample.
+        // The numbers of connections held on the way to a capacity are steps of a search, not samples.
         for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
@@ -75,7 +75,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             add(outcome.repetition, key, subject, of_value, value.value);
         }
     }
-    // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
+    // The repetitions of a scan that ends early tried different loads; only those that all of them tried become samples.
     if test.measure.ends_when_lossless() {
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
         samples.retain(|_, sample| sample.repetitions.len() == made);
@@ -95,7 +95,7 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
             sample.runs.push(of_run.values.values().to_vec());
         }
     }
-    // As of the repetitions of a scan, only the loads that all runs came to.
+    // As with the repetitions of a scan, only the loads that all runs tried.
     if test.measure.ends_when_lossless() {
         all.retain(|_, sample| sample.repetitions.len() == runs.len());
     }

@@ -1,4 +1,4 @@
-//! Comparisons of outcomes made by hand, and of thousands drawn by chance.
+//! Comparisons of hand-made outcomes, and of thousands of random ones.
 
 mod order;
 
@@ -10,7 +10,7 @@ use crate::search::{Bracket, Limit};
 use crate::simulated::SplitMix64;
 use crate::terms::{Direction, FrameRate, LossRatio};
 
-/// A test of throughput at so many frame sizes, so often.
+/// Returns a throughput test at these frame sizes with this many repetitions.
 fn test_of(name: &str, sizes: &[u16], repetitions: u32) -> Test {
     let frame_sizes = sizes.iter().map(|&size| FrameSize(size)).collect();
     Test { frame_sizes, repetitions: Repetition::Fixed(repetitions), ..Test::of(name, "dut") }
@@ -35,7 +35,7 @@ fn outcome(test: &str, size: u16, repetition: usize) -> Outcome {
     }
 }
 
-/// A repetition for each rate; 0: nothing passed.
+/// Returns a repetition for each rate; 0 means that nothing passed.
 fn rates(test: &str, size: u16, rates: &[u64]) -> Vec<Outcome> {
     let bracket = |&rate: &u64| {
         let lower = (rate > 0).then_some(FrameRate(rate));
@@ -50,7 +50,7 @@ fn limited(mut outcomes: Vec<Outcome>, limit: Limit) -> Vec<Outcome> {
     outcomes
 }
 
-/// A repetition for each value.
+/// Returns a repetition for each value.
 fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
     let value = |i: usize, value| {
         let (direction, load) = (Direction::Forward, FrameRate(1000 + i as u64));
@@ -63,12 +63,12 @@ fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compare
     Compared { which, tests: tests.iter().collect(), runs: vec![outcomes] }
 }
 
-/// Compares two sides that have these tests.
+/// Compares two sides that both have these tests.
 fn compared<'a>(tests: &'a [Test], a: &'a [Outcome], b: &'a [Outcome], tolerance: f64) -> Comparison<'a> {
     compare(&side(Which::A, tests, a), &side(Which::B, tests, b), tolerance, RunOrder::InTurns).expect("tests in common")
 }
 
-/// The one row of a test at one frame size.
+/// Returns the only row of a test at one frame size, and the verdict.
 fn row(test: Test, a: &[Outcome], b: &[Outcome], tolerance: f64) -> (ComparisonRow, Gate) {
     let tests = [test];
     let comparison = compared(&tests, a, b, tolerance);
@@ -157,7 +157,7 @@ fn a_side_whose_tester_was_unfit_is_neither_missing_nor_passed() {
     let told: Vec<String> = comparison.unfit.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["the tester of B was not fit in 4 of 4 repetitions of t/84"]);
     assert_eq!((comparison.gate(), &comparison.missing[..]), (Gate::TesterUnfit, &[][..]));
-    // Two repetitions that are left are too few, and it was the tester.
+    // The two remaining repetitions are too few, and the tester is the cause.
     b[..2].clone_from_slice(&rates("t", 84, &[800, 801]));
     assert_eq!(compared(&tests, &a, &b, 0.0).gate(), Gate::TesterUnfit);
 }
@@ -198,7 +198,7 @@ fn a_run_that_was_interrupted_has_not_passed() {
     let comparison = compared(&tests, &a, &b, 0.0);
     let expected = ["B was interrupted: it has 3 of 7 repetitions of t/84", "B was interrupted: it has no repetition of t/128"];
     assert_eq!((missing(&comparison), comparison.gate()), (expected.map(str::to_owned).to_vec(), Gate::Missing));
-    // A baseline that is not whole compares nothing either.
+    // An incomplete baseline cannot be compared, either.
     assert_eq!(compared(&tests, &b, &a, 0.0).gate(), Gate::Missing);
 }
 
@@ -210,7 +210,7 @@ fn a_quantity_that_b_did_not_come_to_is_named() {
     let a: Vec<Outcome> = (0..4).map(both).collect();
     assert_eq!(missing(&compared(&tests, &a, &delay, 0.0)), ["B has no result for Dmin, forward, of t/84"]);
     assert_eq!(compared(&tests, &delay, &a, 0.0).gate(), Gate::Passed, "what A has not cannot be compared");
-    // The search for the load of a later stage is no result of its own.
+    // The search for the load of a later stage is not a result in itself.
     let nothing_passed = rates("t", 84, &[0; 4]);
     assert_eq!(missing(&compared(&tests, &delay, &nothing_passed, 0.0)), ["B has no result for PDV, forward, of t/84"]);
     let comparison = compared(&tests, &nothing_passed, &delay, 0.0);
@@ -252,7 +252,7 @@ fn the_most_serious_of_the_rows_decides() {
 
 const SIZES: [u16; 4] = [84, 128, 256, 512];
 
-/// Seven repetitions at four frame sizes of a device with Gaussian noise of 1 %; at the first size it is `factor` as fast.
+/// Returns seven repetitions at four frame sizes of a device with Gaussian noise of 1 %; at the first size its rate is multiplied by `factor`.
 fn drawn(random: &mut SplitMix64, factor: f64) -> Vec<Outcome> {
     let mut of_size = |size: u16| {
         let usual = if size == SIZES[0] { 1e6 * factor } else { 1e6 };
@@ -284,7 +284,7 @@ fn a_difference_of_10_percent_is_shown_among_four_rows() {
             let (a, b) = (drawn(&mut random, 1.0), drawn(&mut random, factor));
             compared(&tests, &a, &b, 0.0).rows().next().is_some_and(|row| row.finding == shown)
         };
-        // Of one in a hundred chance makes repetitions that seem to depend on each other.
+        // In one case in a hundred, chance makes the repetitions seem autocorrelated.
         let count = (0..1_000).filter(is_shown).count();
         assert!(count >= 980, "{count} of 1000");
     }

@@ -1,4 +1,4 @@
-//! One requirement of an RFC, and how a test stands to it.
+//! One requirement of an RFC, and the conformance of a test to it.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ pub enum Level {
     May,
 }
 
-/// The relation of a test to a requirement.
+/// The degree to which a test meets a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Conformance {
-    /// As asked; of a MAY: made use of.
+    /// The requirement is met; for a MAY, the option is used.
     Met,
-    /// A SHOULD not met, or a requirement met in part.
+    /// A SHOULD is not met, or a requirement is met only in part.
     Partial,
-    /// A MUST not met.
+    /// A MUST is not met.
     Violated,
 }
 
-/// One requirement, and how a test stands to it.
+/// One requirement, and the conformance of a test to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Clause {
     /// RFC and section, `RFC 8219 section 7.2`.
@@ -55,7 +55,7 @@ impl Clause {
         Self { clause, level: Level::May, requirement, actual: actual.into(), conformance: Conformance::Met }
     }
 
-    /// Something of what is asked is done: not met, but not broken either.
+    /// Returns the clause as partially met rather than violated if part of the requirement is met.
     pub(crate) fn or_in_part(self, does_a_part: bool) -> Self {
         match self.conformance {
             Conformance::Violated if does_a_part => Self { conformance: Conformance::Partial, ..self },

@@ -1,4 +1,4 @@
-//! What sixbench itself cannot do, or does otherwise: `docs/deviations.toml`, read once.
+//! The requirements that sixbench itself cannot meet, or meets differently: `docs/deviations.toml`, read once.
 
 use super::clause::{Clause, Conformance, Level};
 use crate::plan::Measure;
@@ -23,22 +23,22 @@ pub(super) struct Deviation {
     pub(super) clause: String,
     pub(super) level: RequirementWord,
     pub(super) quote: String,
-    /// The behaviour of sixbench in place of the required one.
+    /// The behaviour of sixbench instead of the required one.
     pub(super) here: String,
     pub(super) reason: String,
     pub(super) standing: Departure,
-    /// Names of the measures it is about; all but those of DNS where there are none.
+    /// The names of the measures concerned; if empty, all but those of DNS.
     #[serde(default)]
     pub(super) measures: Vec<String>,
     /// The set-up in which the requirement is met.
     unless: Option<Setup>,
 }
 
-/// A set-up in which more requirements are met than in others.
+/// A set-up in which additional requirements are met.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Setup {
-    /// The authority has a machine of its own, to which a cable leads past the device.
+    /// The authority is on a separate machine, connected by a cable that bypasses the device.
     AuthorityMachine,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn all() -> &'static [Deviation] {
 }
 
 pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
-    // What is said of all measures is said of frames, their sizes and their routes.
+    // Deviations of all measures concern frames, their sizes and their routes.
     let is_of_frames = measure.dns().is_none();
     let concerns = |entry: &&Deviation| match entry.measures.is_empty() {
         true => is_of_frames,

@@ -1,12 +1,12 @@
-//! Which requirements of the RFCs a test meets, bends or breaks: known from the plan, before anything runs.
-//! Judges plans, never results.
+//! The requirements of the RFCs that a test meets, meets in part or violates: determined from the plan, before anything runs. Judges plans, never
+//! results.
 //!
-//! One table in code for what a plan decides (a file here for each theme that concerns several measures, and in the file of a measure what
-//! concerns it alone), one in `docs/deviations.toml` for what no plan can change.
-//! Three rules give a requirement its level where the text is loose:
+//! The code lists the requirements that depend on the plan: a file here for each topic that concerns several measures, and the file of a measure for
+//! those that concern it alone. `docs/deviations.toml` lists those that no plan can change. Three rules give a requirement its level if the text is
+//! ambiguous:
 //!
 //! - A key word in lower case (RFC 2544 has some) counts as if it were written in capitals; "are recommended" is a SHOULD.
-//! - A procedure told in the imperative, with no key word, is a MUST: another procedure is another test.
+//! - A procedure described in the imperative, without a key word, is a MUST: another procedure is another test.
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
 mod clause;
@@ -27,7 +27,7 @@ use crate::lists::by_key;
 use crate::plan::{Measure, Plan, Test};
 use std::fmt;
 
-/// The word of RFC 2544 section 5 for a list of clauses.
+/// The term of RFC 2544 section 5 for a list of clauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compliance {
     /// All MUST and all SHOULD requirements are met.
@@ -38,7 +38,7 @@ pub enum Compliance {
     No,
 }
 
-/// Every clause that concerns this test: the plan's and the instrument's, in the order of [`of_plan`].
+/// Returns every clause that concerns this test, those of the plan and of the instrument, in the order of [`of_plan`].
 pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = of_the_test(plan, test);
     clauses.extend(of_the_instrument(&test.measure));
@@ -46,7 +46,7 @@ pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// The clauses that another plan could meet or break.
+/// Returns the clauses that another plan could meet or violate.
 pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
@@ -58,15 +58,14 @@ pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// The clauses that sixbench meets in part or not at all, whatever the plan says: `docs/deviations.toml`.
+/// Returns the clauses that sixbench meets only in part or not at all, whatever the plan: `docs/deviations.toml`.
 pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
     let mut clauses = deviation::clauses(measure);
     order::sort(&mut clauses);
     clauses
 }
 
-/// All clauses of a plan with the names of the tests each is about: RFC by RFC, the worst first.
-/// Tests that stand alike share a row.
+/// Returns all clauses of a plan with the names of the tests they concern, by RFC and the worst first. Tests with the same clause share a row.
 pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
     let of_test = |test| clauses(plan, test).into_iter().map(|clause| (clause, test.name.clone()));
     let mut rows = by_key(plan.tests.iter().flat_map(of_test));

@@ -1,4 +1,4 @@
-//! Numbers as the table writes them.
+//! Numbers in the format of the table.
 
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
@@ -6,21 +6,21 @@ pub(crate) use crate::units::counted as count;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
+/// The sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 replaces 64 by 84.
 pub(crate) const ETHERNET: [FrameSize; 7] =
     [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
 
-/// `60 s`.
+/// Returns seconds as in `60 s`.
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / SECOND as f64)
 }
 
-/// `110 %` of 1.1, and not 110.00000000000001.
+/// Returns a percentage: `110 %` for 1.1, and not 110.00000000000001.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
 }
 
-/// `20 repetitions`; of an adaptive number the range.
+/// Returns a number of repetitions as in `20 repetitions`, or the range of an adaptive number.
 pub(crate) fn repetitions(repetitions: Repetition) -> String {
     match repetitions {
         Repetition::Fixed(n) => count(u64::from(n), "repetition"),
@@ -30,7 +30,7 @@ pub(crate) fn repetitions(repetitions: Repetition) -> String {
     }
 }
 
-/// `84, 128`.
+/// Returns a list as in `84, 128`.
 pub(crate) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }

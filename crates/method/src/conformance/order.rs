@@ -1,24 +1,24 @@
-//! The order clauses are read in. Decides nothing about them.
+//! The order of clauses in the table.
 
 use super::clause::Clause;
 use std::cmp::Reverse;
 
-/// The RFCs of the table: the methodology itself first, then what it builds on.
+/// The RFCs of the table: the methodology itself first, then those it builds on.
 pub(super) const RFCS: [u32; 10] = [8219, 9693, 3511, 2544, 9004, 6201, 5180, 4814, 2330, 1242];
 
-/// Stable: what is equal here stays as the table has it.
+/// Sorts clauses stably: those that compare equal stay in the order of the table.
 pub(super) fn sort(clauses: &mut [Clause]) {
     clauses.sort_by_cached_key(key);
 }
 
-/// The RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1.
+/// Returns the RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1.
 pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
     let (rfc, section) = clause.strip_prefix("RFC ")?.split_once(" section ")?;
     let numbers = section.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
     Some((rfc.parse().ok()?, numbers))
 }
 
-/// RFC by RFC, the worst first, then section by section.
+/// Returns the sort key: by RFC, then the worst first, then by section.
 pub(super) fn key(clause: &Clause) -> impl Ord + use<> {
     let (rfc, section) = place(clause.clause).unwrap_or_default();
     let rank = RFCS.iter().position(|&known| known == rfc).unwrap_or(RFCS.len());

@@ -9,7 +9,7 @@ use crate::plan::{Flows, Plan, SeriesBy, Test};
 const SIMULTANEOUS: &str = "RFC 8219 section 10.2.1";
 const INCREMENTAL: &str = "RFC 8219 section 10.2.2";
 
-/// The clauses of section 10; none for a test whose flows are not bounded.
+/// Returns the clauses of section 10; none for a test with an unbounded number of flows.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let Some(flows) = test.traffic.flows else { return Vec::new() };
     let section = if flows.step_ns == 0 { SIMULTANEOUS } else { INCREMENTAL };
@@ -28,7 +28,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// The numbers of flows this test is compared with, its own among them.
+/// Returns the numbers of flows that this test is compared with, including its own.
 fn steps(plan: &Plan, test: &Test) -> Vec<u32> {
     let number = |step: &Test| step.traffic.flows.map(|flows| flows.count);
     let mut steps: Vec<u32> = match series(plan, test, SeriesBy::Flows) {

@@ -1,4 +1,4 @@
-//! What every report has to say.
+//! The requirements on every report.
 
 use super::clause::Clause;
 

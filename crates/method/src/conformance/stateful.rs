@@ -1,5 +1,5 @@
-//! Stateful gateways: RFC 9693. Its text was not at hand when this was written: the sections are numbered from memory, what they ask for
-//! is what siitperf's authors tell of them in their papers.
+//! Stateful gateways: RFC 9693. Its text was not available when this was written: the sections are numbered from memory, and the requirements follow
+//! the papers by siitperf's authors.
 
 use super::clause::Clause;
 use super::numbers::seconds;

@@ -1,4 +1,4 @@
-//! Plans with one thing wrong, and what the table says of it.
+//! Plans with one deviation each, and the resulting clauses.
 
 use super::numbers::SECOND;
 use super::*;
@@ -8,10 +8,10 @@ use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
 use crate::terms::*;
 use crate::trial::TrialSettings;
 
-/// All sizes of RFC 8219 section 5.1.1, 84 for 64.
+/// All sizes of RFC 8219 section 5.1.1, with 84 instead of 64.
 const SIZES: [u16; 13] = [84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216];
 
-/// Papers are no RFCs: their clauses stand last.
+/// The clauses of papers, which come after those of the RFCs.
 const PAPER: &str = "Lencse and Répás 2013 section ";
 
 fn test(name: &str, measure: Measure) -> Test {
@@ -44,7 +44,7 @@ fn with_256_networks(test: Test) -> Test {
     Test { name: format!("{}-networks", test.name), traffic, ..test }
 }
 
-/// Every setting as the RFCs have it, on gigabit Ethernet.
+/// Returns a plan with every setting as the RFCs require, on gigabit Ethernet.
 fn plan(tests: Vec<Test>) -> Plan {
     Plan {
         name: "conformance".into(),
@@ -73,7 +73,7 @@ fn plan(tests: Vec<Test>) -> Plan {
     }
 }
 
-/// The measurement in question, first with one pair of addresses, then with 256 networks.
+/// Returns a plan with this measurement, first with one pair of addresses, then with 256 networks.
 fn plan_of(measure: Measure) -> Plan {
     let one = test(measure.name(), measure);
     plan(vec![one.clone(), with_256_networks(one)])
@@ -120,7 +120,7 @@ fn measures() -> Vec<Measure> {
     ]
 }
 
-/// Those of connections, which are of other RFCs.
+/// Returns the measures of connections, which are defined by other RFCs.
 fn of_connections() -> Vec<Measure> {
     let tcp = Tcp { object_octets: 64, time_limit_ns: SECOND, close: Default::default(), server_ports: (80, 80) };
     let (start, most, error) = (1_000_000, 64_000_000, 10_000);
@@ -139,7 +139,7 @@ fn every_measure() -> Vec<Measure> {
     measures().into_iter().chain(of_connections()).chain(dns).chain([Measure::ResponseTime(response)]).collect()
 }
 
-/// What the first test's plan leaves to be wished for: level, clause, what it does.
+/// Returns the clauses that the first test does not fully meet: conformance, level, clause, actual behaviour.
 fn departures(plan: &Plan) -> Vec<String> {
     let clauses = of_the_test(plan, &plan.tests[0]);
     let departed = clauses.iter().filter(|clause| clause.conformance != Conformance::Met);

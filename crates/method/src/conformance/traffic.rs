@@ -1,4 +1,4 @@
-//! What the test frames are: sizes, directions, mixes, ports and addresses.
+//! Clauses on the test frames: sizes, directions, mixes, ports and addresses.
 
 use super::clause::Clause;
 use super::numbers::{ETHERNET, count, list, missing_sizes};
@@ -7,7 +7,7 @@ use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
 
-/// The frame sizes that RFC 8219 section 5.1.1 lists beyond these.
+/// The frame sizes that RFC 8219 section 5.1.1 lists in addition to `ETHERNET`.
 const TRANSITION: [FrameSize; 6] =
     [FrameSize(768), FrameSize(1522), FrameSize(2048), FrameSize(4096), FrameSize(8192), FrameSize(9216)];
 
@@ -71,7 +71,7 @@ fn directions(plan: &Plan, test: &Test) -> Vec<Clause> {
     vec![udp, one_way(plan, test, &way)]
 }
 
-/// One direction alone may be measured as well, but not instead.
+/// Returns the clause on one direction alone, which may be measured in addition to both directions, but not instead.
 fn one_way(plan: &Plan, test: &Test, way: &str) -> Clause {
     match siblings(plan, test).find(|other| other.directions == Directions::Both) {
         Some(both) => {
@@ -82,13 +82,13 @@ fn one_way(plan: &Plan, test: &Test, way: &str) -> Clause {
     }
 }
 
-/// Tests of the same device by the same measure, this one among them.
+/// Returns the tests of the same device by the same measure, including this one.
 pub(super) fn siblings<'a>(plan: &'a Plan, test: &'a Test) -> impl Iterator<Item = &'a Test> {
     let is_sibling = |other: &&Test| other.dut == test.dut && other.measure.name() == test.measure.name();
     plan.tests.iter().filter(is_sibling)
 }
 
-/// The steps of the series this test belongs to.
+/// Returns the steps of the series that this test belongs to.
 pub(super) fn series<'a>(plan: &'a Plan, test: &'a Test, by: SeriesBy) -> Option<Vec<&'a Test>> {
     let name = &test.series.as_ref().filter(|series| series.by == by)?.name;
     let is_step = |other: &&Test| other.series.as_ref().is_some_and(|series| series.by == by && series.name == *name);
@@ -127,7 +127,7 @@ fn is_random<V>(range: ValueRange<V>) -> bool {
     range.order == ValueOrder::Pseudorandom
 }
 
-/// Returns whether `range` varies over all of `wanted` and nothing else.
+/// Returns whether `range` varies over exactly the values of `wanted`.
 fn covers(range: ValueRange, wanted: ValueRange) -> bool {
     range.order != ValueOrder::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
 }
@@ -148,7 +148,7 @@ fn addresses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// First one pair of addresses, then 256 networks: two runs of a measurement, so two tests of a plan.
+/// Returns the clauses on one pair of addresses first, then 256 networks: two runs of a measurement, so two tests of a plan.
 fn pairs(plan: &Plan, test: &Test) -> Vec<Clause> {
     let single = siblings(plan, test).find(|other| other.traffic.has_one_address_pair());
     let many = siblings(plan, test).find(|other| networks(other) == 256);
@@ -167,12 +167,12 @@ fn where_else(test: &Test, other: &Test, what: &str) -> String {
     if test.name == other.name { what.to_owned() } else { format!("{what} in {}", other.name) }
 }
 
-/// The fewest destination networks of the directions that are loaded.
+/// Returns the smallest number of destination networks of the loaded directions.
 fn networks(test: &Test) -> u16 {
     test.directions.each().iter().map(|&direction| test.traffic.networks_of(direction)).min().unwrap_or(1)
 }
 
-/// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
+/// Returns the clause on random addresses. It applies if a device hashes addresses, and a plan with varying addresses is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
     let varying: Vec<ValueRange<u32>> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();

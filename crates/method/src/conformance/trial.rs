@@ -1,4 +1,4 @@
-//! How a trial is made: RFC 2544 sections 10, 20, 23 and 24.
+//! The procedure of a trial: RFC 2544 sections 10, 20, 23 and 24.
 
 use super::clause::Clause;
 use super::numbers::{SECOND, seconds};
@@ -6,9 +6,9 @@ use crate::measures::{Noun, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::search::Goal;
 
-/// The clauses every kind of trial has to face, and those of a search where there is one.
+/// Returns the clauses that apply to every kind of trial, and those on searches if there is one.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    // The phases of a trial and the frames in it are those of section 9 there.
+    // The phases and frames of a DNS trial are those of RFC 8219 section 9.
     if test.measure.dns().is_some() {
         return vec![rest(plan, test)];
     }
@@ -24,12 +24,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// Returns whether the measurement rests on a search for the throughput, either its own or that of the load it is made at.
+/// Returns whether the measurement rests on a search for the throughput, either its own or that for the load it is made at.
 fn is_searched(test: &Test) -> bool {
     test.measure.is_throughput() || test.measure.is_at_throughput()
 }
 
-/// Returns whether the trials send frames for as long as the plan says.
+/// Returns whether the trials send frames for the duration in the plan.
 fn is_of_planned_frames(test: &Test) -> bool {
     test.measure.sending() == SendingTime::AsPlanned && test.measure.info().noun == Noun::Frames
 }
@@ -37,7 +37,7 @@ fn is_of_planned_frames(test: &Test) -> bool {
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let trial = test.trial_settings(plan);
     let timeout = trial.frame_timeout_ns;
-    // A frame that comes after its timeout, but before the wait is over, is received by RFC 2544 and late here.
+    // A frame that arrives after its timeout but before the end of the wait counts as received in RFC 2544, and as late here.
     let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
     let residual = match timeout {
         0 => seconds(trial.residual_ns),
@@ -57,7 +57,7 @@ fn duration(plan: &Plan) -> Clause {
     Clause::should("RFC 2544 section 24", "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND)
 }
 
-/// Returns a clause on the shorter trials on the way of a search, if it has such.
+/// Returns a clause on the shorter trials of a search, if it has any.
 fn shorter_trials(plan: &Plan) -> Option<Clause> {
     let goal = Goal::rfc2544(plan.search.width, plan.trial.duration_ns);
     let is_shorter = goal.initial_duration_ns < goal.final_duration_ns;

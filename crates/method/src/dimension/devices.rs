@@ -1,29 +1,29 @@
-//! The devices of a plan, each with the tests that tell what it carries.
+//! The devices of a plan, each with the tests that measure its capacity.
 
 use crate::measures::Measure;
 use crate::plan::{CoreLimits, Plan, Test};
 use crate::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 
-/// A device with so many cores, and the tests of a plan that tell what it carries.
+/// A device with a given number of cores, and the tests of a plan that measure its capacity.
 #[derive(Clone, Debug)]
 pub struct TestedDevice<'a> {
     /// The name of its recipe.
     pub dut: &'a str,
-    /// The cores it may use, where tests say so.
+    /// The cores it may use, if the tests limit them.
     pub cores: Option<u32>,
-    /// The cores of each, where it is several in a row.
+    /// The cores of each device, if there are several in a row.
     limits: CoreLimits,
-    /// Throughput in both directions at once, of nothing but foreground traffic.
+    /// Throughput tests with foreground traffic only, in both directions at once.
     pub throughput: Vec<&'a Test>,
-    /// Connection establishment rates.
+    /// Tests of the connection establishment rate.
     pub establishment: Vec<&'a Test>,
-    /// Capacities of the connection tracking table.
+    /// Tests of the capacity of the connection tracking table.
     pub capacity: Vec<&'a Test>,
 }
 
 impl<'a> TestedDevice<'a> {
-    /// Returns the devices that any test of `plan` tells something of, in the order of the plan.
+    /// Returns the devices whose capacity any test of `plan` measures, in the order of the plan.
     pub fn all(plan: &'a Plan) -> Vec<Self> {
         let mut devices: Vec<Self> = Vec::new();
         for test in plan.tests.iter().filter(|test| is_telling(test)) {
@@ -54,7 +54,7 @@ impl<'a> TestedDevice<'a> {
         }
     }
 
-    /// Returns whether any of its tests has connections. A device without is taken for a stateless one.
+    /// Returns whether any of its tests uses connections. Otherwise the device counts as stateless.
     pub fn is_stateful(&self) -> bool {
         let has_connections = |test: &&Test| test.stateful.is_some();
         !self.establishment.is_empty() || !self.capacity.is_empty() || self.throughput.iter().any(has_connections)
@@ -66,7 +66,7 @@ impl<'a> TestedDevice<'a> {
     }
 }
 
-/// Returns whether a test tells a limit: throughput of foreground traffic in both directions, or of connections.
+/// Returns whether a test measures a limit: throughput of foreground traffic in both directions, or connections.
 fn is_telling(test: &Test) -> bool {
     let is_plain = test.foreground == Share::ALL && test.directions == Directions::Both;
     let is_of_frames = test.measure.is_throughput() && is_plain;

@@ -1,36 +1,36 @@
-//! A number with the interval that repetitions leave it.
+//! A number with the interval that its repetitions allow.
 
 use crate::stats;
 
-/// A number, and the interval in which it lies: 95 % for the median of six repetitions or more, else from the lowest repetition to the highest.
+/// A number with its interval: 95 % for the median of six repetitions or more, otherwise from the lowest repetition to the highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The lower end of the interval.
     pub low: f64,
-    /// The median, or what follows from it.
+    /// The median, or a value derived from it.
     pub value: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// Repetitions that it is from; of several numbers the fewest.
+    /// The number of repetitions it is based on; the smallest one if it is derived from several numbers.
     pub n: usize,
-    /// True if the true value may be higher: the tester, the plan or other work on the machine ended a search.
+    /// True if the true value may be higher, because the tester, the plan or other work on the machine ended a search.
     pub is_at_least: bool,
 }
 
 impl Estimate {
-    /// Returns the median of repetitions; `None` without any.
+    /// Returns the median of repetitions, or `None` if there are none.
     pub(super) fn of(repetitions: &[f64], is_at_least: bool) -> Option<Self> {
         let summary = stats::Summary::of(repetitions)?;
         let (low, high) = stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
         Some(Self { low, value: summary.median, high, n: summary.n, is_at_least })
     }
 
-    /// Returns what follows from it by a function that does not fall.
+    /// Returns the result of applying a non-decreasing function.
     pub(super) fn map(self, of: impl Fn(f64) -> f64) -> Self {
         Self { low: of(self.low), value: of(self.value), high: of(self.high), ..self }
     }
 
-    /// Returns what follows from both by a function that falls with neither.
+    /// Returns the result of applying a function that is non-decreasing in both values.
     pub(super) fn with(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         Self {
             low: of(self.low, other.low),

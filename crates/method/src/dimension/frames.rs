@@ -1,29 +1,29 @@
-//! From the throughput at some frame sizes to that of a mix of sizes.
+//! Derives the throughput of a mix of frame sizes from the throughput at some sizes.
 
 use super::estimate::Estimate;
 use super::traffic::Imix;
 use crate::terms::FrameSize;
 use std::collections::BTreeMap;
 
-/// Where the time that a device takes for a frame of some size is known from.
+/// The source of the time that a device takes for a frame of some size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeSource {
     /// The throughput at this size was measured.
     Measured,
-    /// It was measured at a smaller and at a larger size: the time per frame lies between theirs, in proportion.
+    /// It was measured at a smaller and at a larger size: the time per frame is interpolated linearly.
     Between,
-    /// Only larger sizes were measured: a smaller frame takes no longer than the smallest of them.
+    /// Only larger sizes were measured: a smaller frame takes at most as long as the smallest of them.
     Below,
     /// Only smaller sizes were measured: the time grows at most in proportion to the size.
     Beyond,
 }
 
-/// The throughput at each size, frames/s per direction.
+/// The throughput at each size, in frames/s per direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RatesBySize(BTreeMap<FrameSize, Estimate>);
 
 impl RatesBySize {
-    /// Takes in a throughput; of two at the same size the lower one counts.
+    /// Adds a throughput; of two at the same size, the lower one counts.
     pub(super) fn add(&mut self, size: FrameSize, rate: Estimate) {
         let known = self.0.entry(size).or_insert(rate);
         if rate.value < known.value {
@@ -35,7 +35,7 @@ impl RatesBySize {
         self.0.is_empty()
     }
 
-    /// Returns where the time per frame of `size` is known from.
+    /// Returns the source of the time per frame of `size`.
     pub(super) fn source(&self, size: FrameSize) -> TimeSource {
         match (self.at_most(size), self.at_least(size)) {
             (Some((below, _)), _) if below == size => TimeSource::Measured,
@@ -45,7 +45,7 @@ impl RatesBySize {
         }
     }
 
-    /// Returns the rate of a mix, frames/s per direction: the inverse of the mean time per frame. There must be at least one size.
+    /// Returns the rate of a mix, in frames/s per direction: the inverse of the mean time per frame. At least one size must be known.
     pub(super) fn of_mix(&self, imix: &Imix) -> Estimate {
         let rate = |of: fn(&Estimate) -> f64| 1.0 / imix.shares().map(|(size, share)| share * self.time(size, of)).sum::<f64>();
         let used: Vec<Estimate> = imix.shares().flat_map(|(size, _)| self.used(size)).collect();
@@ -59,7 +59,7 @@ impl RatesBySize {
         }
     }
 
-    /// Returns the seconds per frame of `size`, by the end of the intervals that `of` picks.
+    /// Returns the seconds per frame of `size`, at the end of the intervals that `of` picks.
     fn time(&self, size: FrameSize, of: fn(&Estimate) -> f64) -> f64 {
         let octets = |size: FrameSize| f64::from(size.0);
         match (self.at_most(size), self.at_least(size)) {

@@ -9,16 +9,16 @@ use crate::plan::Test;
 use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::FrameSize;
 
-/// What can limit the number of subscribers.
+/// A limit on the number of subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SubscriberLimit {
     /// Frames to the subscribers.
     Downstream,
     /// Frames from the subscribers.
     Upstream,
-    /// Connections that are opened.
+    /// Connections opened.
     NewConnections,
-    /// Connections that are held at once.
+    /// Connections held at once.
     HeldConnections,
 }
 
@@ -27,15 +27,15 @@ pub enum SubscriberLimit {
 pub struct CarryingLimit {
     /// The limit.
     pub limit: SubscriberLimit,
-    /// What was measured: frames/s of the mix in one direction, connections/s, or connections.
+    /// The measured value: frames/s of the mix in one direction, connections/s, or connections.
     pub measured: Estimate,
-    /// What one subscriber takes of it in the busy hour.
+    /// The amount that one subscriber uses in the busy hour.
     pub of_a_subscriber: f64,
-    /// The number of subscribers that it is enough for, the reserve kept free.
+    /// The number of subscribers for which it suffices, less the reserve.
     pub subscribers: Estimate,
-    /// The names of the tests that it is from.
+    /// The names of the tests that measured it.
     pub tests: Vec<String>,
-    /// Of frames: each size of the mix, and where its time per frame is known from.
+    /// For frames: each size of the mix, and the source of its time per frame.
     pub sizes: Vec<(FrameSize, TimeSource)>,
 }
 
@@ -44,11 +44,11 @@ pub struct CarryingLimit {
 pub struct MissingLimit<'a> {
     /// The limit.
     pub limit: SubscriberLimit,
-    /// The points that have no result for it; empty where the plan has no test of it.
+    /// The points that have no result for it; empty if the plan does not test it.
     pub points: Vec<PlannedPoint<'a>>,
 }
 
-/// Everything that a dimensioning is derived from.
+/// The inputs of a dimensioning.
 pub(super) struct MeasuredRun<'a, 'r> {
     pub(super) traffic: &'r SubscriberTraffic,
     pub(super) points: &'r [PlannedPoint<'a>],
@@ -73,7 +73,7 @@ impl<'a> MeasuredRun<'a, '_> {
         Dimensioning { device, limits, together, missing }
     }
 
-    /// Returns the limits of frames in both directions; none where no throughput has a result.
+    /// Returns the limits on frames in both directions; none if no throughput test has a result.
     fn frames(&self, device: &TestedDevice<'_>) -> Vec<CarryingLimit> {
         let mut rates = RatesBySize::default();
         self.estimates(&device.throughput).into_iter().for_each(|(size, rate)| rates.add(size, rate));
@@ -98,7 +98,7 @@ impl<'a> MeasuredRun<'a, '_> {
         CarryingLimit { limit, measured, of_a_subscriber, subscribers, tests, sizes: Vec::new() }
     }
 
-    /// Returns the subscribers whose frames and new connections fill the same processors: the shares of both add up.
+    /// Returns the number of subscribers whose frames and new connections together use up the same processors: their shares add up.
     fn together(&self, limits: &[CarryingLimit]) -> Option<Estimate> {
         let is_of_frames = |limit: &&CarryingLimit| limit.limit <= SubscriberLimit::Upstream;
         let least = |a: Estimate, b: Estimate| if b.value < a.value { b } else { a };
@@ -120,14 +120,14 @@ impl<'a> MeasuredRun<'a, '_> {
         frames.into_iter().chain(of_connections).collect()
     }
 
-    /// Returns what was found at each point of `tests` that has a result.
+    /// Returns the estimate at each point of `tests` that has a result.
     fn estimates(&self, tests: &[&Test]) -> Vec<(FrameSize, Estimate)> {
         let with_result = self.points.iter().filter(|point| point.status.has_result());
         let of_tests = with_result.filter(|point| tests.iter().any(|test| test.name == point.test.name));
         of_tests.filter_map(|point| Some((point.point.frame_size, self.estimate(point)?))).collect()
     }
 
-    /// Returns the median of a point. A repetition that found nothing at the lowest load counts as zero.
+    /// Returns the median at a point. A repetition that found nothing even at the lowest load counts as zero.
     fn estimate(&self, point: &PlannedPoint<'_>) -> Option<Estimate> {
         let outcomes = self.outcomes.iter().filter(|outcome| outcome.point == point.point);
         let fit = outcomes.filter(|outcome| !outcome.is_unfit(&point.test.measure));

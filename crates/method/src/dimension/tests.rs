@@ -1,4 +1,4 @@
-//! Numbers of subscribers calculated by hand, and what must hold of them whatever was measured.
+//! Hand-calculated numbers of subscribers, and properties that hold for any measurement.
 
 use super::traffic::tests::{assumed, plain};
 use super::*;
@@ -24,7 +24,7 @@ fn plan(tests: Vec<Test>) -> Plan {
     Plan::new("p", Profile::Smoke, trial, search, tests)
 }
 
-/// Throughput, establishment rate and table capacity of one gateway, three repetitions of each.
+/// Returns a plan that measures throughput, establishment rate and table capacity of one gateway, with three repetitions of each.
 fn gateway() -> Plan {
     let stateful = Some(Stateful::new(1000, FrameRate(1000), 1));
     let settings = Capacity { start: 1, most: 1_000_000, exponential_share: 0.1, binary_share: 0.5, error: 1 };
@@ -86,7 +86,7 @@ fn carried(traffic: &SubscriberTraffic, outcomes: &[Outcome]) -> Estimate {
     dimension(traffic, &gateway(), &[], outcomes, &Facts::default())[0].carried().expect("a number")
 }
 
-/// A subscriber of `plain` takes 500 frames/s down, 50 up, one new connection per second, and holds 100.
+/// A subscriber of `plain` receives 500 frames/s, sends 50, opens one connection per second and holds 100.
 #[test]
 fn each_limit_is_what_was_measured_less_the_reserve_over_what_a_subscriber_takes() {
     let outcomes = found(&[100_000; 3], &[1_000; 3], Some(20_000.0));
@@ -102,7 +102,7 @@ fn each_limit_is_what_was_measured_less_the_reserve_over_what_a_subscriber_takes
 #[test]
 fn frames_and_new_connections_share_the_processors_unless_the_profile_says_otherwise() {
     let outcomes = found(&[100_000; 3], &[200; 3], Some(1e6));
-    // 140 subscribers by frames and 140 by new connections: half of each.
+    // The limit is 140 subscribers by frames and 140 by new connections, so half of each together.
     assert_eq!(carried(&plain(), &outcomes).value.round(), 70.0);
     let apart = SubscriberTraffic { shared_processor: assumed(false), ..plain() };
     assert_eq!(carried(&apart, &outcomes).value.round(), 140.0);
@@ -168,7 +168,7 @@ fn background_traffic_and_single_directions_tell_nothing_of_a_device() {
 
 #[test]
 fn addresses_follow_from_the_connections_that_are_held() {
-    // 100 connections each: 645.12 subscribers fill one address.
+    // With 100 connections each, 645.12 subscribers use up one address.
     assert_eq!([0.0, 645.0, 646.0, 1291.0].map(|n| Dimensioning::addresses(&plain(), n)), [0.0, 1.0, 2.0, 3.0]);
 }
 

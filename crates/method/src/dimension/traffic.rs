@@ -1,24 +1,24 @@
-//! A traffic profile: what one subscriber of a network does in the busy hour, each figure with its source.
+//! A traffic profile: the traffic of one subscriber of a network in the busy hour, each figure with its source.
 
 use crate::terms::FrameSize;
 use crate::units;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A figure and the source it is from. No figure of a profile is without one.
+/// A figure with its source, which every figure of a profile must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumed<T> {
     /// The figure.
     pub value: T,
-    /// The publication, the measurement or the reasoning that it is from.
+    /// The publication, measurement or reasoning behind it.
     pub source: String,
 }
 
-/// Sizes of frames in a mix, with their shares: octets of the IPv6 frame with FCS, ascending.
+/// The frame sizes of a mix with their shares, in ascending order: octets of the IPv6 frame with FCS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imix(Vec<(FrameSize, u32)>);
 
-/// The letters of RFC 6985 section 3 with the octets of their frames. RFC 8219 section 5.1.1 replaces 64 by 84 where frames are IPv6.
+/// The letters of RFC 6985 section 3 with their frame sizes in octets. RFC 8219 section 5.1.1 replaces 64 by 84 for IPv6 frames.
 const GENOME: [(char, u16); 7] = [('a', 84), ('b', 128), ('c', 256), ('d', 512), ('e', 1024), ('f', 1280), ('g', 1518)];
 
 impl Imix {
@@ -42,7 +42,7 @@ impl Imix {
         self.0.iter().map(move |&(size, share)| (size, f64::from(share) / all))
     }
 
-    /// Returns the mean size of its frames, octets with FCS.
+    /// Returns the mean frame size, in octets with FCS.
     pub fn mean_octets(&self) -> f64 {
         self.shares().map(|(size, share)| f64::from(size.0) * share).sum()
     }
@@ -73,14 +73,14 @@ impl fmt::Display for Imix {
     }
 }
 
-/// What an average subscriber does in the busy hour, and what is planned for.
+/// The traffic of an average subscriber in the busy hour, and the planning assumptions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubscriberTraffic {
     /// A short name: letters, digits, `-`.
     pub name: String,
-    /// One line for people.
+    /// A one-line description.
     pub title: String,
-    /// Traffic to the subscriber, native IPv6 included, bit/s of frames with FCS.
+    /// Traffic to the subscriber, including native IPv6, in bit/s of frames with FCS.
     pub downstream: Assumed<u64>,
     /// Traffic from the subscriber, likewise.
     pub upstream: Assumed<u64>,
@@ -90,26 +90,26 @@ pub struct SubscriberTraffic {
     pub upstream_imix: Assumed<Imix>,
     /// Connections that the subscriber opens, per second.
     pub new_connections: Assumed<f64>,
-    /// The time for which a stateful device keeps a connection on average, until its timeout after the last frame, seconds.
+    /// The average time for which a stateful device keeps a connection, including its timeout after the last frame, in seconds.
     pub connection_lifetime: Assumed<f64>,
-    /// Connections of the subscriber that a stateful device holds at once.
+    /// The number of the subscriber's connections that a stateful device holds at once.
     pub held_connections: Assumed<f64>,
-    /// The share of traffic and connections that is native IPv6 and passes the device by, 0..1.
+    /// The share of traffic and connections that is native IPv6 and bypasses the device, 0..1.
     pub native_ipv6: Assumed<f64>,
-    /// Growth of traffic and connections of a subscriber per year, as a ratio.
+    /// Yearly growth of the traffic and connections of a subscriber, as a ratio.
     pub growth: Assumed<f64>,
-    /// Years for which the device is to be enough.
+    /// The number of years for which the device is to suffice.
     pub years: Assumed<f64>,
-    /// The share of what was measured that is kept free, 0..1.
+    /// The share of the measured capacity that is kept free, 0..1.
     pub reserve: Assumed<f64>,
-    /// True if forwarding frames and opening connections take time of the same processors.
+    /// True if forwarding frames and opening connections share the same processors.
     pub shared_processor: Assumed<bool>,
 }
 
-/// One figure of a profile, as it is printed.
+/// One figure of a profile in printed form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedAssumption {
-    /// Its key in the file of the profile.
+    /// Its key in the profile's file.
     pub key: &'static str,
     /// The figure with its unit.
     pub value: String,
@@ -117,7 +117,7 @@ pub struct PrintedAssumption {
     pub source: String,
 }
 
-/// What one subscriber asks of the device when the planned years are over, in the busy hour.
+/// The load that one subscriber puts on the device in the busy hour at the end of the planned years.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubscriberLoad {
     /// Translated frames to the subscriber, per second.
@@ -131,7 +131,7 @@ pub struct SubscriberLoad {
 }
 
 impl SubscriberTraffic {
-    /// Returns what one subscriber asks of the device: without native IPv6, and grown for the planned years.
+    /// Returns the load of one subscriber on the device: without native IPv6, and with the growth over the planned years.
     pub fn load(&self) -> SubscriberLoad {
         let factor = (1.0 - self.native_ipv6.value) * (1.0 + self.growth.value).powf(self.years.value);
         let frames = |bits: u64, imix: &Imix| bits as f64 / (8.0 * imix.mean_octets()) * factor;
@@ -165,7 +165,7 @@ impl SubscriberTraffic {
     }
 }
 
-/// Returns a figure without the digits that binary fractions add.
+/// Returns a figure without the spurious digits of binary fractions.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -178,7 +178,8 @@ pub(super) mod tests {
         Assumed { value, source: "a test".to_owned() }
     }
 
-    /// 800 kbit/s down and 80 kbit/s up in frames of 100 octets: 1,000 and 100 frames/s. Half of it native, no growth.
+    /// Returns a profile of 800 kbit/s down and 80 kbit/s up in frames of 100 octets: 1,000 and 100 frames/s. Half of it is native, and there is no
+    /// growth.
     pub(in crate::dimension) fn plain() -> SubscriberTraffic {
         let of_100 = || assumed(Imix::read("100:1").expect("a mix"));
         SubscriberTraffic {

@@ -1,4 +1,4 @@
-//! Clauses that several measures have in common.
+//! Clauses that several measures share.
 
 use super::context::TestContext;
 use super::load::Load;
@@ -7,7 +7,7 @@ use crate::conformance::numbers::{SECOND, list, percent, repetitions, seconds};
 use crate::repeat::Repetition;
 use crate::terms::LossRatio;
 
-/// What RFC 8219 section 7 asks for before delays are measured.
+/// The requirement of RFC 8219 section 7 before delays are measured.
 pub(super) const DETERMINED: &str = "the throughput is determined at each frame size";
 
 /// Returns the clause on the repetitions that RFC 8219 section 7 requires of latency and of delay variation.
@@ -15,13 +15,13 @@ pub(super) fn twenty_times(times: Repetition, section: &'static str, requirement
     Clause::must(section, requirement, repetitions(times), times.least() >= 20)
 }
 
-/// Returns the clause on the repetitions where no number is given: more than one is required.
+/// Returns the clause on the repetitions where the RFC gives no number: at least two.
 pub(super) fn several_times(times: Repetition, section: &'static str) -> Clause {
     let is_met = times.least() >= 2;
     Clause::should(section, "the measurement is repeated", repetitions(times), is_met)
 }
 
-/// The first goal decides at which load delays, recovery and resets are measured.
+/// Returns whether the first goal is zero loss. That goal decides at which load delays, recovery and resets are measured.
 pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
     test.search.first_goal() == LossRatio::ZERO
 }
@@ -31,7 +31,8 @@ pub(super) fn goals(test: &TestContext<'_>) -> String {
     format!("{} {} of loss", if goals.len() == 1 { "goal:" } else { "goals:" }, list(goals))
 }
 
-/// The load of a measurement that is to be made at the throughput: how it is found, and whether it is that.
+/// Returns the clauses on the load of a measurement that is to be made at the throughput: how the throughput is determined, and whether the load
+/// equals it.
 pub(super) fn at_throughput(test: &TestContext<'_>, load: Load, section: &'static str, determines: Clause) -> Vec<Clause> {
     let actual = match load {
         Load::OfThroughput(share) if is_first_goal_zero(test) => format!("{} of it", percent(share)),
@@ -42,8 +43,7 @@ pub(super) fn at_throughput(test: &TestContext<'_>, load: Load, section: &'stati
     vec![determines, Clause::must(section, "the stream is offered at the throughput rate", actual, is_met)]
 }
 
-/// Returns how the throughput is determined before the measurement, and whether it is, for the `should` or `must` of its
-/// section.
+/// Returns how the throughput is determined before the measurement, and whether it is determined, for the `should` or `must` of its section.
 pub(super) fn determined(load: Load) -> (&'static str, bool) {
     match load {
         Load::OfThroughput(_) => ("searched for at each size, in the first repetition", true),
@@ -51,8 +51,7 @@ pub(super) fn determined(load: Load) -> (&'static str, bool) {
     }
 }
 
-/// Returns the clauses that the two delay variations have in common: a stream of 60 s at the throughput rate, which the RFC
-/// words in the imperative there.
+/// Returns the clauses that the two delay variations share: a stream of 60 s at the throughput rate, which the RFC words in the imperative there.
 pub(super) fn stream(test: &TestContext<'_>, load: Load, duration_ns: u64, section: &'static str) -> Vec<Clause> {
     let (how, is_determined) = determined(load);
     let determines = Clause::must(section, DETERMINED, how, is_determined);

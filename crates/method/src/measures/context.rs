@@ -1,4 +1,4 @@
-//! A test as its measure sees it. A plan contains measures, so a measure knows nothing of plans but what is copied here.
+//! A test as its measure sees it. A plan contains measures, so a measure knows only the parts of the plan that are copied here.
 
 use crate::plan::{DnsTest, Series, Stateful, TrafficSettings};
 use crate::repeat::Repetition;
@@ -6,13 +6,13 @@ use crate::search::SearchSettings;
 use crate::terms::{FrameRate, FrameSize, IpVersion};
 use crate::trial::TrialSettings;
 
-/// A test with the settings of the plan around it, without what it measures.
+/// A test with the relevant settings of the plan, without its measure.
 #[derive(Clone, Debug)]
 pub struct TestContext<'a> {
     pub(crate) name: &'a str,
     pub(crate) search: SearchSettings,
     pub(crate) trial: TrialSettings,
-    /// The rate of the medium, bit/s, where it is known.
+    /// The rate of the medium in bit/s, if it is known.
     pub(crate) link_rate: Option<u64>,
     pub(crate) frame_sizes: &'a [FrameSize],
     pub(crate) ipv4_only: bool,
@@ -30,23 +30,23 @@ pub(crate) struct PeerTest<'a> {
     pub(crate) name: &'a str,
     pub(crate) frame_sizes: &'a [FrameSize],
     pub(crate) is_throughput: bool,
-    /// Its queries, where it is of a DNS server.
+    /// Its queries, if it tests a DNS server.
     pub(crate) dns: Option<&'a DnsTest>,
     pub(crate) has_same_device: bool,
-    /// True if directions, mix, ports and addresses are those of the test in question.
+    /// True if its directions, mix, ports and addresses are those of the test itself.
     pub(crate) has_same_traffic: bool,
     pub(crate) series: Option<&'a Series>,
     pub(crate) clients: u32,
 }
 
 impl TestContext<'_> {
-    /// Returns the highest rate of the medium for the largest frames on either link, where the plan knows the medium.
+    /// Returns the highest rate of the medium for the largest frames on either link, if the plan names the medium.
     pub(crate) fn theoretical(&self, frame_size: FrameSize) -> Option<FrameRate> {
         let version = if self.ipv4_only { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
         Some(FrameRate::theoretical_maximum(self.link_rate?, frame_size.with_fcs(version)))
     }
 
-    /// Returns the same at the smallest frame size of the test.
+    /// Returns the same for the smallest frame size of the test.
     pub(crate) fn highest_theoretical(&self) -> Option<FrameRate> {
         self.frame_sizes.iter().filter_map(|&size| self.theoretical(size)).max()
     }

@@ -1,5 +1,5 @@
-//! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered rightly and in time. By the same
-//! procedure an authoritative server is measured, and a device that forwards queries.
+//! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered correctly and in time. The same procedure
+//! measures an authoritative server and a device that forwards queries.
 
 use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
@@ -81,8 +81,8 @@ pub(super) static INFOS: [Info; 3] = [
 const SOON_S: u32 = 10;
 
 impl DnsTest {
-    /// Returns the settings that the keys of a test ask for, of the measure of this name. The reader of plan files checks the recipe of the
-    /// authority, which the methodology does not know.
+    /// Returns the settings that the keys of a test ask for, for the measure of this name. The recipe of the authority is checked by the plan file
+    /// reader, since the methodology does not know recipes.
     pub(super) fn read(name: &str, keys: &impl Keys, _: &MeasureDefaults) -> Self {
         let roles = [DnsRole::Dns64, DnsRole::Authority, DnsRole::Through];
         let role = roles.into_iter().find(|role| info_of(*role).term.name == name).unwrap_or_default();
@@ -103,8 +103,8 @@ impl DnsTest {
             // A server of its own zone has no cache and sends no queries itself.
             DnsRole::Authority | DnsRole::Through => dns,
         };
-        // Of a zone file each name is a line or two; the tester's own authority computes its answers. With another one the
-        // content of the cache cannot be observed, so there are few names, and their time to live is short.
+        // Each name takes a line or two in a zone file, while the tester's own authority computes its answers. Behind another authority the content
+        // of the cache cannot be observed, so there are few names, with a short time to live.
         let (names, ttl_s) = match (role, &dns.authority) {
             (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
             (DnsRole::Through, _) => (dns.names, dns.ttl_s),
@@ -164,7 +164,7 @@ impl Measurement for DnsTest {
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         if self.at_found_rate {
-            // The search is another test's, and so are its clauses.
+            // The search belongs to another test, and so do its clauses.
             return if self.role == DnsRole::Authority { Vec::new() } else { tester(self) };
         }
         let mut clauses = procedure(test, self);
@@ -266,7 +266,7 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     ]
 }
 
-/// Caching, and the existence of AAAA records.
+/// Returns the clauses on caching and on the existence of AAAA records.
 fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
     let (different, are_different) = different(test, dns);
@@ -297,8 +297,9 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     clauses
 }
 
-/// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's it cannot
-/// be observed whether one was, so none may be repeated before its time to live is over.
+/// Returns how the names of the queries differ, and whether none is repeated while it may be cached. "Or domain names MUST NOT be repeated before the
+/// cache of the DUT is exhausted": behind an authority other than the tester's, a repeated name would go unnoticed, so none may be repeated before
+/// its time to live has expired.
 fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let elsewhere = dns.authority_on.as_ref().map(|machine| format!("the authority on {machine}"));
@@ -365,7 +366,7 @@ fn tester(dns: &DnsTest) -> Vec<Clause> {
                 );
                 Clause::must(TESTER, SELF_TEST, actual, true)
             }
-            // Its zone has the AAAA records of the test, not one for every name.
+            // Its zone contains the AAAA records of the test, not one for every name.
             (Some(_), _) => Clause::must(
                 TESTER,
                 SELF_TEST,

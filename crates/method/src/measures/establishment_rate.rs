@@ -9,7 +9,7 @@ use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
 
-/// The measurement; it has no settings but those of the two phases.
+/// The measurement; its only settings are those of the two phases.
 pub(super) struct EstablishmentRate;
 
 // The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
@@ -82,7 +82,7 @@ impl Measurement for EstablishmentRate {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let stateful = context.stateful();
-        // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
+        // A trial lasts as long as N frames take, so the durations by which MLRsearch weights trials are meaningless here.
         let goals = vec![LossRatio::ZERO];
         let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.test.search.clone() };
         let establishing = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);

@@ -1,40 +1,39 @@
-//! What is said of a measure: its names, its units, what it comes to. Lists, tables and sentences are made of it.
+//! The description of a measure: its names, its units and its results. Lists, tables and sentences are generated from it.
 
 use super::Quantity;
 
-/// The properties of a measure that are known before it is made.
+/// The properties of a measure that are known in advance.
 #[derive(Debug)]
 pub struct Info {
-    /// Its explanation; the name is the word for it in plans and results.
+    /// Its explanation; the term's name identifies the measure in plans and results.
     pub term: Term,
-    /// The result of the measure, in one line, with its clauses.
+    /// The result of the measure in one line, with its clauses.
     pub summary: &'static str,
     /// The noun that its rates count.
     pub noun: Noun,
-    /// The rate that is searched for; `None` where the result is no such rate.
+    /// The rate that is searched for; `None` if the result is not such a rate.
     pub searched: Option<Searched>,
-    /// The quantities of its repetitions besides the rate that is searched for. The first is the one they are judged by,
-    /// unless [`Info::headline`] says otherwise.
+    /// The quantities that a repetition reports besides the rate that is searched for. Repetitions are judged by the first one unless
+    /// [`Info::headline`] says otherwise.
     pub quantities: &'static [Quantity],
-    /// The quantity that repetitions are judged by; `None` where it is the rate that is searched for, or where there is none because the
-    /// result is a curve.
+    /// The quantity that repetitions are judged by; `None` if that is the rate that is searched for, or if the result is a curve.
     pub headline: Option<Quantity>,
     /// True if its clause asks for the average of the repetitions rather than their median.
     pub is_averaged: bool,
-    /// The label of an axis that shows it.
+    /// The axis label in charts.
     pub axis: &'static str,
-    /// The reason why a result that is limited neither by the tester nor by the DUT may be higher in truth.
+    /// The reason why the true result may be higher when neither the tester nor the DUT limited it.
     pub open_end: &'static str,
 }
 
-/// The reason given for most measures where the highest load of the plan passed.
+/// The reason for most measures: the highest load of the plan passed.
 pub(super) const HIGHEST_LOAD_PASSED: &str = "the highest load of the plan passed";
-/// Searches for a number of connections that found no end.
+/// The reason for searches for a number of connections that found no upper limit.
 pub(super) const NO_LARGER_NUMBER: &str = "no larger number was tried";
-/// Outages that lasted longer than their trial.
+/// The reason for outages that lasted longer than their trial.
 pub(super) const NOT_RECOVERED: &str = "the trial ended before the DUT had recovered";
 
-/// A term of the field: definition, clause, how it is measured here, unit.
+/// A technical term with its definition, its clause, how it is measured here, and its unit.
 #[derive(Debug)]
 pub struct Term {
     /// Its name, in lower case.
@@ -43,7 +42,7 @@ pub struct Term {
     pub definition: &'static str,
     /// The clause that defines it.
     pub clause: &'static str,
-    /// The way it is measured here, or its meaning here.
+    /// The way it is measured here, or its meaning in this program.
     pub here: &'static str,
     /// The unit it is reported in.
     pub unit: &'static str,
@@ -52,11 +51,11 @@ pub struct Term {
 /// A rate that is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searched {
-    /// The throughput, which with a goal of more than no loss has no name.
+    /// The throughput; with a loss goal above zero the rate has no name of its own.
     Throughput,
-    /// One of this name, for any loss goal.
+    /// A rate of this name, for any loss goal.
     Named(&'static str),
-    /// One of this name that knows no loss goal: all connections, or queries, must succeed.
+    /// A rate of this name without a loss goal: all connections, or queries, must succeed.
     OfAll(&'static str),
 }
 
@@ -67,7 +66,7 @@ pub enum Noun {
     Frames,
     /// Connections, which have no direction: only the Initiator, or the client, opens them.
     Connections,
-    /// DNS queries, which have none either.
+    /// DNS queries, which have no direction either.
     Queries,
 }
 

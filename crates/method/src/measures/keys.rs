@@ -1,48 +1,46 @@
-//! The keys of a measure in the `[[test]]` of a plan file, as its own file reads them. The file format and the places of mistakes are
-//! the implementor's business.
+//! The keys of a measure in the `[[test]]` of a plan file, as the file of the measure reads them. The implementor handles the file format and the
+//! positions of mistakes.
 
 use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::units;
 
-/// A table of a plan file. A value that cannot be read is a mistake, which the implementor remembers with its place, and is treated as if it
-/// was missing.
+/// A table in a plan file. A value that cannot be read is a mistake: the implementor records it with its position, and treats the value as missing.
 pub trait Keys: Sized {
-    /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
-    /// digits. `None` if it is missing or a mistake.
+    /// Returns the quantity `key`, parsed by `read`: either a string with a unit, or a number, which is passed as its digits. Returns `None` if it is
+    /// missing or a mistake.
     fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
 
-    /// Returns the string `key`; `None` if it is missing or a mistake.
+    /// Returns the string `key`, or `None` if it is missing or a mistake.
     fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
 
-    /// Returns the whole number `key`; `None` if it is missing or a mistake.
+    /// Returns the whole number `key`, or `None` if it is missing or a mistake.
     fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
 
-    /// Returns a list of quantities; a single one may stand without brackets.
+    /// Returns a list of quantities; a single one may be written without brackets.
     fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>>;
 
     /// Does the same as [`Keys::value`], and reports a missing key.
     fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
 
-    /// Returns the table `key` below this one, which has `name` in messages; `None` for any other value, which is left to be read
-    /// otherwise.
+    /// Returns the subtable `key`, which is called `name` in messages; `None` for any other value, which can still be read another way.
     fn table(&self, key: &'static str, name: &'static str) -> Option<Self>;
 
-    /// Returns whether `key` is given at all.
+    /// Returns whether `key` is present.
     fn is_given(&self, key: &str) -> bool;
 
     /// Reports a mistake at the value of `key`, or at the table if the key is missing.
     fn mistake(&self, key: &str, title: impl Into<String>);
 
-    /// Does the same as [`Keys::mistake`], and says what to do about it.
+    /// Does the same as [`Keys::mistake`], with advice on how to correct it.
     fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>);
 
-    /// Reports the keys that no reader has asked for. Call it when everything else was read; the table of a test is finished by the
-    /// implementor.
+    /// Reports the keys that no reader has asked for. Call it after everything else has been read; the implementor finishes the table of a test
+    /// itself.
     fn finish(self);
 }
 
-/// The settings of the rest of a plan from which those of a measure follow where a test says nothing.
+/// The settings elsewhere in the plan that determine the defaults of a measure.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasureDefaults {
     /// The time for which a trial sends, nanoseconds.
@@ -55,7 +53,7 @@ pub struct MeasureDefaults {
     pub is_medium_known: bool,
 }
 
-/// Reads a time that must be longer than nothing, and returns it in nanoseconds.
+/// Reads a time that must be greater than zero, and returns it in nanoseconds.
 pub(super) fn time(keys: &impl Keys, key: &'static str, otherwise: u64) -> u64 {
     let time_ns = keys.value(key, units::duration_ns).unwrap_or(otherwise);
     if time_ns == 0 {
@@ -69,7 +67,7 @@ mod tests {
     use super::*;
     use crate::measures::Measure;
 
-    /// A test that gives no key at all.
+    /// A test without any keys.
     struct NoKeys;
 
     impl Keys for NoKeys {

@@ -1,4 +1,4 @@
-//! The largest trial a test may ask for, known before anything is measured: how long it lasts, and how many frames it has at most.
+//! The largest trial that a test may ask for, known before anything is measured: its duration, and the maximum number of frames.
 
 use super::procedure::Conditions;
 use super::{Measure, SendingTime};
@@ -6,26 +6,26 @@ use crate::plan::{Plan, Test};
 use crate::trial::{TrialKind, TrialSpec};
 
 impl Measure {
-    /// Returns the time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
+    /// Returns the sending time of the measure's longest trial, in nanoseconds; `searched_ns` is that of the trials of a search.
     fn longest_trial_ns(&self, searched_ns: u64) -> u64 {
         let own_ns = match self.sending() {
             SendingTime::AsPlanned => searched_ns,
             SendingTime::For(ns) | SendingTime::AtMost(ns) => ns,
-            // As long as their connections take.
+            // Determined by the number of connections instead.
             SendingTime::UntilConnected => 0,
         };
-        // The load is searched for first.
+        // These measures search for the load first.
         if self.is_at_throughput() { own_ns.max(searched_ns) } else { own_ns }
     }
 }
 
 impl Test {
-    /// Time of sending of its longest trial, nanoseconds, without phase 1 of a stateful test and the wait for residual frames.
+    /// Returns the sending time of the longest trial, in nanoseconds, without phase 1 of a stateful test and the wait for residual frames.
     pub fn longest_trial_ns(&self, plan: &Plan) -> u64 {
         self.largest_trial(plan).duration_ns
     }
 
-    /// A trial that is at least as long and as fast as any of the test.
+    /// Returns a trial that is at least as long, and has at least as high a rate, as any trial of the test.
     pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
         let measure = &self.measure;
         let context = self.context(plan);
@@ -53,7 +53,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A search of up to 1 M frames/s by trials of 10 s.
+    /// Returns a plan with a search up to 1 M frames/s by trials of 10 s.
     fn plan(measure: Measure) -> Plan {
         let test = Test { measure, ..Test::of("test", "device") };
         Plan {

@@ -1,4 +1,4 @@
-//! What every measurement has to say of itself: the trait that its file implements.
+//! The trait that the file of each measurement implements.
 
 use super::context::TestContext;
 use super::info::{Info, Noun};
@@ -12,31 +12,31 @@ use crate::record::Watch;
 use crate::terms::FrameRate;
 use crate::trial::{TrialKind, TrialResult};
 
-/// All that the rest of the program needs to know of a measurement, or what that is derived from.
+/// Everything that the rest of the program needs to know about a measurement.
 pub trait Measurement {
-    /// Returns what is said of it.
+    /// Returns its description.
     fn info(&self) -> &'static Info;
 
-    /// Returns the load it is made at; `None` where it finds or names its loads itself.
+    /// Returns the load it is made at; `None` if it searches for its loads or lists them itself.
     fn load(&self) -> Option<Load> {
         None
     }
 
-    /// Returns for how long its trials send.
+    /// Returns the sending time of its trials.
     fn sending(&self) -> SendingTime;
 
-    /// Returns the highest rate any of its trials has.
+    /// Returns the highest rate of any of its trials.
     fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
         let most = test.search.maximum;
         self.load().map_or(most, |load| load.highest(most))
     }
 
-    /// Returns what its largest trial is, where that is no constant load.
+    /// Returns the kind of its largest trial, which is a constant load by default.
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
     }
 
-    /// Returns whether delays decide, so that a tester that looked late spoils the result even without loss.
+    /// Returns whether the result is a delay, so that a late poll by the tester spoils it even without loss.
     fn is_of_delay(&self) -> bool {
         false
     }
@@ -46,25 +46,25 @@ pub trait Measurement {
         false
     }
 
-    /// Returns how TCP connections are made, where the test is one of those rather than of frames.
+    /// Returns the settings of its TCP connections, or `None` if it sends frames.
     fn tcp(&self) -> Option<&Tcp> {
         None
     }
 
-    /// Sets the durations that are its own to those of a profile whose trials last `trial_ns`.
+    /// Sets the measure's own durations to those of a profile whose trials last `trial_ns`.
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
-    /// Sets the durations that are its own to those the RFCs name. Returns how often it is to be repeated.
+    /// Sets the measure's own durations to those that the RFCs name. Returns the number of repetitions they ask for.
     fn lengthen(&mut self) -> u32 {
         20
     }
 
-    /// Returns whether the load of its trials is held for longer than a burst and nothing is done to the DUT.
+    /// Returns whether its trials hold the load for longer than a burst and do nothing else to the DUT.
     fn is_steady(&self) -> bool {
         true
     }
 
-    /// Returns whether its losses show a limit of the DUT: losses that a measurement causes on purpose do not.
+    /// Returns whether its losses indicate a limit of the DUT. Losses that a measurement causes on purpose do not.
     fn finds_a_limit(&self) -> bool {
         self.info().searched.is_some() && self.tcp().is_none()
     }
@@ -79,61 +79,61 @@ pub trait Measurement {
         stateful.map_or(0, |stateful| stateful.connections)
     }
 
-    /// Returns the largest number it can find, where that is no rate, and the keys of a plan that set it.
+    /// Returns the largest number it can find, if that is not a rate, and the plan keys that set it.
     fn most(&self) -> Option<(f64, &'static str)> {
         None
     }
 
-    /// Returns the loads that it names itself, frames per second per direction.
+    /// Returns the loads that it lists itself, in frames per second per direction.
     fn own_rates(&self) -> &[FrameRate] {
         &[]
     }
 
-    /// Returns what it demands of a device beside forwarding.
+    /// Returns its requirement on the device beyond forwarding.
     fn demand(&self) -> Option<Demand> {
         None
     }
 
-    /// Returns whether a scan of loads ends where nothing is lost any more, so that repetitions may try different loads.
+    /// Returns whether a scan of loads ends once nothing is lost, so that repetitions may try different loads.
     fn ends_when_lossless(&self) -> bool {
         false
     }
 
-    /// Returns which requirements on the test traffic concern it.
+    /// Returns the requirements on the test traffic that apply to it.
     fn traffic_requirements(&self) -> TrafficRequirements {
         match (self.info().noun, self.is_of_connections()) {
             (Noun::Frames, _) => TrafficRequirements::All,
-            // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
+            // Phase 1 of a stateful test has one direction, and no particular frame sizes are required.
             (_, true) => TrafficRequirements::Addresses,
-            // TCP connections and DNS queries are not the plan's frames.
+            // TCP connections and DNS queries do not use the plan's frames.
             (_, false) => TrafficRequirements::None,
         }
     }
 
-    /// Returns the requirements of the measurement's own sections, and how the test stands to them.
+    /// Returns the requirements of the measurement's own sections, and whether the test meets them.
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause>;
 
-    /// Returns the next repetition of it.
+    /// Returns the procedure of its next repetition.
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure>;
 
-    /// Returns what was seen of the DUT itself during a trial, where the result includes that.
+    /// Returns observations of the DUT itself during a trial, if the result includes them.
     fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
         Vec::new()
     }
 }
 
-/// The demands of a measurement on a device beside forwarding.
+/// A requirement of a measurement on a device beyond forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// It can be reset, and keeps no connections over that.
+    /// It can be reset, and loses its connections in the process.
     Reset,
-    /// Its connections can be deleted by a command that is timed.
+    /// Its connections can be deleted by a command whose duration is measured.
     TearDown,
-    /// It keeps no connections: reverse frames are replies to forward ones of the same trial.
+    /// It tracks no connections: reverse frames are replies to forward frames of the same trial.
     NoConnections,
 }
 
-/// The requirements on the test traffic that concern a measurement.
+/// The requirements on the test traffic that apply to a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficRequirements {
     /// Sizes, directions, mixes, ports and addresses.
@@ -146,15 +146,15 @@ pub enum TrafficRequirements {
     None,
 }
 
-/// The time for which the trials of a measurement send.
+/// The time for which each trial of a measurement sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendingTime {
-    /// As long as the plan says for all trials.
+    /// The duration of the plan's trials.
     AsPlanned,
-    /// So many nanoseconds, whatever the plan says.
+    /// This many nanoseconds, regardless of the plan.
     For(u64),
-    /// For bursts of at most so many nanoseconds.
+    /// Bursts of at most this many nanoseconds.
     AtMost(u64),
-    /// As long as opening its connections takes.
+    /// The time it takes to open its connections.
     UntilConnected,
 }

@@ -1,4 +1,4 @@
-//! Connection tear-down rate, RFC 9693: how fast the DUT deletes its connections.
+//! Connection tear-down rate, RFC 9693: the rate at which the DUT deletes its connections.
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
@@ -10,7 +10,7 @@ use crate::plan::Stateful;
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
-/// The measurement; it has no settings but those of the two phases.
+/// The measurement; its only settings are those of the two phases.
 pub(super) struct TearDownRate;
 
 // The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
@@ -68,7 +68,7 @@ impl Measurement for TearDownRate {
     }
 }
 
-/// Connections over the time the DUT took to delete them all (RFC 9693).
+/// Returns the number of connections divided by the time the DUT took to delete them all (RFC 9693).
 fn read(result: &TrialResult) -> Reading {
     let connections = result.phase_one_result().filter(|connections| connections.lost() == 0);
     let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {

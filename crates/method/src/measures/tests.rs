@@ -1,4 +1,4 @@
-//! Every measurement finds the truth of a simulated DUT.
+//! Every measurement finds the true value of a simulated DUT.
 
 mod dns;
 mod response;
@@ -16,7 +16,7 @@ use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, Tri
 const SECOND: u64 = 1_000_000_000;
 const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);
 
-/// One test of this measurement: up to 2 M frames/s, width 0.1 %, 1 s trials.
+/// Returns a plan with one test of this measurement: up to 2 M frames/s, width 0.1 %, 1 s trials.
 fn plan(measure: Measure) -> Plan {
     Plan {
         name: "simulated".into(),
@@ -60,17 +60,17 @@ fn plan(measure: Measure) -> Plan {
     }
 }
 
-/// A DUT that forwards so much.
+/// Returns a DUT with this capacity.
 fn dut(capacity: u64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
 }
 
-/// A DUT of 400,000 frames/s within a tester that cannot offer `ceiling` of it.
+/// Returns a DUT of 400,000 frames/s behind a tester that cannot offer more than `ceiling` of it.
 fn behind_slow_tester(ceiling: f64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::SlowTester { ceiling }, FrameRate(400_000), 1)
 }
 
-/// The trials of one repetition, and what it found.
+/// Returns the trials of one repetition, and its outcome.
 fn repeat(
     plan: &Plan,
     earlier: &[Outcome],
@@ -95,7 +95,7 @@ fn once(measure: Measure, mut dut: SimulatedDut) -> Outcome {
     repeat(&plan(measure), &[], &mut dut).1
 }
 
-/// The values of a quantity, one for each direction.
+/// Returns the values of a quantity, one for each direction.
 fn values(outcome: &Outcome, quantity: Quantity) -> Vec<f64> {
     outcome.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value).collect()
 }
@@ -107,7 +107,7 @@ fn assert_both_within(outcome: &Outcome, quantity: Quantity, truth: f64, toleran
     assert!(found.iter().all(|value| (value - truth).abs() <= tolerance), "{quantity:?}: {found:?} are not {truth}");
 }
 
-/// Every measurement made at a load.
+/// Returns every measurement made at a load.
 fn at_load(load: Load) -> [Measure; 5] {
     let duration_ns = SECOND;
     [
@@ -136,7 +136,7 @@ fn scan(until_lossless: bool) -> Measure {
     Measure::FrameLossRate(LossScan { rates, until_lossless })
 }
 
-/// Rates and loss in per cent of the forward direction.
+/// Returns the rates and the loss in per cent of the forward direction.
 fn curve(outcome: &Outcome) -> Vec<(u64, f64)> {
     let forward = outcome.values.iter().filter(|value| value.direction == Direction::Forward);
     forward.map(|value| (value.load.0, value.value)).collect()
@@ -340,11 +340,11 @@ fn an_unfit_tester_ends_every_measurement_without_a_value() {
     assert_eq!((throughput.throughput(), throughput.brackets[0].limit), (None, Limit::Tester));
 }
 
-/// A DUT within a tester whose receiver looks too late in the first trials.
+/// A DUT behind a tester whose receiver stalls in the first trials.
 struct LateLooks {
     dut: SimulatedDut,
     trials: u32,
-    /// Frames due while it was away, beyond those missing: what the stall does not explain is counted as lost.
+    /// The number of frames due during the stall beyond those missing: losses that the stall does not explain count as lost.
     frames: i64,
 }
 
@@ -393,7 +393,7 @@ fn a_stall_that_spoils_the_extremes_leaves_the_median() {
     }
 }
 
-/// A device overloaded in the forward direction only, within a tester that is away for 64 frames of the reverse one in every trial.
+/// A device overloaded in the forward direction only, behind a tester that stalls for 64 frames of the reverse direction in every trial.
 struct Lopsided(SimulatedDut);
 
 impl Measurer for Lopsided {

@@ -1,4 +1,4 @@
-//! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
+//! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every offered frame comes back correctly.
 
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
@@ -7,7 +7,7 @@ use crate::conformance::Clause;
 use crate::conformance::numbers::{percent, seconds};
 use crate::terms::LossRatio;
 
-/// The measurement; it has no settings but the plan's.
+/// The measurement; its only settings are the plan's.
 pub(super) struct Throughput;
 
 const THROUGHPUT: &str = "RFC 2544 section 26.1";
@@ -63,7 +63,7 @@ impl Measurement for Throughput {
     }
 }
 
-/// Any goal of zero loss finds the throughput; the others say what they are.
+/// Returns the clause on zero loss: any goal of zero loss finds the throughput; other goals are listed with their loss.
 fn zero_loss(test: &TestContext<'_>) -> Clause {
     let is_met = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
     Clause::must(THROUGHPUT, "the fastest rate at which as many frames are received as sent", goals(test), is_met)

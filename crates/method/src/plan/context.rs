@@ -1,10 +1,10 @@
-//! A test as its measure sees it, taken out of the plan.
+//! Extracts from the plan the view of a test that its measure gets.
 
 use super::{Plan, Test};
 use crate::measures::{PeerTest, TestContext};
 
 impl Test {
-    /// Returns what the measure of this test knows of it and of the plan.
+    /// Returns the parts of this test and of the plan that its measure may see.
     pub(crate) fn context<'a>(&'a self, plan: &'a Plan) -> TestContext<'a> {
         TestContext {
             name: &self.name,

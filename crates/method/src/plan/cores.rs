@@ -1,9 +1,9 @@
-//! The cores that devices may use: as many for each, or a number of its own for some of several in a row.
+//! The numbers of cores that devices may use: one number for all devices, or separate numbers for some of several devices in a row.
 
 use super::Test;
 use std::collections::BTreeMap;
 
-/// The numbers of cores that the devices of a test may use. A device that is not limited has all of its own.
+/// The numbers of cores that the devices of a test may use. A device without a limit uses all of its cores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoreLimits {
     every: Option<u32>,
@@ -11,29 +11,29 @@ pub struct CoreLimits {
 }
 
 impl CoreLimits {
-    /// The same number of cores for every device.
+    /// Returns limits with the same number of cores for every device.
     pub fn every(cores: u32) -> Self {
         Self { every: Some(cores), by_device: BTreeMap::new() }
     }
 
-    /// Returns the number of cores that every device may use, where it is the same for all.
+    /// Returns the number of cores that every device may use, if there is a common number.
     pub fn of_every(&self) -> Option<u32> {
         self.every
     }
 
-    /// Returns the names of the devices, or of their machines, that have numbers of their own.
+    /// Returns the names of the devices, or of their machines, that have their own numbers.
     pub fn devices(&self) -> impl Iterator<Item = &str> {
         self.by_device.keys().map(String::as_str)
     }
 
-    /// Returns the number of cores of the device with any of these names: its own and that of its machine. `None` for all.
+    /// Returns the number of cores of the device with either of these names, its own and that of its machine; `None` means all cores.
     pub fn of_device(&self, names: [&str; 2]) -> Option<u32> {
         names.into_iter().find_map(|name| self.by_device.get(name).copied()).or(self.every)
     }
 }
 
 impl Test {
-    /// Returns the numbers of cores of its devices.
+    /// Returns the core limits of its devices.
     pub fn core_limits(&self) -> CoreLimits {
         CoreLimits { every: self.cores, by_device: self.device_cores.clone() }
     }

@@ -1,4 +1,4 @@
-//! Trials so short at loads so low that nothing would be sent. They lose nothing, so they would pass without any meaning.
+//! Trials so short, at such low loads, that they would send nothing. They lose nothing, so they would pass without meaning anything.
 
 use super::{Plan, Test};
 use crate::measures::{Load, SendingTime};
@@ -6,17 +6,17 @@ use crate::terms::FrameRate;
 use crate::units::{show_ns, show_rate};
 use std::fmt;
 
-/// A second, nanoseconds: a search may begin with trials of this length, and even the lowest rate sends something in it.
+/// A second in nanoseconds: a search may begin with trials of this length, and even the lowest rate sends something in that time.
 const SECOND: u64 = 1_000_000_000;
 
-/// A trial of a test in which nothing would be sent.
+/// A trial of a test that would send nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyTrial {
     /// Its rate: frames, connections or queries per second.
     pub rate: FrameRate,
-    /// For how long it sends, nanoseconds.
+    /// Its sending time in nanoseconds.
     pub duration_ns: u64,
-    /// True if it is the trial of a search at the lowest rate of the plan.
+    /// True if it belongs to a search, at the lowest rate of the plan.
     pub is_of_search: bool,
 }
 
@@ -35,14 +35,14 @@ impl fmt::Display for EmptyTrial {
 }
 
 impl Test {
-    /// Returns a trial of this test in which nothing would be sent; `None` if there is none.
+    /// Returns a trial of this test that would send nothing, or `None` if there is none.
     pub fn empty_trial(&self, plan: &Plan) -> Option<EmptyTrial> {
         let search = (self.measure.is_searched_rate() || self.measure.is_at_throughput()).then(|| EmptyTrial {
             rate: plan.search.minimum,
             duration_ns: plan.trial.duration_ns.min(SECOND),
             is_of_search: true,
         });
-        // Where connections are counted, the time follows from their number.
+        // If the load is a number of connections, it determines the time.
         let is_timed = self.measure.sending() != SendingTime::UntilConnected;
         let own =
             || Some(EmptyTrial { rate: self.lowest_own_rate(plan)?, duration_ns: self.sending_ns(plan)?, is_of_search: false });
@@ -50,7 +50,7 @@ impl Test {
         trials.into_iter().find(|trial| trial.rate.frames_in(trial.duration_ns) == 0)
     }
 
-    /// Returns the lowest rate that the test itself asks for, or may ask for where it is a share of the throughput.
+    /// Returns the lowest rate that the test itself asks for, or the lowest possible one if it is a share of the throughput.
     fn lowest_own_rate(&self, plan: &Plan) -> Option<FrameRate> {
         if let Some(response) = self.measure.response_time() {
             return Some(response.rate(self.clients()));
@@ -62,7 +62,7 @@ impl Test {
         }
     }
 
-    /// Returns for how long its trials send, nanoseconds; `None` where this follows from how much they send.
+    /// Returns the sending time of its trials in nanoseconds; `None` if it depends on how much they send.
     fn sending_ns(&self, plan: &Plan) -> Option<u64> {
         match self.measure.sending() {
             SendingTime::AsPlanned => Some(plan.trial.duration_ns),
@@ -81,7 +81,7 @@ mod tests {
     use crate::terms::LossRatio;
     use crate::trial::TrialSettings;
 
-    /// A plan of one test, whose searches go down to 100/s in trials of this many milliseconds.
+    /// Returns a plan with one test, whose searches go down to 100/s in trials of this many milliseconds.
     fn plan(measure: Measure, trial_ms: u64) -> Plan {
         let trial =
             TrialSettings { duration_ns: trial_ms * 1_000_000, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };

@@ -1,11 +1,11 @@
-//! What two tests have in common: the traffic they send and the device they send it to. Both are made of a whole [`Test`], field by field,
-//! so that a field that is added to a test must be given its place here before anything compiles.
+//! Compares the traffic that two tests send and the device they send it to. Both are built from a whole [`Test`], field by field, so a new field of a
+//! test does not compile until it is classified here.
 
 use super::{Measure, Test};
 
 impl Test {
-    /// Sorts every field into the traffic that a test sends, the device as it is set up for the test, and the measure. What is left out of
-    /// all three says where and how often a test is measured, how it is called and what is expected of it.
+    /// Returns the fields grouped into the traffic that the test sends, the device as it is set up for the test, and the measure. The remaining
+    /// fields describe where and how often a test is measured, its name and its expectations.
     fn identity(&self) -> (impl PartialEq + use<'_>, impl PartialEq + use<'_>, &Measure) {
         let Self {
             name: _,
@@ -29,19 +29,18 @@ impl Test {
             series: _,
             expect: _,
         } = self;
-        // The device carries only IPv4 by what its links carry.
+        // The `ipv4_only` setting belongs to the device, because it says what its links carry.
         ((directions, foreground, traffic, stateful, frame_timeout_ns), (dut, cores, device_cores, ipv4_only), measure)
     }
 
-    /// Returns whether the throughput of this test is that of the other one, at the same frame size: the same device with the
-    /// same cores, set up in the same way, under the same traffic.
+    /// Returns whether both tests share a throughput at the same frame size: the same device with the same cores, set up in the same way, under the
+    /// same traffic.
     pub fn shares_throughput_with(&self, other: &Self) -> bool {
         let ((sent, device, _), (sent_by_other, other_device, _)) = (self.identity(), other.identity());
         sent == sent_by_other && device == other_device
     }
 
-    /// Returns whether this test asks of its device what the other one asks of its own: the same measure, under the same
-    /// traffic.
+    /// Returns whether this test asks of its device what the other asks of its own: the same measure, under the same traffic.
     pub fn asks_the_same_as(&self, other: &Self) -> bool {
         let ((sent, _, measure), (sent_by_other, _, other_measure)) = (self.identity(), other.identity());
         sent == sent_by_other && measure == other_measure

@@ -1,10 +1,10 @@
-//! The hosts on which the repetitions of a run were measured: results of two machines say nothing against each other.
+//! The hosts on which the repetitions of a run were measured: results from two machines cannot be compared.
 
 use super::{Facts, TrialRecord};
 use crate::plan::Point;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The hosts of each repetition, by name; several where a run was resumed on another host in the middle of one.
+/// The hosts of each repetition, by name; several if a run was resumed on another host in the middle of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepetitionHosts<'f> {
     of: BTreeMap<(&'f Point, u32), BTreeSet<&'f str>>,
@@ -13,7 +13,7 @@ pub struct RepetitionHosts<'f> {
 }
 
 impl<'f> RepetitionHosts<'f> {
-    /// Returns the hosts of these records, which are those of one results directory. A host is not known where an earlier version made it.
+    /// Returns the hosts of these records, which belong to one results directory. The host of a record made by an earlier version is unknown.
     pub fn new(facts: &'f Facts, records: &'f [TrialRecord]) -> Self {
         let mut hosts: BTreeMap<(&Point, u32), BTreeSet<&str>> = BTreeMap::new();
         for of_repetition in records.chunk_by(|a, b| (&a.point, a.repetition) == (&b.point, b.repetition)) {
@@ -50,25 +50,25 @@ impl<'f> RepetitionHosts<'f> {
         self.of.get(&(point, repetition)).is_some_and(|hosts| hosts.iter().eq([&host]))
     }
 
-    /// Returns whether all that was measured of these points was measured on one host.
+    /// Returns whether all measurements of these points were made on one host.
     pub fn are_on_one<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> bool {
         self.of_points(points).len() <= 1
     }
 
-    /// Returns the hosts of all that was measured of these points.
+    /// Returns the hosts of all measurements of these points.
     pub fn of_points<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> BTreeSet<&'f str> {
         let of_points = points.into_iter().flat_map(|point| self.of.range((point, 0)..=(point, u32::MAX)));
         of_points.flat_map(|(_, hosts)| hosts).copied().collect()
     }
 }
 
-/// Returns the hosts of a record. Results that were united say it of each repetition; else the parts of the run follow each other.
+/// Returns the hosts of a record. Merged results state them for each repetition; otherwise they follow from the consecutive parts of the run.
 fn hosts_of<'f>(facts: &'f Facts, record: &TrialRecord) -> Vec<&'f str> {
     if !facts.measured_on.is_empty() {
         let has = facts.measured_on.iter().filter(|(_, selection)| selection.contains(&record.point, record.repetition));
         return has.map(|(host, _)| host.as_str()).collect();
     }
-    // The parts of a run have whole seconds, and a record more.
+    // The start of a run part is in whole seconds, that of a record is more precise.
     let has_begun = |started: &str| started.trim_end_matches('Z') <= record.started.as_str();
     let part = facts.runs.iter().rev().find(|part| has_begun(&part.started)).or(facts.runs.first());
     part.map(|part| part.host.as_str()).filter(|host| !host.is_empty()).into_iter().collect()

@@ -1,36 +1,36 @@
-//! Loss that stands in one moment, and other processes on the DUT's cores in just that moment: evidence that a sum over the trial hides.
-//! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
+//! Loss at a single moment, and other processes on the DUT's cores at that same moment: evidence that a sum over the trial hides. A program that uses
+//! the DUT's only core for 30 ms of a trial of 4 s takes less than a hundredth of it, but affects all frames during that time.
 //!
-//! Trials of DNS queries and of TCP connections are left out, because the evidence lacks one half. Of queries the time at which each was due is
-//! known only from the first query on, and samples begin before it by a time that is not recorded: a server is probed and names are resolved
-//! in between. Of connections that failed not even that is recorded, only how many there were. Of queries, therefore, loss in one moment is never
-//! excused; it still makes a rate a lower bound ([`crate::disturbance`]), for which the samples of the whole trial suffice. Of connections it
-//! does not even do that.
+//! Trials of DNS queries and of TCP connections are excluded, because half of the evidence is missing. The due time of each query is known only
+//! relative to the first one, and sampling begins before that by a time that is not recorded, in which a server is probed and names are resolved. Of
+//! connections that failed, only their number is recorded. Loss of queries at one moment is therefore never excused, but it still makes a rate a
+//! lower bound ([`crate::disturbance`]), for which the samples of the whole trial suffice. Loss of connections does not even do that.
 
 use super::watch::Watch;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialOutcome, TrialResult};
 
-/// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
+/// The largest number of bins that counts as one moment; loss in more of them means that the DUT is overloaded.
 const MOST_BINS: usize = 3;
 
-/// The DUT's queue fills before it loses frames: what held it up began up to this many samples earlier.
+/// The number of samples before the loss in which its cause may have begun: the DUT's queue fills before it loses frames.
 const SAMPLES_BEFORE: usize = 1;
 
-/// A bin begins in the middle of a sample, and its frames may be lost in the DUT's queue a little later.
+/// The number of samples from the beginning of a bin that may contain the cause: a bin begins in the middle of a sample, and the DUT's queue may lose
+/// its frames a little later.
 const SAMPLES_AFTER: usize = 3;
 
-/// Less is what any kernel's housekeeping takes, microseconds.
+/// The shortest time in microseconds that counts as evidence; the kernel's own housekeeping takes less.
 const LEAST_US: u64 = 3_000;
 
-/// The same of what is counted in ticks of 10 ms: a single one may be that of any process.
+/// The same for times counted in ticks of 10 ms: a single tick may be due to any process.
 const LEAST_OF_TICKS_US: u64 = 20_000;
 
 impl Watch {
-    /// Milliseconds for which others stood in the DUT's way while it lost frames, above what they usually did in the trial. `None` where the
-    /// loss stands in no single moment, or nothing stands out there.
+    /// Returns the milliseconds for which others held up the DUT while it lost frames, beyond their usual share of the trial; `None` if the loss did
+    /// not occur at a single moment, or nothing stands out there.
     pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
         if !matches!(result.outcome, TrialOutcome::Frames(_)) {
-            // In which sample a bin of queries lies is not known, and connections have no bins: see the module.
+            // The sample of a bin of queries is unknown, and connections have no bins: see the module.
             return None;
         }
         let others = self.others_us();
@@ -50,14 +50,14 @@ impl Watch {
         Some(most.div_ceil(1000))
     }
 
-    /// The samples a bin of losses may lie in.
+    /// Returns the samples that may contain the cause of a bin's losses.
     fn samples_of(&self, before: usize, bin: usize) -> std::ops::Range<usize> {
         let first = before + (bin as u64 * LOSS_BIN_NS / self.interval_ns.max(1)) as usize;
         first.saturating_sub(SAMPLES_BEFORE)..first + SAMPLES_AFTER
     }
 
-    /// Returns the time for which others stood in the way in each interval, microseconds: how long the DUT's processes waited
-    /// for a core, or, for a DUT that is the kernel, the time of processes on its cores.
+    /// Returns the time for which others held up the DUT in each interval, in microseconds: the time that its processes waited for a core or, if the
+    /// DUT is the kernel, the time of processes on its cores.
     fn others_us(&self) -> Vec<u64> {
         if !self.waited_us.is_empty() {
             return self.waited_us.clone();
@@ -74,7 +74,7 @@ impl Watch {
     }
 }
 
-/// The bins in which a direction lost frames, if they are few enough to be a moment.
+/// Returns the bins in which a direction lost frames, if they are few enough to count as one moment.
 fn lossy_bins(direction: &DirectionResult) -> Option<Vec<usize>> {
     let bins: Vec<usize> =
         direction.lost_by_bin.iter().enumerate().filter(|(_, lost)| **lost > 0).map(|(bin, _)| bin).collect();
@@ -94,7 +94,7 @@ mod tests {
     use crate::terms::{Direction, FrameRate, LossRatio};
     use crate::trial::{Fault, TrialSpec, Verdict};
 
-    /// A trial of 2 s at 5,000 frames/s that lost frames in these bins.
+    /// Returns a trial of 2 s at 5,000 frames/s that lost frames in these bins.
     fn lost(bins: &[(usize, u64)]) -> TrialResult {
         let mut lost_by_bin = vec![0; 20];
         bins.iter().for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
@@ -109,7 +109,7 @@ mod tests {
         Watch { interval_ns: 100_000_000, process_ms: Some(900), waited_us, ..Watch::default() }
     }
 
-    /// Twenty-two samples of a forwarder that waits a little all the time, and for so long in the tenth.
+    /// Returns twenty-two samples of a forwarder that always waits a little, and for this long in the tenth sample.
     fn waits(us: u64) -> Vec<u64> {
         let mut waited = vec![150; 22];
         waited[9] = us;

@@ -1,23 +1,24 @@
-//! The ranges of the numbers in a record, which may come from anybody.
+//! The valid ranges of the numbers in a record, which may come from an untrusted source.
 
 use super::{CpuSample, TrialRecord, Watch};
 use crate::trial::DirectionResult;
 use std::ops::RangeInclusive;
 
-/// Five days: the longest time of a trial, nanoseconds.
+/// The longest duration of a trial in nanoseconds: five days.
 const LONGEST_NS: u64 = 5 * 86_400 * 1_000_000_000;
 
-/// The highest load: that of the fastest medium, a thousand times over.
+/// The highest load: a thousand times that of the fastest medium.
 const HIGHEST_RATE: u64 = 20_000_000_000_000;
 
-/// No trial counts as many frames, octets or microseconds: five days at the line rate of 100 Gbit/s are fewer frames. Sums over trials do not overflow.
+/// The highest count of frames, octets or microseconds in a trial: five days at the line rate of 100 Gbit/s have fewer frames. Sums over trials do
+/// not overflow.
 const MOST: u64 = 1 << 46;
 
-/// As many repetitions as a plan may ask for.
+/// The numbers of repetitions that a plan may ask for.
 const REPETITIONS: RangeInclusive<u32> = 1..=1000;
 
 impl TrialRecord {
-    /// Returns the first number that no trial has, in words; `None` if all are possible.
+    /// Returns a description of the first number that is impossible for a trial, or `None` if all are possible.
     pub fn first_outside(&self) -> Option<String> {
         let (spec, busiest) = (&self.result.spec, self.samples().flat_map(shares).max().unwrap_or(0));
         let most = self.result.directions.iter().map(largest_count).chain(self.watch.as_deref().map(largest_watched));
@@ -50,7 +51,7 @@ fn largest_count(of: &DirectionResult) -> u64 {
     counts.into_iter().chain(odd).chain([of.receiving.overruns]).chain(lists).chain(delays).max().unwrap_or(0)
 }
 
-/// Returns the largest number of what was watched beside the shares of processors.
+/// Returns the largest of the observed numbers other than shares of processor time.
 fn largest_watched(of: &Watch) -> u64 {
     let drops = of.drops.iter().flat_map(|drops| &drops.samples);
     let memory = of.memory.iter().chain(&of.kernel_memory).chain(of.devices.iter().flat_map(|device| &device.memory));

@@ -1,10 +1,10 @@
-//! Fits and refusals in sentences, without their full stop.
+//! Describes fits and refusals in sentences, without the full stop.
 
 use super::interval::{LEAST_REPETITIONS, PeakInterval};
 use super::{Fit, Law};
 use std::fmt;
 
-/// A law further from the medians than this does not describe the device.
+/// The relative distance from the medians beyond which a law does not describe the device.
 const POOR: f64 = 0.1;
 
 impl fmt::Display for Law {
@@ -23,7 +23,7 @@ impl fmt::Display for Fit {
 }
 
 impl Fit {
-    /// The fit in a sentence, with rates as `rate` writes them and their unit, which has a space before it.
+    /// Returns the fit as a sentence, with rates formatted by `rate` and followed by their unit, which must begin with a space.
     pub fn words(&self, unit: &str, rate: &dyn Fn(f64) -> String) -> String {
         let interval = self.interval.as_ref();
         let mut parameters = vec![

@@ -1,7 +1,7 @@
-//! Linear least squares in at most three unknowns.
+//! Linear least squares with at most three unknowns.
 
-/// The unknowns, of three those that are `free`, for which row · unknowns comes nearest the targets; the others are 0. `None` where the
-/// rows do not determine them.
+/// Returns the three unknowns for which row · unknowns is closest to the targets; those that are not `free` are 0. Returns `None` if the rows do not
+/// determine them.
 pub(super) fn least_squares(free: &[usize], rows: impl Iterator<Item = ([f64; 3], f64)>) -> Option<[f64; 3]> {
     let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
     for (row, target) in rows {
@@ -16,12 +16,12 @@ pub(super) fn least_squares(free: &[usize], rows: impl Iterator<Item = ([f64; 3]
     Some(unknowns)
 }
 
-/// One over the length of each column: n (n - 1) is hundreds where 1 is one.
+/// Returns the reciprocal length of each column, because n (n - 1) is in the hundreds while other coefficients are 1.
 fn scales(matrix: &[[f64; 3]; 3]) -> [f64; 3] {
     [0, 1, 2].map(|i| if matrix[i][i] > 0.0 { matrix[i][i].sqrt().recip() } else { 1.0 })
 }
 
-/// The same equations for columns of length 1.
+/// Returns the same equations for columns of length 1.
 fn scaled(n: usize, mut matrix: [[f64; 3]; 3], right: &mut [f64; 3]) -> ([[f64; 3]; 3], [f64; 3]) {
     let scales = scales(&matrix);
     for i in 0..n {
@@ -31,9 +31,9 @@ fn scaled(n: usize, mut matrix: [[f64; 3]; 3], right: &mut [f64; 3]) -> ([[f64; 
     (matrix, *right)
 }
 
-/// Gauss's elimination with the largest pivot.
+/// Solves the equations by Gaussian elimination with partial pivoting.
 fn solve(n: usize, (mut matrix, mut right): ([[f64; 3]; 3], [f64; 3])) -> Option<[f64; 3]> {
-    /// Less than this is left of columns of length 1 that say the same.
+    /// A smaller pivot means that columns of length 1 are linearly dependent.
     const SINGULAR: f64 = 1e-13;
     for column in 0..n {
         let pivot = (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;

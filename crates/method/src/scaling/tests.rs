@@ -1,4 +1,4 @@
-//! The tables of Lencse and Nagy, and laws that are known.
+//! Fits of the tables of Lencse and Nagy, and of known laws.
 
 use super::*;
 use crate::simulated::SplitMix64;
@@ -10,12 +10,12 @@ fn repetitions(cores: u32, values: Vec<f64>) -> CoreRepetitions {
     CoreRepetitions { cores: NonZeroU32::new(cores).expect("a core"), values }
 }
 
-/// A table of the paper: for each step its minimum, median and maximum.
+/// Returns a table of the paper, with the minimum, median and maximum for each number of cores.
 fn table(rows: [[u32; 3]; 5]) -> Vec<CoreRepetitions> {
     CORES.into_iter().zip(rows).map(|(cores, row)| repetitions(cores, row.map(f64::from).to_vec())).collect()
 }
 
-/// Table 1: the Linux kernel's IPv4 packet forwarding, resolved queries per second.
+/// Returns table 1: the Linux kernel's IPv4 packet forwarding, in resolved queries per second.
 fn ipv4_forwarding() -> Vec<CoreRepetitions> {
     table([
         [416_256, 420_055, 420_322],
@@ -26,7 +26,7 @@ fn ipv4_forwarding() -> Vec<CoreRepetitions> {
     ])
 }
 
-/// Table 2: Jool's 464XLAT.
+/// Returns table 2: Jool's 464XLAT.
 fn xlat464() -> Vec<CoreRepetitions> {
     table([
         [163_280, 165_403, 167_041],
@@ -37,7 +37,7 @@ fn xlat464() -> Vec<CoreRepetitions> {
     ])
 }
 
-/// Table 3: Jool's MAP-T.
+/// Returns table 3: Jool's MAP-T.
 fn map_t() -> Vec<CoreRepetitions> {
     table([
         [140_624, 143_498, 145_314],
@@ -48,7 +48,7 @@ fn map_t() -> Vec<CoreRepetitions> {
     ])
 }
 
-/// As the paper prints them.
+/// Returns the proportions as the paper prints them.
 fn proportions(of: &[CoreRepetitions]) -> Vec<String> {
     steps(of).iter().filter_map(|step| step.proportion).map(|proportion| format!("{proportion:.2}")).collect()
 }
@@ -84,7 +84,7 @@ fn nothing_is_in_proportion_to_nothing() {
     assert_eq!((steps[1].proportion, steps[1].speed_up, steps[1].efficiency), (None, None, None));
 }
 
-/// Three equal repetitions of an exact law at these cores.
+/// Returns three equal repetitions of an exact law at each of these numbers of cores.
 fn exact(law: &Fit, cores: &[u32]) -> Vec<CoreRepetitions> {
     cores.iter().map(|&n| repetitions(n, vec![law.at(f64::from(n)); 3])).collect()
 }
@@ -116,7 +116,7 @@ fn exact_data_of_a_law_give_its_parameters_back() {
 
 #[test]
 fn no_parameter_is_ever_negative() {
-    // Better than in proportion, as the paper's four cores are to its two.
+    // Faster than proportional, as in the paper's step from two cores to four.
     let faster = [(1, 100.0), (2, 220.0), (4, 480.0), (8, 1_000.0)].map(|(cores, rate)| repetitions(cores, vec![rate; 3]));
     for law in [Law::Amdahl, Law::Universal] {
         let fit = fit(law, &faster).expect("a fit");
@@ -247,7 +247,7 @@ fn two_repetitions_have_a_fit_and_no_interval_and_say_so() {
     assert!(fit.to_string().ends_with("; no interval, because a step has fewer than 3 repetitions (2)"), "{fit}");
 }
 
-/// Root mean square of the relative residuals of single values.
+/// Returns the root mean square of the relative residuals of single values.
 fn residual(law: &Fit, measured: &[CoreRepetitions]) -> f64 {
     let square = |step: &CoreRepetitions| (1.0 - law.at(f64::from(step.cores.get())) / step.values[0]).powi(2);
     (measured.iter().map(square).sum::<f64>() / measured.len() as f64).sqrt()

@@ -1,5 +1,5 @@
-//! Binary search: the search every paper on RFC 2544 section 26.1 uses, though the RFC names none. One loss goal, and every
-//! trial has the full duration, so the final value rests on full trials as section 24 wants.
+//! Binary search: the method of every paper on RFC 2544 section 26.1, although the RFC does not name one. It has one loss goal, and every trial has
+//! the full duration, so the final value rests on full trials, as section 24 asks.
 
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::range::{Aim, Bounds, LoadRange};
@@ -7,7 +7,7 @@ use super::{Bracket, Limit, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::LossRatio;
 use crate::trial::{TrialResult, TrialSpec};
 
-/// Trials a warm bracket takes: two to open it and four halvings when the DUT is steady, a few more when it is noisy.
+/// The trials after a warm start: two to open the bracket and four halvings if the DUT is steady, a few more if it is noisy.
 const WARM_TRIALS: f64 = 6.0;
 
 pub(super) static INFO: SearchInfo = SearchInfo {
@@ -29,9 +29,9 @@ fn trials(search: &SearchSettings, warm: bool) -> f64 {
 
 /// Halves the interval between a load that met the goal and one that missed it.
 ///
-/// A cold start tries the maximum first, so that a DUT better than the plan allows is told apart, and then halves
-/// [minimum, maximum]. A warm start tries the hint, then 16 widths above or below it, widens in doubling steps until the answer is
-/// between two loads, and halves. Either way both ends of the result are loads that this search itself tried.
+/// A cold start tries the maximum first, so that a DUT that exceeds the plan's range is recognised, and then halves [minimum, maximum]. A warm start
+/// tries the hint, then 16 widths above or below it, widens in doubling steps until the result is between two loads, and halves. In both cases this
+/// search itself has tried both ends of the result.
 #[derive(Clone, Debug)]
 pub struct BinarySearch {
     goal: LossRatio,
@@ -43,7 +43,7 @@ pub struct BinarySearch {
 }
 
 impl BinarySearch {
-    /// A search for the first of the settings' goals, zero loss if there is none, in trials of `duration_ns` nanoseconds.
+    /// Returns a search for the first of the settings' goals, or zero loss if there is none, in trials of `duration_ns` nanoseconds.
     pub fn new(settings: &SearchSettings, duration_ns: u64, start: Start) -> Self {
         Self {
             goal: settings.first_goal(),

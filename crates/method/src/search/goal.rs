@@ -1,26 +1,26 @@
-//! Search goals of draft-ietf-bmwg-mlrsearch, and the shorter targets on the way to each. Decides nothing.
+//! Search goals of draft-ietf-bmwg-mlrsearch, and the intermediate targets with shorter trials that lead to each. This module only describes them.
 
 use crate::terms::LossRatio;
 
-/// The goal of a search, in the draft's words: a loss ratio, and how sure to be of it.
+/// The goal of a search in the draft's terms: a loss ratio, and the certainty required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// Goal loss ratio: a trial is high-loss when it lost more, 0..=1.
+    /// Goal loss ratio, 0..=1: a trial that lost more is high-loss.
     pub loss_ratio: LossRatio,
-    /// Goal initial trial duration, nanoseconds: how long the first, cheap trials are.
+    /// Goal initial trial duration, nanoseconds: the duration of the first, short trials.
     pub initial_duration_ns: u64,
-    /// Goal final trial duration, nanoseconds: shorter trials do not make a lower bound.
+    /// Goal final trial duration, nanoseconds: shorter trials cannot establish a lower bound.
     pub final_duration_ns: u64,
-    /// Goal duration sum, nanoseconds: full trials at one load add up to this before the load is surely classified.
+    /// Goal duration sum, nanoseconds: the total duration of full trials at one load that is certain to classify the load.
     pub duration_sum_ns: u64,
     /// Goal exceed ratio, 0..1: the share of the duration sum that may be high-loss at a lower bound.
     pub exceed_ratio: f64,
-    /// Goal width: how far apart the relevant bounds may end, as a share of the upper one.
+    /// Goal width: the largest final distance between the relevant bounds, as a share of the upper one.
     pub width: f64,
 }
 
 impl Goal {
-    /// The throughput of RFC 2544 section 26.1 in trials of `duration_ns` nanoseconds: a single lossy trial condemns a load.
+    /// Returns the goal for the throughput of RFC 2544 section 26.1 in trials of `duration_ns` nanoseconds: a single lossy trial rejects a load.
     pub fn rfc2544(width: f64, duration_ns: u64) -> Self {
         Self {
             loss_ratio: LossRatio::ZERO,
@@ -32,21 +32,21 @@ impl Goal {
         }
     }
 
-    /// Like the binary search with loss verification of ETSI GS NFV-TST 009: two trials' worth of `duration_ns` nanoseconds,
-    /// half of which may lose more than `loss_ratio`. So a rare pause of a software DUT does not decide.
+    /// Returns a goal like the binary search with loss verification of ETSI GS NFV-TST 009: two trials' worth of `duration_ns` nanoseconds, half of
+    /// which may lose more than `loss_ratio`, so that a rare pause of a software DUT is not decisive.
     pub fn tst009(loss_ratio: LossRatio, width: f64, duration_ns: u64) -> Self {
         let base = Self::rfc2544(width, duration_ns);
         Self { loss_ratio, duration_sum_ns: 2 * duration_ns, exceed_ratio: 0.5, ..base }
     }
 
-    /// The targets on the way to this goal, this goal last: each with longer trials and half the width of the one before.
+    /// Returns the targets that lead to this goal, the goal itself last: each has longer trials and half the width of the one before.
     pub(super) fn targets(&self) -> Vec<Target> {
         let (first, last) = (self.initial_duration_ns, self.final_duration_ns);
         let mut durations = Vec::new();
         if first < last {
             durations.push(first);
         }
-        // A stage between is worth its trials only where there is room for it.
+        // An intermediate stage is worth its trials only if the two durations are far enough apart.
         if first < last / 4 {
             durations.push((first as f64 * last as f64).sqrt() as u64);
         }
@@ -70,17 +70,17 @@ impl Goal {
     }
 }
 
-/// 1 s for the 60 s of RFC 2544 section 24, a sixtieth of longer trials, and never longer than the trials themselves.
+/// Returns 1 s for the 60 s of RFC 2544 section 24, a sixtieth of longer trials, and never more than the trials themselves last.
 fn initial(duration_ns: u64) -> u64 {
     (duration_ns / 60).max(1_000_000_000).min(duration_ns)
 }
 
-/// A step towards a goal: what a load has to show at this stage. Durations in nanoseconds.
+/// A step towards a goal: the requirements on a load at this stage. Durations are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// Trials at least this long are full.
+    /// The shortest duration of a full trial.
     pub duration_ns: u64,
-    /// The sum of the durations of full trials after which a load is surely classified, nanoseconds.
+    /// The total duration of full trials, in nanoseconds, that is certain to classify a load.
     pub duration_sum_ns: u64,
     /// The share of the duration sum that may be high-loss at a lower bound, 0..1.
     pub exceed_ratio: f64,

@@ -1,21 +1,21 @@
-//! What becomes of invalid trials: they are repeated a few times, then the load counts as beyond the tester. They never count as loss of the DUT.
+//! The handling of invalid trials: they are rerun a few times, then the load counts as beyond the tester. They never count as loss of the DUT.
 
 use crate::terms::FrameRate;
 use crate::trial::{Fault, TrialResult, Verdict};
 use std::collections::BTreeMap;
 
-/// The contribution of a trial to the knowledge about one goal.
+/// The evidence that a trial provides about one goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GoalEvidence {
     Met,
     Missed,
-    /// Nothing; the trial is to be repeated.
+    /// No evidence; the trial is to be rerun.
     Nothing,
     /// The tester cannot offer this load.
     BeyondTester,
 }
 
-/// Counts the invalid trials in a row at each load. One in which the tester plainly could not offer the load counts twice.
+/// Counts the consecutive invalid trials at each load. A trial in which the tester clearly could not offer the load counts twice.
 #[derive(Clone, Debug)]
 pub(super) struct InvalidTrialPolicy {
     max_invalid: u32,
@@ -37,7 +37,7 @@ impl InvalidTrialPolicy {
         match verdict {
             Verdict::Passed => GoalEvidence::Met,
             Verdict::Lost => GoalEvidence::Missed,
-            // What follows from the load alone would only follow again.
+            // A fault that is certain at this load would only recur.
             Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => self.lose(rate, self.max_invalid),
             Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
         }

@@ -1,13 +1,13 @@
-//! What the trials at one load add up to: the load classification of draft-ietf-bmwg-mlrsearch. Keeps sums, no verdicts.
+//! The trials at one load, and the load classification of draft-ietf-bmwg-mlrsearch. The trials are kept without verdicts.
 
 use super::goal::Target;
 
 /// The class of a load for one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The load meets the target, whatever further trials would bring.
+    /// The load meets the target, regardless of further trials.
     Lower,
-    /// The load misses the target, whatever further trials would bring.
+    /// The load misses the target, regardless of further trials.
     Upper,
     /// More trials are needed.
     Undecided,
@@ -19,7 +19,7 @@ pub struct LoadStat {
     trials: Vec<(u64, bool)>,
 }
 
-/// Seconds' worth of trials at one load, in the draft's four kinds; nanoseconds.
+/// The total durations of the draft's four kinds of trials at one load, in nanoseconds.
 #[derive(Default)]
 struct Sums {
     full_low: f64,
@@ -29,17 +29,17 @@ struct Sums {
 }
 
 impl LoadStat {
-    /// Adds a trial of `duration_ns` nanoseconds that lost more than the goal loss ratio (`high_loss`) or not.
+    /// Adds a trial of `duration_ns` nanoseconds; `high_loss` says whether it lost more than the goal loss ratio.
     pub fn add(&mut self, duration_ns: u64, high_loss: bool) {
         self.trials.push((duration_ns, high_loss));
     }
 
-    /// The classification for `target`. Undecided never lasts: once the full trials add up to the target's duration sum,
-    /// one of the two conditions holds.
+    /// Returns the classification for `target`. A load does not stay undecided: once the full trials add up to the target's duration sum, one of the
+    /// two conditions holds.
     pub fn classify(&self, target: &Target) -> Class {
         let exceed = target.exceed_ratio.clamp(0.0, 0.99);
         let sums = self.sums(target);
-        // Short low-loss trials make up for short high-loss ones, but neither for full trials.
+        // Short low-loss trials offset short high-loss ones, but never full trials.
         let balance = sums.short_low * exceed / (1.0 - exceed);
         let excess = (sums.short_high - balance).max(0.0);
         let high = sums.full_high + excess;

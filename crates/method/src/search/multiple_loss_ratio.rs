@@ -1,5 +1,5 @@
-//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch: several loss goals in one search, short trials before long ones,
-//! and a load is judged by all the trials it has seen.
+//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch: several loss goals in one search, short trials before long ones, and each load judged by
+//! all trials at it.
 
 use super::goal::Goal;
 use super::range::LoadRange;
@@ -34,10 +34,10 @@ pub struct MultipleLossRatioSearch {
 }
 
 impl MultipleLossRatioSearch {
-    /// A search for all `goals` among the loads `minimum..=maximum`, frames per second per direction.
+    /// Returns a search for all `goals` among the loads `minimum..=maximum`, in frames per second per direction.
     ///
-    /// A cold start tries the maximum first and then the rate that was forwarded. After `max_invalid` invalid trials in a
-    /// row at one load, that load counts as beyond the tester.
+    /// A cold start tries the maximum first and then the rate that was forwarded. After `max_invalid` consecutive invalid trials at one load, that
+    /// load counts as beyond the tester.
     pub fn new(goals: Vec<Goal>, minimum: FrameRate, maximum: FrameRate, max_invalid: u32, start: Start) -> Self {
         let selector = |goal: Goal| {
             let range = LoadRange::new(minimum, maximum, goal.width);
@@ -48,8 +48,8 @@ impl MultipleLossRatioSearch {
 }
 
 impl Search for MultipleLossRatioSearch {
-    /// The lowest load any goal asks for, because what it teaches narrows the goals above; of equal loads the longest
-    /// trial, because it counts for all.
+    /// Returns the trial with the lowest load that any goal asks for, because its result also narrows the range of the goals above; of trials with
+    /// equal loads, the longest, because it counts for all goals.
     fn next_trial(&self) -> Option<TrialSpec> {
         let nominated = self.selectors.iter().filter_map(Selector::nominate);
         nominated.min_by_key(|spec| (spec.rate, Reverse(spec.duration_ns)))
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Any loss, any fault, at any load: no rhyme or reason.
+    /// Returns a result with random loss and faults, whatever the load.
     fn adversary(spec: TrialSpec, random: &mut SplitMix64) -> TrialResult {
         let offered = spec.frames();
         let kept = [1.0, 1.0, 0.99995, 0.9995, 0.5, 0.0][(random.next_u64() % 6) as usize];

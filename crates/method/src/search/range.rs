@@ -1,8 +1,8 @@
-//! Which load to try next between two bounds: the geometry shared by all searches. Knows neither trials nor verdicts.
+//! The next load to try between two bounds: the geometry that all searches share, without trials or verdicts.
 
 use crate::terms::FrameRate;
 
-/// The loads known to meet and to miss a goal that lie nearest to each other.
+/// The closest loads known to meet and to miss a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// The highest load known to meet the goal.
@@ -11,32 +11,32 @@ pub struct Bounds {
     pub upper: Option<FrameRate>,
 }
 
-/// The load near which the answer is expected, frames per second per direction.
+/// The load near which the result is expected, in frames per second per direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Aim {
     pub(super) load: FrameRate,
-    /// The first step beyond it, in widths.
+    /// The first step beyond that load, in widths.
     pub(super) widths: u32,
 }
 
-/// Widths between a hint and the first load tried beyond it, which 4 halvings close. A bracket of one width would close sooner, but a
-/// DUT that scatters by more would be held to the hint, and repetitions agree too well.
+/// The number of widths between a hint and the first load tried beyond it; 4 halvings reduce it to one width. A bracket of one width would take fewer
+/// trials, but would tie a DUT that scatters by more to the hint, and repetitions would agree too well.
 pub(super) const BRACKET: u32 = 16;
 
 impl Aim {
-    /// The hint first, then the bracket above or below it. First a load below the hint would be cheaper to be wrong about, but a DUT
-    /// that scatters fails there now and then and is never asked about the loads above: the medians came out 0.2 % low.
+    /// Returns an aim that tries the hint first, then the bracket above or below it. Starting below the hint would cost less when the hint is wrong,
+    /// but a noisy DUT occasionally fails there, and the loads above are then never tried: the medians came out 0.2 % low.
     pub(super) fn around(hint: FrameRate) -> Self {
         Self { load: hint, widths: BRACKET }
     }
 
-    /// Exactly this load first, then one width away.
+    /// Returns an aim that tries exactly this load first, then one width away.
     pub(super) fn at(load: FrameRate) -> Self {
         Self { load, widths: 1 }
     }
 }
 
-/// The loads a search may try, frames per second per direction, and how near its bounds have to come.
+/// The loads that a search may try, in frames per second per direction, and the required distance of its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadRange {
     minimum: u64,
@@ -45,8 +45,8 @@ pub struct LoadRange {
 }
 
 impl LoadRange {
-    /// The loads from `minimum` to `maximum`, until the bounds are `width` of the upper one apart. A load of 0 is no trial, and a width
-    /// outside (0, 1) never or always ends: both are drawn to the nearest sense.
+    /// Returns the loads from `minimum` to `maximum`, to be searched until the bounds are `width` of the upper one apart. A trial needs a load above
+    /// 0, and a search with a width outside (0, 1) would end never or at once: both are limited to the nearest sensible value.
     pub fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
         let maximum = maximum.0.max(1);
         let minimum = minimum.0.clamp(1, maximum);
@@ -57,8 +57,7 @@ impl LoadRange {
         Self { width: width.clamp(1e-9, 0.9), ..self }
     }
 
-    /// Returns whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the
-    /// range.
+    /// Returns whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the range.
     pub(super) fn is_settled(&self, known: Bounds) -> bool {
         match (known.lower, known.upper) {
             (Some(lower), Some(upper)) => self.is_narrow(lower.0, upper.0),
@@ -68,8 +67,8 @@ impl LoadRange {
         }
     }
 
-    /// Returns the next load by plain halving: the maximum first, the minimum only when nothing else is left. `None` when the bounds are
-    /// near enough, or at an end of the range.
+    /// Returns the next load by plain halving: the maximum first, the minimum only if it is the only load left. Returns `None` if the bounds are
+    /// close enough, or at an end of the range.
     pub fn halve(&self, known: Bounds) -> Option<FrameRate> {
         if self.is_settled(known) {
             return None;
@@ -83,8 +82,8 @@ impl LoadRange {
         Some(FrameRate(lower.0.midpoint(upper.0)))
     }
 
-    /// Returns the next load when the answer is expected near `aim`: the aim itself, then a step beyond the bound found there,
-    /// then steps that double until the other bound is found or halving is the shorter way.
+    /// Returns the next load if the result is expected near `aim`: the aim itself, then a step beyond the bound found there, then steps that double
+    /// until the other bound is found or halving is shorter.
     pub(super) fn gallop(&self, known: Bounds, aim: Aim) -> Option<FrameRate> {
         if self.is_settled(known) {
             return None;
@@ -110,7 +109,7 @@ impl LoadRange {
         let next = ((lower as f64 * step.exp()) as u64).max(lower + 1);
         match upper {
             Some(upper) => next.min(geometric_middle(lower, upper.0)),
-            // A trial just under the maximum would leave the maximum itself to be tried.
+            // A trial just below the maximum would still leave the maximum to be tried.
             None if next >= self.maximum || self.is_narrow(next, self.maximum) => self.maximum,
             None => next,
         }
@@ -125,18 +124,17 @@ impl LoadRange {
         }
     }
 
-    /// Returns the size of the step from a bound that lies `distance` from the aim, both as logarithms: as far again, at
-    /// least `widths`. Powers of two of the width, so that halving the last step ends at the width exactly and not one trial
-    /// later.
+    /// Returns the size of the step from a bound at `distance` from the aim, both as logarithms: the same distance again, but at least `widths`.
+    /// Steps are the width times a power of two, so that halving the last one ends at exactly the width and not one trial later.
     fn step(&self, distance: f64, widths: u32) -> f64 {
-        // A hundredth less, because loads are whole frames.
+        // One per cent less, because loads are rounded to whole frames.
         let unit = -(-self.width).ln_1p() * 0.99;
         let doublings = (distance / unit).max(f64::from(widths)).log2().round();
         unit * doublings.exp2()
     }
 }
 
-/// Halving by ratio rather than by difference; strictly between the bounds, which are at least 2 apart.
+/// Returns the geometric mean of two bounds, limited to the loads strictly between them; the bounds must be at least 2 apart.
 fn geometric_middle(lower: u64, upper: u64) -> u64 {
     let middle = (lower as f64 * upper as f64).sqrt() as u64;
     middle.clamp(lower + 1, upper - 1)

@@ -1,4 +1,4 @@
-//! One goal's part in a multiple loss ratio search: what its trials add up to, and which trial it needs next.
+//! One goal's part in a multiple loss ratio search: the evidence from its trials, and the trial it needs next.
 
 use super::goal::{Goal, Target};
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
@@ -9,7 +9,7 @@ use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec};
 use std::collections::BTreeMap;
 
-/// Leads one goal from short trials and wide bounds to full trials and the goal's width.
+/// Takes one goal from short trials and wide bounds to full trials and the goal's width.
 #[derive(Clone, Debug)]
 pub(super) struct Selector {
     goal: Goal,
@@ -30,7 +30,7 @@ impl Selector {
             stage: 0,
             range,
             aim: match start {
-                // The first trial is at the maximum: its forwarding rate is the first good guess.
+                // The first trial is at the maximum: its forwarding rate is the first good estimate.
                 Start::Cold => Aim::at(FrameRate(u64::MAX)),
                 Start::Near(hint) => Aim::around(hint),
             },
@@ -39,7 +39,7 @@ impl Selector {
         }
     }
 
-    /// Takes in any trial, also one that another goal wanted, and moves on to longer trials where it settles the stage.
+    /// Processes any trial, including those that another goal asked for, and moves on to longer trials once the stage is settled.
     pub(super) fn learn(&mut self, result: &TrialResult) {
         let verdict = result.verdict(self.goal.loss_ratio);
         match self.policy.judge(result, verdict) {
@@ -51,10 +51,10 @@ impl Selector {
         self.advance();
     }
 
-    /// The trial that would help this goal most; `None` when it is reached.
+    /// Returns the trial that would help this goal most, or `None` once the goal is reached.
     ///
-    /// The load is never one already classified: it lies strictly between the relevant bounds. A load is classified as
-    /// soon as its full trials add up to the duration sum, and there are finitely many loads, hence every search ends.
+    /// The load is never one already classified: it lies strictly between the relevant bounds. A load is classified as soon as its full trials add up
+    /// to the duration sum, and there are finitely many loads, so every search ends.
     pub(super) fn nominate(&self) -> Option<TrialSpec> {
         let target = self.target();
         let rate = self.stage_range().gallop(self.bounds(target), self.aim)?;
@@ -89,8 +89,7 @@ impl Selector {
         stat.add(result.spec.duration_ns, high_loss);
     }
 
-    /// The relevant upper bound is the smallest upper bound, the relevant lower bound the largest lower bound below it:
-    /// that is how the draft settles loss inversion.
+    /// Returns the relevant bounds: the smallest upper bound, and the largest lower bound below it. This is how the draft resolves loss inversion.
     fn bounds(&self, target: &Target) -> Bounds {
         let mut lower = None;
         let beyond = self.policy.beyond();
@@ -109,7 +108,7 @@ impl Selector {
         Bounds { lower, upper: beyond }
     }
 
-    /// While no load meets the goal, a trial that missed it says where to look: at the rate it forwarded.
+    /// Aims at the rate that a failed trial forwarded, as long as no load meets the goal.
     fn take_aim(&mut self, result: &TrialResult) {
         let rate = result.spec.rate;
         let bounds = self.bounds(self.target());
@@ -117,13 +116,13 @@ impl Selector {
             return;
         }
         let forwarded = forwarding_rate(result, self.goal.loss_ratio);
-        // Nearer than the width it would be a trial for nothing: then step down from the bound instead.
+        // A trial within the width of the bound would be useless: step down from the bound instead.
         if !self.stage_range().is_narrow(forwarded.0, rate.0) {
             self.aim = Aim::at(forwarded.min(self.aim.load));
         }
     }
 
-    /// Moves on to longer trials as long as the stage is settled; they begin at the bounds of the stage before.
+    /// Moves on to longer trials as long as the stage is settled; they begin at the bounds of the previous stage.
     fn advance(&mut self) {
         while self.stage + 1 < self.targets.len() {
             let bounds = self.bounds(self.target());
@@ -136,11 +135,11 @@ impl Selector {
     }
 }
 
-/// The load at which `result`'s DUT, forwarding no more than it did, would lose just the accepted ratio: received frames
-/// over the trial's duration, in the worse direction.
+/// Returns the load at which the DUT, if it forwarded no more than in this trial, would lose exactly the accepted ratio: received frames over the
+/// trial's duration, in the worse direction.
 fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
     let rate = |d: &DirectionResult| {
-        // A sender that gave up early, or took too long, offered its frames over the time it took, not over the nominal one.
+        // A sender that stopped early, or took too long, offered its frames over the time it took, not over the nominal one.
         let took_ns = if d.sending.took_ns > 0 { d.sending.took_ns } else { result.spec.duration_ns };
         d.received as f64 * 1e9 / took_ns as f64 / (1.0 - accepted.0.min(0.99))
     };

@@ -1,4 +1,4 @@
-//! Where the search of a repetition begins, given what the repetitions before it found.
+//! The starting point of a repetition's search, given the results of the earlier repetitions.
 
 use super::range::BRACKET;
 use super::{RepetitionStart, SearchSettings, Start};
@@ -6,19 +6,18 @@ use crate::random::SplitMix64;
 use crate::stats;
 use crate::terms::{FrameRate, FrameSize};
 
-/// Returns the start of the search of the next repetition of a point, which is a test at a frame size; `earlier` are the loads that the
-/// finished repetitions of the same point found, `None` for one that found none.
+/// Returns the start of the search for the next repetition of a point, which is a test at a frame size; `earlier` are the loads found by the finished
+/// repetitions of the same point, `None` for one that found none.
 ///
-/// A search that begins near a load can end only at loads on a grid around it. Were the median itself the beginning, the
-/// grids of all repetitions would coincide, and the repetitions would agree far better than the device does: intervals of the
-/// median would be too narrow and equal devices would be told apart. So the beginning is drawn uniformly from as many widths
-/// around the median as the first bracket has. One width would move the grid by a whole pitch, too, but leave the repetitions
-/// of a scattering device tied to their common median. The draw follows from the seed, the point and the number of the
-/// repetition, so a replay of the records repeats it.
+/// A search that begins near a load can end only at loads on a grid around it. If it began at the median itself, the grids of all repetitions would
+/// coincide, and the repetitions would agree far better than the device does: intervals of the median would be too narrow, and equal devices would be
+/// called different. The start is therefore drawn uniformly from a range around the median as wide as the first bracket. A range of one width would
+/// also shift the grid by up to a whole step, but would leave the repetitions of a noisy device tied to their common median. The draw depends only on
+/// the seed, the point and the number of the repetition, so a replay of the records repeats it.
 ///
-/// Of a device that scatters little, dithered repetitions end anywhere in the width below its rate, and cold ones at few loads that
-/// depend on where its rate lies on their grid. So the medians of the two may differ by half a width, which is no more than a
-/// search promises, and the interval of one need not hold the other.
+/// For a device with little noise, dithered repetitions end anywhere within one width below its rate, and cold ones at a few loads that depend on the
+/// position of its rate on their grid. The medians of the two may therefore differ by half a width, which is within the precision of a search, and
+/// the interval of one need not contain the other.
 pub fn start_for(
     search: &SearchSettings,
     seed: u64,
@@ -38,7 +37,7 @@ pub fn start_for(
     }
 }
 
-/// Uniform over -0.5..0.5, a function of its arguments.
+/// Returns a value uniform over -0.5..0.5 that depends only on the arguments.
 fn dither(seed: u64, test: &str, frame_size: FrameSize, repetition: u64) -> f64 {
     let absorb = |state: u64, word: u64| SplitMix64::new(state ^ word).next_u64();
     let words = test.bytes().map(u64::from).chain([u64::from(frame_size.0), repetition]);

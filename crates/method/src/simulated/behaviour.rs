@@ -1,26 +1,26 @@
-//! In which way a simulated device is imperfect: what its capacity is from trial to trial, and where it loses with capacity to spare.
+//! The imperfections of a simulated device: the variation of its capacity from trial to trial, and losses with capacity to spare.
 
 use super::SplitMix64;
 use crate::terms::FrameRate;
 
-/// The way in which a simulated device is imperfect.
+/// The imperfection of a simulated device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     /// Forwards up to its capacity and loses the rest.
     HardLimit,
     /// The capacity of each trial is drawn at random: Gaussian, with this standard deviation as a share of the capacity.
     Noisy {
-        /// 0.02 is a noisy software DUT.
+        /// 0.02 corresponds to a noisy software DUT.
         deviation: f64,
     },
-    /// Now and then a trial has a lower capacity: a thread on the wrong core, a hash collision.
+    /// Occasionally a trial has a lower capacity, as with a thread on the wrong core or a hash collision.
     Bimodal {
-        /// Share of the trials, 0..=1.
+        /// The share of such trials, 0..=1.
         often: f64,
-        /// Capacity in these trials as a share of the usual one.
+        /// The capacity in these trials as a share of the usual one.
         at: f64,
     },
-    /// Loses at a band of loads although higher ones pass, as power saving and interrupt moderation do.
+    /// Loses frames within a band of loads although higher loads pass, as can happen with power saving and interrupt moderation.
     LossInversion {
         /// Lower end of the band as a share of the capacity.
         from: f64,
@@ -29,7 +29,7 @@ pub enum Behaviour {
         /// Loss ratio inside the band, 0..=1.
         loss: f64,
     },
-    /// The device is well, but the tester cannot offer more than this.
+    /// The device is perfect, but the tester cannot offer more than this.
     SlowTester {
         /// The limit, as a share of the device's capacity.
         ceiling: f64,
@@ -37,7 +37,7 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
-    /// The capacity of one trial as a share of the usual one.
+    /// Returns the capacity of one trial as a share of the usual one.
     pub(super) fn capacity_share(self, random: &mut SplitMix64) -> f64 {
         match self {
             Self::Noisy { deviation } => 1.0 + deviation * random.gaussian(),
@@ -46,7 +46,7 @@ impl Behaviour {
         }
     }
 
-    /// The highest load the tester around a device of this capacity can offer.
+    /// Returns the highest load that the tester of a device of this capacity can offer.
     pub(super) fn tester_ceiling(self, capacity: FrameRate) -> FrameRate {
         match self {
             Self::SlowTester { ceiling } => scaled(capacity, ceiling),
@@ -54,7 +54,7 @@ impl Behaviour {
         }
     }
 
-    /// The loss ratio at this load, a share of the capacity, even with capacity to spare.
+    /// Returns the loss ratio at this load, given as a share of the capacity, even with capacity to spare.
     pub(super) fn loss_at(self, load: f64) -> f64 {
         match self {
             Self::LossInversion { from, to, loss } if from <= load && load <= to => loss,
@@ -63,7 +63,7 @@ impl Behaviour {
     }
 }
 
-/// A share of a rate.
+/// Returns a share of a rate.
 pub(super) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
     FrameRate((rate.0 as f64 * share.max(0.0)).round() as u64)
 }

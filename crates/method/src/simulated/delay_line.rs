@@ -1,17 +1,17 @@
-//! A delay of a known distribution: the truth that measurements of delay are held against.
+//! Delays of a known distribution, against which measurements of delay are checked.
 
 use super::SplitMix64;
 use crate::trial::{Bucket, Delay, DirectionResult, Ipdv, Moments, TrialSpec};
 
-/// Delays uniform over `base_ns..base_ns + jitter_ns`, each frame's independent of the others'.
+/// Delays uniform over `base_ns..base_ns + jitter_ns`, drawn independently for each frame.
 ///
-/// So the truth is: TL = base + jitter / 2, WCL = base + 0.999 jitter, PDV = 0.999 jitter, IPDV within +-jitter (a triangle)
-/// with a median of 0. Uniform because its upper percentiles are known sharply from few frames.
+/// The true values are TL = base + jitter / 2, WCL = base + 0.999 jitter, PDV = 0.999 jitter, and IPDV within +-jitter (a triangle) with a median of
+/// 0. The distribution is uniform because few frames determine its upper percentiles sharply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SimulatedDelayLine {
     pub(super) base_ns: u64,
     pub(super) jitter_ns: u64,
-    /// Frames of a trial and direction that are drawn. Each stands for an equal part of the received ones.
+    /// The number of frames drawn per trial and direction. Each stands for an equal part of the received ones.
     pub(super) samples: u64,
 }
 
@@ -47,12 +47,12 @@ fn first_tagged(spec: &TrialSpec) -> Option<u64> {
     Some(spec.schedule().first_due_from(spec.tagging?.after_ns))
 }
 
-/// Returns the summary of delays in ascending order, which stand for `count` frames; `None` where there is none.
+/// Returns the summary of delays in ascending order, which stand for `count` frames; `None` if there are none.
 fn summary(sorted: &[u64], count: u64) -> Option<Delay> {
     let n = sorted.len();
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);
     let median_ns = sorted[(n - 1) / 2].midpoint(sorted[n / 2]);
-    // Each drawn delay stands for as many frames.
+    // Each drawn delay stands for the same number of frames.
     let scale = |sum: u128| sum * u128::from(count) / n as u128;
     let sum_ns = scale(sorted.iter().map(|&delay| u128::from(delay)).sum());
     let squares = scale(sorted.iter().map(|&delay| u128::from(delay) * u128::from(delay)).sum());
@@ -84,7 +84,7 @@ fn buckets(sorted: &[u64], received: u64) -> Vec<Bucket> {
     buckets
 }
 
-/// The end of the bucket a delay falls into: eight significant bits are kept, so that no bucket is wider than 1/128 of its delays.
+/// Returns the end of the bucket of a delay: eight significant bits are kept, so that no bucket is wider than 1/128 of its delays.
 fn bucket_end(delay_ns: u64) -> u64 {
     let shift = (u64::BITS - delay_ns.leading_zeros()).saturating_sub(8);
     delay_ns | ((1 << shift) - 1)

@@ -1,5 +1,5 @@
-//! What becomes of the frames of a schedule in a device of a known capacity, queue and weakness. Frames are a fluid here: no frame is
-//! simulated, so a trial of a minute takes as long as one of a millisecond.
+//! Computes how a device of known capacity, queue and imperfection handles the frames of a schedule. Frames are treated as a fluid: no individual
+//! frame is simulated, so a trial of a minute takes as long as one of a millisecond.
 
 use crate::terms::FrameRate;
 use crate::trial::{Schedule, Segment, Silence, TrialKind, TrialSpec};
@@ -9,11 +9,11 @@ use crate::trial::{Schedule, Segment, Silence, TrialKind, TrialSpec};
 pub(super) struct ForwardingDevice {
     /// Frames per second.
     pub(super) capacity: FrameRate,
-    /// Frames that may wait.
+    /// The number of frames that may wait.
     pub(super) buffer: u64,
-    /// The time that losses go on after an overload, nanoseconds.
+    /// The time for which losses continue after an overload, in nanoseconds.
     pub(super) recovery_ns: u64,
-    /// The time that nothing is forwarded after a reset, nanoseconds.
+    /// The time for which nothing is forwarded after a reset, in nanoseconds.
     pub(super) outage_ns: u64,
 }
 
@@ -29,7 +29,8 @@ pub(super) struct DirectionCounts {
 }
 
 impl ForwardingDevice {
-    /// Forwards the schedule of `spec`, of which the tester offers no more than `ceiling` and the device loses `loss(rate)` at every load.
+    /// Returns the counts for the schedule of `spec`: the tester offers at most `ceiling`, and the device loses `loss(rate)` even without an
+    /// overload.
     pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> DirectionCounts {
         let schedule = spec.schedule();
         let (mut counts, mut queue) = (DirectionCounts::default(), 0);
@@ -54,7 +55,7 @@ impl ForwardingDevice {
         counts
     }
 
-    /// After the drop of the rate every second frame is lost for as long as the recovery takes, the last one in it among them.
+    /// Loses every second frame during the recovery after the drop of the rate, including the last frame in that time.
     fn recover(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.recovery_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
@@ -64,7 +65,7 @@ impl ForwardingDevice {
         }
     }
 
-    /// Every frame due in the outage is lost. Without a frame after it there is no silence between two frames.
+    /// Loses every frame due during the outage. There is only a silence between two frames if the outage lies between frames.
     fn restart(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.outage_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_exactly_when_the_queue_holds_what_the_capacity_leaves() {
-        // Of frames at four times the capacity three in four have to wait.
+        // At four times the capacity, three in four frames have to wait.
         for (buffer, longest) in [(0, 1), (3, 5), (300, 401), (30_000, 40_001)] {
             let device = ForwardingDevice { buffer, ..DEVICE };
             let lost = |frames| frames - forward(device, TrialSpec::burst(FrameRate(4_000), frames)).received;
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_queue_drains_while_the_load_is_low_and_no_further_than_empty() {
-        // Two seconds of overload leave 1000 waiting, of which the third second takes 500.
+        // Two seconds of overload leave 1000 frames waiting, of which the third second drains 500.
         let device = ForwardingDevice { buffer: 1_000, ..DEVICE };
         let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
         assert_eq!(forward(device, of_kind(1_500, 3, drop)).received, 3_500);

@@ -1,9 +1,9 @@
-//! A stateful gateway: how fast it opens connections, how many it holds, how fast it deletes them.
+//! A stateful gateway: the rate at which it opens connections, the number it holds, and the rate at which it deletes them.
 
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Connections, DirectionResult, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 
-/// Time of sending that a trial takes beside its own: phase 1 before it, or the validation after it.
+/// Returns the sending time in a trial besides that of the trial itself: phase 1 before it, or the validation after it.
 pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
     let sending_ns = |frames: u64, rate: FrameRate| u128::from(frames) * 1_000_000_000 / u128::from(rate.0.max(1));
     let opening_ns = spec.phase_one.map_or(0, |phase_one| sending_ns(phase_one.connections, phase_one.rate));
@@ -17,18 +17,18 @@ pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
 /// The capabilities of a stateful gateway.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SimulatedGateway {
-    /// Connections per second.
+    /// Connections opened per second.
     pub(super) opens: FrameRate,
-    /// Entries of its table.
+    /// The number of entries in its table.
     pub(super) table: u64,
-    /// Connections per second.
+    /// Connections deleted per second.
     pub(super) deletes: FrameRate,
-    /// Opens connections whose way back is closed: validation loses this many.
+    /// The number of opened connections without a return path, which fail in validation.
     pub(super) half_open: u64,
 }
 
 impl SimulatedGateway {
-    /// Phase 1.
+    /// Returns the result of phase 1.
     pub(super) fn open(&self, phase_one: PhaseOne) -> Connections {
         let PhaseOne { connections, rate } = phase_one;
         let in_time = (u128::from(connections) * u128::from(self.opens.0.min(rate.0)) / u128::from(rate.0.max(1))) as u64;
@@ -44,7 +44,7 @@ impl SimulatedGateway {
         }
     }
 
-    /// The whole of a trial of connections.
+    /// Returns the result of a complete trial of connections.
     pub(super) fn trial(&self, spec: &TrialSpec, phase_one: PhaseOne) -> TrialResult {
         let mut connections = self.open(phase_one);
         let forward = DirectionResult::counted(Direction::Forward, connections.offered, connections.established);
@@ -66,13 +66,13 @@ impl SimulatedGateway {
         }
     }
 
-    /// TCP connections that are all open at once.
+    /// Returns the result of a trial of TCP connections that are all open at once.
     pub(super) fn hold(&self, spec: &TrialSpec, connections: u64) -> TrialResult {
         let held = DirectionResult::counted(Direction::Forward, connections, connections.min(self.table));
         TrialResult::new(*spec, vec![held], vec![])
     }
 
-    /// A phase 1 that lost frames: there is no phase 2.
+    /// Returns the result of a trial in which phase 1 lost frames, so that there is no phase 2; `None` if it lost none.
     pub(super) fn refusal(&self, spec: &TrialSpec, phase_one: PhaseOne) -> Option<TrialResult> {
         let connections = self.open(phase_one);
         let PhaseOne { connections: of, rate } = phase_one;

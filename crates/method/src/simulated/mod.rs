@@ -1,4 +1,4 @@
-//! Simulated devices: what methods are tested on, in milliseconds and without root. Time is virtual, chance is seeded.
+//! Simulated devices on which the methods are tested, in milliseconds and without root. Time is virtual, and random numbers are seeded.
 
 mod behaviour;
 mod delay_line;
@@ -20,7 +20,7 @@ use gateway::SimulatedGateway;
 use resolver::SimulatedResolver;
 use std::convert::Infallible;
 
-/// A device under test with the tester around it, made of arithmetic.
+/// A simulated device under test with its tester.
 #[derive(Clone, Debug)]
 pub struct SimulatedDut {
     behaviour: Behaviour,
@@ -42,7 +42,7 @@ pub struct SimulatedDut {
 }
 
 impl SimulatedDut {
-    /// A bidirectional device of this capacity, frames per second per direction. Equal seeds give equal devices.
+    /// Returns a bidirectional device of this capacity, in frames per second per direction. Equal seeds give equal devices.
     pub fn new(behaviour: Behaviour, capacity: FrameRate, seed: u64) -> Self {
         Self {
             behaviour,
@@ -64,17 +64,17 @@ impl SimulatedDut {
         }
     }
 
-    /// Loads these directions.
+    /// Sets the directions that are loaded.
     pub fn with_directions(self, directions: Directions) -> Self {
         Self { directions, ..self }
     }
 
-    /// Multiplies the capacity of each trial by a Gaussian draw with this standard deviation, besides what its behaviour does.
+    /// Multiplies the capacity of each trial by a Gaussian draw with this standard deviation, in addition to the effect of its behaviour.
     pub fn with_noise(self, deviation: f64) -> Self {
         Self { noise: deviation, ..self }
     }
 
-    /// Lets the capacity grow by this share in each hour of virtual time, negative for one that falls: exponentially.
+    /// Makes the capacity grow exponentially by this share in each hour of virtual time; a negative share makes it fall.
     pub fn with_drift(self, per_hour: f64) -> Self {
         Self { drift_per_hour: per_hour, ..self }
     }
@@ -89,69 +89,69 @@ impl SimulatedDut {
         Self { stalls, ..self }
     }
 
-    /// Lets so many frames wait: a burst of n frames at rate r passes a capacity of c exactly when `n * (1 - c / r)` is no more.
+    /// Sets the length of the queue: a burst of n frames at rate r passes a capacity of c exactly if `n * (1 - c / r)` does not exceed it.
     pub fn with_buffer(self, frames: u64) -> Self {
         Self { buffer: frames, ..self }
     }
 
-    /// Delays every frame by `base_ns` and a random time of its own, uniform over `0..jitter_ns`, nanoseconds. Hence TL is
-    /// base + jitter / 2, WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
+    /// Delays every frame by `base_ns` and an individual random time, uniform over `0..jitter_ns`, in nanoseconds. TL is therefore base + jitter / 2,
+    /// WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
     pub fn with_delay(self, base_ns: u64, jitter_ns: u64) -> Self {
         Self { delay_line: Some(SimulatedDelayLine { base_ns, jitter_ns, samples: SimulatedDelayLine::SAMPLES }), ..self }
     }
 
-    /// Goes on losing frames for so long after an overload, nanoseconds.
+    /// Sets the time for which frame loss continues after an overload, in nanoseconds.
     pub fn with_recovery(self, recovery_ns: u64) -> Self {
         Self { recovery_ns, ..self }
     }
 
-    /// Forwards nothing for so long after a reset, nanoseconds.
+    /// Sets the time for which nothing is forwarded after a reset, in nanoseconds.
     pub fn with_outage(self, outage_ns: u64) -> Self {
         Self { outage_ns, ..self }
     }
 
-    /// Opens so many connections per second, and holds no more than `table` of them.
+    /// Sets the number of connections opened per second, and the largest number held.
     pub fn with_connections(mut self, opens: FrameRate, table: u64) -> Self {
         (self.gateway.opens, self.gateway.table) = (opens, table);
         self
     }
 
-    /// Deletes so many connections per second.
+    /// Sets the number of connections deleted per second.
     pub fn with_tear_down(mut self, deletes: FrameRate) -> Self {
         self.gateway.deletes = deletes;
         self
     }
 
-    /// Sets the number of opened connections that have no way back.
+    /// Sets the number of opened connections without a return path.
     pub fn with_half_open(mut self, connections: u64) -> Self {
         self.gateway.half_open = connections;
         self
     }
 
-    /// A DNS server that has resolved this share of the names before the trial, per cent, and forgotten `forgotten` of them since; asked by
-    /// a tester that is certified for so many queries per second.
+    /// Makes the device a DNS server that resolved this percentage of the names before the trial and has since forgotten `forgotten` of them. Its
+    /// tester is certified for this many queries per second.
     pub fn with_names(mut self, certified: FrameRate, cached: u8, forgotten: u64) -> Self {
         self.resolver = SimulatedResolver { certified, cached, forgotten };
         self
     }
 
-    /// Virtual time each trial takes besides sending, nanoseconds. By default the 9 s that RFC 2544 section 23 comes to:
-    /// 2 s after the learning frames, 2 s for residual frames, 5 s of rest.
+    /// Sets the virtual time each trial takes besides sending, in nanoseconds. The default is the 9 s of RFC 2544 section 23: 2 s after the learning
+    /// frames, 2 s for residual frames, 5 s of rest.
     pub fn with_overhead(self, overhead_ns: u64) -> Self {
         Self { overhead_ns, ..self }
     }
 
-    /// Virtual time spent in trials so far, nanoseconds.
+    /// Returns the virtual time spent in trials so far, in nanoseconds.
     pub fn elapsed_ns(&self) -> u64 {
         self.elapsed_ns
     }
 
-    /// Lets virtual time pass until this moment, nanoseconds since the start, if it has not passed yet.
+    /// Advances the virtual time to this moment, in nanoseconds since the start, unless it has already passed.
     pub fn wait_until(&mut self, elapsed_ns: u64) {
         self.elapsed_ns = self.elapsed_ns.max(elapsed_ns);
     }
 
-    /// The highest load a perfect method finds: the usual capacity, or the tester's ceiling below it.
+    /// Returns the highest load that a perfect method finds: the usual capacity, or the tester's ceiling if that is lower.
     pub fn truth(&self) -> FrameRate {
         match self.behaviour {
             Behaviour::SlowTester { ceiling } => scaled(self.capacity, ceiling.min(1.0)),
@@ -170,7 +170,7 @@ impl SimulatedDut {
     fn capacity_share(&mut self) -> f64 {
         const HOUR_NS: f64 = 3.6e12;
         let drift = (self.elapsed_ns as f64 / HOUR_NS * self.drift_per_hour.ln_1p()).exp();
-        // A device without noise draws nothing for it, so that equal seeds go on giving the devices they gave.
+        // A device without noise must not draw a number for it, so that equal seeds keep giving the same devices.
         let noise = if self.noise > 0.0 { 1.0 + self.noise * self.random.gaussian() } else { 1.0 };
         self.behaviour.capacity_share(&mut self.random) * drift * noise
     }
@@ -225,7 +225,7 @@ impl Measurer for SimulatedDut {
     }
 }
 
-/// The fault of a sender that could not offer what was intended.
+/// Returns the fault of a sender that could not offer the intended load, or `None` if it could.
 fn slow(result: &DirectionResult, spec: &TrialSpec) -> Option<Fault> {
     let slowness = result.intended as f64 / result.offered.max(1) as f64;
     (result.offered < result.intended).then_some(Fault::SentTooSlowly {
@@ -235,7 +235,7 @@ fn slow(result: &DirectionResult, spec: &TrialSpec) -> Option<Fault> {
     })
 }
 
-/// Makes the sender stall: its catching up costs some frames that the device would have forwarded.
+/// Makes the sender stall: as it catches up, some frames are lost that the device would have forwarded otherwise.
 fn stall(result: &mut DirectionResult, spec: &TrialSpec) -> Fault {
     const AWAY_NS: u64 = 5_000_000;
     let frames = spec.rate.frames_in(AWAY_NS);

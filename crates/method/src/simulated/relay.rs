@@ -1,4 +1,5 @@
-//! A relay of one processor with one queue, through which requests go one way and replies the other: what response times are tested on.
+//! A relay with one processor and one queue, through which requests go one way and replies the other. It serves to test the measurement of response
+//! times.
 
 use super::slow;
 use crate::terms::{Direction, FrameRate};
@@ -6,8 +7,8 @@ use crate::trial::{Delay, DirectionResult, Measurer, Moments, TrialResult, Trial
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-/// A relay with the tester around it. Frames of both directions are served in the order they come, each in the same time; what finds the
-/// queue full is lost. There is no chance in it.
+/// A relay with its tester. Frames of both directions are served in the order of arrival, each in the same time; a frame that finds the queue full is
+/// lost. Nothing in it is random.
 #[derive(Clone, Debug)]
 pub struct SimulatedRelay {
     capacity: FrameRate,
@@ -17,16 +18,16 @@ pub struct SimulatedRelay {
     elapsed_ns: u64,
 }
 
-/// The one processor.
+/// The relay's only processor.
 struct RelayProcessor {
     service_ns: u64,
     queue: u64,
-    /// The time by which everything it has taken in will have left, nanoseconds.
+    /// The time at which everything it has accepted will have left, in nanoseconds.
     free_ns: u64,
 }
 
 impl RelayProcessor {
-    /// Returns the time at which the frame that comes at `at_ns` leaves again; `None` where the queue is full.
+    /// Returns the time at which a frame that arrives at `at_ns` leaves again, or `None` if the queue is full.
     fn take(&mut self, at_ns: u64) -> Option<u64> {
         let waiting = self.free_ns.saturating_sub(at_ns).div_ceil(self.service_ns);
         if waiting > self.queue {
@@ -38,22 +39,22 @@ impl RelayProcessor {
 }
 
 impl SimulatedRelay {
-    /// A relay that serves `capacity` frames per second, both directions together, and lets so many wait beside the one in service.
+    /// Returns a relay that serves `capacity` frames per second in both directions together; up to `queue` frames wait besides the one in service.
     pub fn new(capacity: FrameRate, queue: u64) -> Self {
         Self { capacity, queue, link_ns: 0, ceiling: FrameRate(u64::MAX), elapsed_ns: 0 }
     }
 
-    /// Every frame takes so long from the relay to the tester, nanoseconds.
+    /// Sets the time that every frame takes from the relay to the tester, in nanoseconds.
     pub fn with_link(self, link_ns: u64) -> Self {
         Self { link_ns, ..self }
     }
 
-    /// The tester sends no more requests per second.
+    /// Limits the number of requests that the tester sends per second.
     pub fn with_ceiling(self, ceiling: FrameRate) -> Self {
         Self { ceiling, ..self }
     }
 
-    /// Virtual time spent in trials so far, nanoseconds.
+    /// Returns the virtual time spent in trials so far, in nanoseconds.
     pub fn elapsed_ns(&self) -> u64 {
         self.elapsed_ns
     }
@@ -63,11 +64,11 @@ impl SimulatedRelay {
         (1_000_000_000 / self.capacity.0.max(1)).max(1)
     }
 
-    /// Requests that arrived, and the response times of those answered.
+    /// Returns the number of requests that arrived, and the response times of those that were answered.
     fn serve(&self, spec: &TrialSpec, requests: u64) -> (u64, Vec<u64>) {
         let schedule = spec.schedule();
         let mut server = RelayProcessor { service_ns: self.service_ns(), queue: self.queue, free_ns: 0 };
-        // When a reply comes to the relay, and when its request left; in the order they come.
+        // The arrival time of each reply at the relay and the departure time of its request, in the order of arrival.
         let mut replies: VecDeque<(u64, u64)> = VecDeque::new();
         let (mut arrived, mut times) = (0, Vec::new());
         let mut next = 0;
@@ -109,7 +110,7 @@ impl Measurer for SimulatedRelay {
     }
 }
 
-/// Returns the summary of times in ascending order; `None` where there is none.
+/// Returns the summary of times in ascending order, or `None` if there are none.
 fn summary(sorted: &[u64]) -> Option<Delay> {
     let count = sorted.len() as u64;
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);
@@ -143,7 +144,7 @@ mod tests {
     fn an_overloaded_relay_serves_its_capacity_and_loses_the_rest() {
         let result = trial(SimulatedRelay::new(FrameRate(1000), 10), 2000);
         let exchange = result.exchange().expect("an exchange");
-        // What waits when the last request was sent is served, too: eleven requests, then their replies.
+        // Frames waiting when the last request was sent are served, too: eleven requests, then their replies.
         assert!((1000..=1022).contains(&exchange.forwarded()), "{}", exchange.forwarded());
         assert!(exchange.unanswered() > 1000);
     }

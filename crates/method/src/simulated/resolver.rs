@@ -1,4 +1,4 @@
-//! A DNS server, as the tester sees it: what became of the queries, and which of them it had cached.
+//! A DNS server as the tester sees it: the results of the queries, and which names it had cached.
 
 use crate::terms::FrameRate;
 use crate::trial::dns::{Answers, AuthorityCounts, Cache, DnsResult, RttSums};
@@ -7,11 +7,11 @@ use crate::trial::{DirectionResult, Fault, TrialOutcome, TrialResult, TrialSpec}
 /// The state of the server's cache of names, and the rate that the tester's self-test covers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SimulatedResolver {
-    /// Queries per second that the tester may ask.
+    /// Queries per second for which the tester is certified.
     pub(super) certified: FrameRate,
-    /// Names resolved before the trial, per cent.
+    /// The percentage of names resolved before the trial.
     pub(super) cached: u8,
-    /// The number of right answers about such names that are no longer in the cache.
+    /// The number of correct answers for such names that are no longer in the cache.
     pub(super) forgotten: u64,
 }
 
@@ -22,7 +22,7 @@ impl Default for SimulatedResolver {
 }
 
 impl SimulatedResolver {
-    /// The trial whose queries had this result, with the fault of a sender that was too slow.
+    /// Returns the trial in which the queries had this result, with the fault of a sender that was too slow.
     pub(super) fn trial(&self, spec: &TrialSpec, asked: DirectionResult, slow: Option<Fault>) -> TrialResult {
         let rate = spec.rate.0;
         let certified = self.certified.0;

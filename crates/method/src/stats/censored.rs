@@ -1,9 +1,9 @@
-//! Samples in which some values are only known not to be lower (right-censored): the tester, the plan's maximum or other work on the machine
-//! ended a search there.
+//! Samples in which some values are only lower bounds (right-censored) because the tester, the plan's maximum or other work on the machine cut the
+//! search short.
 
 use super::{ComparisonTerms, RankTest, Shift, is_significant, median, open_ratios, rank_test};
 
-/// A sample with values that may be higher in truth, in any order.
+/// A sample in which the true value may be higher than some of those recorded, in any order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Censored {
     lowest: Vec<f64>,
@@ -15,16 +15,16 @@ pub struct Censored {
 pub struct CensoredValue {
     /// The value.
     pub value: f64,
-    /// True if it may be higher in truth.
+    /// True if the true value may be higher.
     pub is_bound: bool,
 }
 
-/// What two samples with lower bounds allow to be claimed of B and A.
+/// The claims about B and A that two samples with lower bounds support.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CensoredTest {
-    /// The test where B is as low as it can be, and A as high: what it shows to be higher is so, however high the bounds are in truth.
+    /// The test with B as low and A as high as they can be: if it shows B to be higher, that holds whatever the true values behind the bounds are.
     floor: RankTest,
-    /// The test where B is as high as it can be, and A as low.
+    /// The test with B as high and A as low as they can be.
     ceiling: RankTest,
 }
 
@@ -35,18 +35,18 @@ impl Censored {
         self.highest.push(if is_bound { f64::INFINITY } else { value });
     }
 
-    /// The values, and the bounds in their places.
+    /// Returns the values, with each bound in place of its unknown value.
     pub fn values(&self) -> &[f64] {
         &self.lowest
     }
 
-    /// Returns whether the median may be higher than that of [`Self::values`]. A few bounds above the median do not move it.
+    /// Returns whether the true median may be higher than that of [`Self::values`]. A few bounds above the median do not move it.
     pub fn is_median_open(&self) -> bool {
         median(&self.lowest) != median(&self.highest)
     }
 
-    /// The ratio of the medians of two samples, with the 95 % interval that holds it however high the bounds are in truth: its low end is 0
-    /// and its high end infinite where the bounds leave it open. `None` as for [`open_ratios`].
+    /// Returns the ratio of the medians of two samples, with a 95 % interval that is valid whatever the true values behind the bounds are: its low
+    /// end is 0 and its high end infinite where the bounds leave it open. Returns `None` in the same cases as [`open_ratios`].
     pub fn shift(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<Shift> {
         let between = open_ratios(&a.lowest, &b.lowest, terms)?;
         if a.is_known() && b.is_known() {
@@ -57,7 +57,7 @@ impl Censored {
         Some(Shift { low: floor.low, high: ceiling.high, ..between })
     }
 
-    /// Compares two samples by [`rank_test`], which says what is `None`.
+    /// Compares two samples by [`rank_test`] and returns `None` in the same cases.
     pub fn rank_test(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<CensoredTest> {
         let floor = rank_test(&a.highest, &b.lowest, terms)?;
         let ceiling = if a.is_known() && b.is_known() { floor } else { rank_test(&a.lowest, &b.highest, terms)? };
@@ -80,20 +80,20 @@ impl FromIterator<CensoredValue> for Censored {
 }
 
 impl CensoredTest {
-    /// The claim that the samples support better, whatever the bounds are in truth: whether B is higher (or lower), and its p-value.
+    /// Returns the better-supported claim that holds whatever the true values behind the bounds are: whether B is higher (or lower), and its p-value.
     pub fn claim(&self) -> (bool, f64) {
         let (higher, lower) = (self.floor.higher, self.ceiling.lower);
         if higher <= lower { (true, higher) } else { (false, lower) }
     }
 
-    /// Returns whether a difference would be shown that is not, if the bounds were as high in truth as suits it.
+    /// Returns whether a difference that is not shown would be, if the values behind the bounds were as high as favours it most.
     pub fn is_cut_off(&self) -> bool {
         let (_, shown) = self.claim();
         let at_best = self.ceiling.higher.min(self.floor.lower);
         at_best < shown && is_significant(at_best)
     }
 
-    /// The smallest p-value that samples of these sizes can have.
+    /// Returns the smallest p-value that samples of these sizes can have.
     pub fn least(&self) -> f64 {
         self.floor.least
     }
@@ -145,8 +145,8 @@ mod tests {
         assert!(of_a.low == 0.0 && of_a.high.is_finite(), "{of_a:?}");
     }
 
-    /// A third of the repetitions are cut off below their true value, at random places: what is claimed of devices that are alike stays
-    /// within the level, and what is claimed of others has the right sign.
+    /// A third of the repetitions are cut off at random points below their true value: claims about identical devices stay within the error level,
+    /// and claims about different devices have the right sign.
     #[test]
     fn censoring_makes_no_false_claim() {
         let mut random = SplitMix64::new(7);
@@ -162,9 +162,9 @@ mod tests {
             let mut claim = |_| Censored::rank_test(&draw(100.0), &draw(100.0 * factor), &plain()).unwrap().claim();
             (0..2_000).map(&mut claim).filter(|(_, p)| is_significant(*p)).map(|(is_higher, _)| is_higher).collect::<Vec<_>>()
         };
-        // At most 5 %: a claim has to hold however high the bounds are, so it is made far less often.
+        // At most 5 %: a claim has to hold however high the true values are, so it is made far less often.
         assert!(claims(1.0).len() <= 100);
-        // About 300: fewer than by a test that ranks the worst values, too (400), which are those that the bounds hide here.
+        // About 300, fewer than with a test that also ranks the worst values (400): those are the ones that the bounds hide here.
         let higher = claims(1.2);
         assert!(higher.iter().all(|is_higher| *is_higher) && higher.len() > 250, "{} of 2000", higher.len());
     }

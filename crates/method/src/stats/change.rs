@@ -1,4 +1,4 @@
-//! Where a series of values changed its level: a rank test for a part that differs from the rest, and segmentation for several changes.
+//! Finds where a series of values changed its level: a rank test for a part that differs from the rest, and segmentation for several changes.
 
 mod tails;
 
@@ -8,17 +8,17 @@ use crate::random::SplitMix64;
 use std::collections::BTreeMap;
 use tails::{LEAST_SIDE, PartOf, SplitTails};
 
-/// A random order that is as unlikely as the series so many times ends the drawing: its p-value is known well enough by then (Besag and Clifford,
+/// Drawing stops after this many random orders that are as unlikely as the series: its p-value is then known well enough (Besag and Clifford,
 /// Biometrika 78, 1991).
 const EXCEEDED: usize = 20;
 
-/// The number of random orders that a series is compared with at least, and at most.
+/// The minimum and maximum number of random orders that a series is compared with.
 const DRAWS: (f64, f64) = (2_000.0, 200_000.0);
 
-/// The p-value at which a long series seems to change, when it is asked how much its values follow each other.
+/// The p-value at which a long series provisionally counts as changed while its autocorrelation is estimated.
 const SEEMS: f64 = 0.0005;
 
-/// Where random orders begin: the same series has the same p-values wherever it is tested.
+/// The fixed seed of the random orders, so that the same series always has the same p-values.
 const SEED: u64 = 2_008;
 
 /// A value of a series.
@@ -26,7 +26,7 @@ const SEED: u64 = 2_008;
 pub struct SeriesLevel {
     /// The value.
     pub value: f64,
-    /// True if it is only known that the value is not lower.
+    /// True if the value is only a lower bound.
     pub is_open: bool,
 }
 
@@ -39,18 +39,18 @@ pub struct ChangePoint {
     pub p_value: f64,
 }
 
-/// Returns the places at which each series changed its level, in order; all series are tested at once.
+/// Returns the places at which each series changed its level, in order. All series are tested together.
 ///
-/// A series is split where a part of it differs from the rest as chance makes it most seldom, by the test of Mann and Whitney: with one place, as in
-/// Pettitt's test (Applied Statistics 28, 1979), or two, as in circular binary segmentation (Olshen and others, Biostatistics 5, 2004). Each of what
-/// it was split into is tested again. The p-value of a split is the share of random orders of the same values that have a part as unlikely, so it
-/// accounts for the number of places. The chance of a change in any series that has none is at most 5 % for all series together: the p-values of
-/// whole series are adjusted by Holm's procedure, those of a part by its share of all values, and no part is shown to change where the whole is
-/// not (Meinshausen, Biometrika 95, 2008). The place is then moved to where the medians on either side of it fit best.
+/// A series is split where a part of it differs from the rest in the way that chance is least likely to produce, by the test of Mann and Whitney: at
+/// one place, as in Pettitt's test (Applied Statistics 28, 1979), or two, as in circular binary segmentation (Olshen and others, Biostatistics 5,
+/// 2004). Each resulting stretch is tested again. The p-value of a split is the share of random orders of the same values that have a part as
+/// unlikely, so it accounts for the number of places. For series without a change, the chance of reporting one in any of them is at most 5 % for all
+/// series together: the p-values of whole series are adjusted by Holm's procedure, those of a part by its share of all values, and a change in a part
+/// is reported only if the whole shows one (Meinshausen, Biometrika 95, 2008). The place is then moved to where the medians on either side fit best.
 ///
-/// Values that follow each other are compared with random orders that follow each other as much; of fewer than 20 values that cannot be told well, and a
-/// few per cent more are called a change. Of lower bounds is counted only what they tell: that they are higher than what is below them (Gehan, Biometrika 52,
-/// 1965).
+/// Autocorrelated values are compared with random orders that have the same autocorrelation. With fewer than 20 values it cannot be estimated well,
+/// and the false alarm rate is a few per cent higher. Lower bounds contribute only what they establish: that they are higher than the values below
+/// them (Gehan, Biometrika 52, 1965).
 pub fn change_points(series: &[Vec<SeriesLevel>]) -> Vec<Vec<ChangePoint>> {
     let all: usize = series.iter().map(Vec::len).sum();
     let mut splitter = Splitter::default();
@@ -64,37 +64,37 @@ pub fn change_points(series: &[Vec<SeriesLevel>]) -> Vec<Vec<ChangePoint>> {
     each.map(|((levels, follows), root)| splitter.segmented(levels, follows, all as f64, root)).collect()
 }
 
-/// Returns the fewest values of each series that can show a change, however large, where so many series are tested at once.
+/// Returns the fewest values per series that can show a change, however large, when this many series are tested together.
 pub fn fewest_values(series: usize) -> usize {
-    // Halves that do not overlap, in two orders of all.
+    // Two non-overlapping halves, in two of all possible orders.
     (2 * LEAST_SIDE..1000).find(|&n| is_significant(least_p(n / 2, n - n / 2) * series as f64)).unwrap_or(1000)
 }
 
 /// The places at which a stretch is split.
 #[derive(Clone, Debug, PartialEq)]
 struct Split {
-    /// The indices of the first values of what it is split into, but for the first: one or two.
+    /// The indices of the first value of each resulting stretch except the first: one or two of them.
     at: Vec<usize>,
-    /// The share of random orders that have a part as unlikely.
+    /// The share of random orders that have a part as unlikely as this one.
     p: f64,
 }
 
 impl Split {
-    /// Returns the stretches, each from an index to one behind its last, that the stretch `from` this index `to` that one is split into.
+    /// Returns the resulting stretches of the stretch `from..to`, each as the index of its first value and one past its last.
     fn stretches(&self, from: usize, to: usize) -> Vec<(usize, usize)> {
         let ends: Vec<usize> = std::iter::once(from).chain(self.at.iter().map(|at| from + at)).chain([to]).collect();
         ends.windows(2).map(|ends| (ends[0], ends[1])).collect()
     }
 }
 
-/// Splits stretches; keeps the tables of each length.
+/// Splits stretches, and caches the tables for each length.
 #[derive(Default)]
 struct Splitter {
     tails: BTreeMap<usize, SplitTails>,
 }
 
 impl Splitter {
-    /// Returns the changes of a series whose whole has this split with this adjusted p-value; `all` is the number of values of all series.
+    /// Returns the changes of a series, given the split of the whole series and its adjusted p-value; `all` is the number of values of all series.
     fn segmented(
         &mut self,
         levels: &[SeriesLevel],
@@ -118,9 +118,9 @@ impl Splitter {
         found
     }
 
-    /// Returns the best split of a stretch; `None` where it is too short or all values are alike. `fine` is the p-value that has to be told.
+    /// Returns the best split of a stretch, or `None` if it is too short or all its values are equal. `fine` is the p-value that must be resolved.
     fn best_split(&mut self, levels: &[SeriesLevel], follows: f64, fine: f64) -> Option<Split> {
-        /// The draws that are made for each that may be as unlikely.
+        /// The expected number of draws as unlikely as the split if its p-value is `fine`.
         const FINER: f64 = 20.0;
         if levels.len() < 2 * LEAST_SIDE {
             return None;
@@ -142,8 +142,8 @@ impl Splitter {
         Some(Split { at, p: (exceeded + 1) as f64 / (draws + 1) as f64 })
     }
 
-    /// Returns how much the values of each series follow each other, 0..0.95, beside the changes that it seems to have: as much as its own do, and no
-    /// less than those of all series together, which say more.
+    /// Returns the autocorrelation of each series, 0..0.95, with its apparent changes removed: its own estimate, but no less than the estimate from
+    /// all series together, which is more reliable.
     fn followed(&mut self, series: &[Vec<SeriesLevel>]) -> Vec<f64> {
         let stretches: Vec<Vec<Vec<f64>>> = series.iter().map(|levels| self.seeming_stretches(levels)).collect();
         let of = |stretches: &mut dyn Iterator<Item = &Vec<f64>>| {
@@ -154,13 +154,13 @@ impl Splitter {
         stretches.iter().map(|own| of(&mut own.iter()).max(common)).collect()
     }
 
-    /// Returns the stretches of a series between the changes that it seems to have, were its values independent.
+    /// Returns the stretches of a series between its apparent changes, treating its values as independent.
     fn seeming_stretches(&mut self, levels: &[SeriesLevel]) -> Vec<Vec<f64>> {
         let mut open = vec![(0, levels.len())];
         let mut found = Vec::new();
         while let Some((from, to)) = open.pop() {
             let n = to - from;
-            // Few values cannot be more unlikely than this, however much they change.
+            // A short stretch cannot have a smaller p-value than this, however much it changes.
             let seems = f64::max(1.0 / (n * n) as f64, SEEMS);
             match self.best_split(&levels[from..to], 0.0, 1.0).filter(|split| split.p <= seems) {
                 Some(split) => open.extend(split.stretches(from, to)),
@@ -171,8 +171,8 @@ impl Splitter {
     }
 }
 
-/// Returns the places of a split, each moved by a few values to where the medians on either side of it leave the least: ranks do not see the gap between the
-/// lowest value before a fall and the highest one after it.
+/// Returns the places of a split, each moved by up to a few values to where the deviations from the medians on either side are smallest: ranks do not
+/// see the gap between the lowest value before a fall and the highest one after it.
 fn refined(levels: &[SeriesLevel], mut at: Vec<usize>) -> Vec<usize> {
     const FEW: usize = 5;
     for index in 0..at.len() {
@@ -191,8 +191,8 @@ fn deviations(levels: &[SeriesLevel]) -> f64 {
     median(&values).map_or(0.0, |median| values.iter().map(|value| (value - median).abs()).sum())
 }
 
-/// Returns for each value how many others are known to be lower, less those that are known to be higher: of values without ties and bounds twice
-/// the rank, less n + 1.
+/// Returns, for each value, the number of values known to be lower minus the number known to be higher. Without ties and bounds that is twice the
+/// rank minus (n + 1).
 fn scores(levels: &[SeriesLevel]) -> Vec<f64> {
     let is_above = |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_open;
     let score = |level: &SeriesLevel| {
@@ -206,7 +206,7 @@ struct RandomOrders {
     random: SplitMix64,
     /// The scores, ascending.
     sorted: Vec<f64>,
-    /// The correlation of a value with the one before it.
+    /// The correlation of each value with the one before it.
     follows: f64,
     chain: Vec<(f64, usize)>,
     order: Vec<f64>,
@@ -228,7 +228,7 @@ impl RandomOrders {
         &self.order
     }
 
-    /// Every order is equally likely (Fisher and Yates).
+    /// Shuffles the scores so that every order is equally likely (Fisher and Yates).
     fn shuffled(&mut self) {
         for last in (1..self.order.len()).rev() {
             let other = (self.random.uniform() * (last + 1) as f64) as usize;
@@ -236,7 +236,7 @@ impl RandomOrders {
         }
     }
 
-    /// The scores take the order of a normal chain in which each value keeps a share of the one before.
+    /// Arranges the scores in the order of a Gaussian chain in which each value keeps a share of the one before.
     fn following(&mut self) {
         let (mut last, fresh) = (self.random.gaussian(), (1.0 - self.follows * self.follows).sqrt());
         self.chain.clear();

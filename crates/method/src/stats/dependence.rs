@@ -1,37 +1,37 @@
-//! Repetitions that depend on those before them: how much of that two samples show, and how much less their comparison is worth for it.
+//! Autocorrelated repetitions: how much autocorrelation two samples show, and how much weaker that makes their comparison.
 
 use super::drift::erfc;
 use super::{median_interval_95, sort};
 
-/// Fewer repetitions than this say nothing of their order.
+/// The fewest repetitions whose order is informative.
 const LEAST: usize = 6;
 
-/// The number of repetitions that are enough to tell how much they depend on each other; with fewer, only what chance seldom
-/// does is believed.
+/// The number of repetitions from which the estimated autocorrelation is always used; with fewer, it is used only if chance alone would rarely
+/// produce it.
 const MANY: f64 = 15.0;
 
 /// The probability with which chance alone shows an autocorrelation in few repetitions.
 const SELDOM: f64 = 0.01;
 
-/// The highest autocorrelation that is reckoned with: beyond it the formulas below no longer hold.
+/// The highest autocorrelation that is taken into account: beyond it the formulas below no longer hold.
 const HIGHEST: f64 = 0.95;
 
-/// The dependence of repetitions on those before them.
+/// The correlation of repetitions with those before them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Autocorrelation {
-    /// The correlation of a value with the one before it, 0..1, without the bias that short samples have.
+    /// The correlation of a value with the one before it, 0..1, corrected for the bias of short samples.
     pub estimate: f64,
-    /// The autocorrelation that is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
+    /// The autocorrelation to allow for, 0..0.95: more than the estimate, which is unreliable with few repetitions.
     pub allowed: f64,
-    /// True if chance would make as much of independent values in at most one of a hundred cases.
+    /// True if independent values would show as much in at most one case in a hundred.
     pub is_shown: bool,
 }
 
-/// Returns the autocorrelation from one repetition to the next that is to be allowed for in these samples; `None` where it is not positive, and,
-/// of few repetitions, where chance might make as much.
+/// Returns the autocorrelation from one repetition to the next to allow for in these samples; `None` if it is not positive, or if there are few
+/// repetitions and chance could produce as much.
 ///
-/// It is that of the ranks within each sample, so that a single outlier does not hide it. Of independent values it is -1/n on average, with the
-/// variance of Bartels' rank version of von Neumann's ratio (Journal of the American Statistical Association 77, 1982).
+/// It is computed from the ranks within each sample, so that a single outlier does not hide it. For independent values it is -1/n on average, with
+/// the variance of Bartels' rank version of von Neumann's ratio (Journal of the American Statistical Association 77, 1982).
 pub fn autocorrelation(samples: &[&[f64]]) -> Option<Autocorrelation> {
     let long = samples.iter().filter(|sample| sample.len() >= LEAST);
     let found: Vec<Lag> = long.filter_map(|sample| Lag::of(sample)).collect();
@@ -55,7 +55,7 @@ struct Lag {
 }
 
 impl Lag {
-    /// Returns the correlation of a sample's ranks from one value to the next; `None` for values that are all alike.
+    /// Returns the correlation of a sample's ranks from one value to the next, or `None` if all values are equal.
     fn of(sample: &[f64]) -> Option<Self> {
         let n = sample.len() as f64;
         let ranks = ranks(sample);
@@ -70,19 +70,19 @@ impl Lag {
         (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0) / (5.0 * n * (n + 1.0) * (n - 1.0).powi(2))
     }
 
-    /// Returns the correlation without the bias of short samples, which is about -(1 + 3 r)/n (Marriott and Pope, Biometrika 41, 1954).
+    /// Returns the correlation corrected for the bias of short samples, which is about -(1 + 3 r)/n (Marriott and Pope, Biometrika 41, 1954).
     fn estimate(&self) -> f64 {
         (self.correlation + 1.0 / self.n) * (1.0 + 3.0 / self.n)
     }
 
-    /// Returns the estimate with as much again as makes up for its scatter: so that of equal devices with an autocorrelation of 0.5 no more
-    /// are called different than of independent ones, as a test of comparisons holds it to.
+    /// Returns the estimate plus a margin for its scatter, chosen so that equal devices with an autocorrelation of 0.5 are called different no more
+    /// often than independent ones. A test of the comparisons enforces this.
     fn allowed_for(&self) -> f64 {
         (self.correlation + 1.0 / self.n) * (1.0 + 10.0 / self.n)
     }
 }
 
-/// The rank of each value, from 1; equal ones share the mean of theirs.
+/// Returns the rank of each value, from 1; equal values share their mean rank.
 fn ranks(sample: &[f64]) -> Vec<f64> {
     let sorted = sort(sample);
     let rank = |value: &f64| {
@@ -93,27 +93,27 @@ fn ranks(sample: &[f64]) -> Vec<f64> {
     sample.iter().map(rank).collect()
 }
 
-/// Returns the factor by which the variance of Mann and Whitney's U of samples of `m` and `n` values is larger than that of independent ones,
-/// where the correlation of values k apart is `autocorrelation` to the power of k. 1 without any.
+/// Returns the factor by which autocorrelation increases the variance of Mann and Whitney's U for samples of `m` and `n` values, if values k apart
+/// have a correlation of `autocorrelation` to the power of k. It is 1 without autocorrelation.
 pub fn inflation(autocorrelation: f64, m: usize, n: usize) -> f64 {
-    // U is, but for small terms, a sum over the values of each sample; each counts as often as there are values in the other.
+    // Except for small terms, U is a sum over the values of each sample, each weighted by the number of values in the other.
     let (of_m, of_n) = (of_mean(autocorrelation, m), of_mean(autocorrelation, n));
     (n as f64 * of_m + m as f64 * of_n) / (m + n).max(1) as f64
 }
 
-/// The same of the mean of `n` values.
+/// Returns the same factor for the mean of `n` values.
 fn of_mean(autocorrelation: f64, n: usize) -> f64 {
     let share = |k: usize| (1.0 - k as f64 / n as f64) * autocorrelation.powi(k as i32);
     1.0 + 2.0 * (1..n).map(share).sum::<f64>()
 }
 
-/// Returns the 95 % interval of the median of values in the order they were measured, which may follow each other. It is that of
-/// [`median_interval_95`] of values that do not; `None` for n < 6.
+/// Returns the 95 % interval of the median of values in the order they were measured, which may be autocorrelated. For independent values it is that
+/// of [`median_interval_95`]; `None` for n < 6.
 ///
-/// What few values seem to depend on each other is allowed for even where chance might make as much. A comparison cannot afford that, but who stops as
-/// soon as an interval is narrow comes to the values that agree by following each other more often than to others, and pays with a repetition or two.
-/// However much is allowed for, no end lies further beyond the values than they lie apart: values that follow each other wander over that width
-/// while they are measured, as [`shift`](super::shift) has it.
+/// Apparent autocorrelation in few values is allowed for even where chance could produce as much. A comparison cannot afford that, but stopping as
+/// soon as an interval is narrow favours runs of correlated values that happen to agree, and the cost is only a repetition or two. However large the
+/// allowance, neither end lies further beyond the values than their range: autocorrelated values wander over that range while they are measured, as
+/// [`shift`](super::shift) assumes.
 pub fn median_interval_95_in_order(values: &[f64]) -> Option<(f64, f64)> {
     let independent = median_interval_95(values)?;
     let allowed = Lag::of(values).map_or(0.0, |lag| lag.allowed_for().clamp(0.0, HIGHEST));
@@ -129,23 +129,23 @@ pub fn median_interval_95_in_order(values: &[f64]) -> Option<(f64, f64)> {
     Some((low.min(independent.0), high.max(independent.1)))
 }
 
-/// Returns the rank, from 1, of the value at which the 95 % interval of the median begins, by the normal distribution; 0 where all values are too few.
+/// Returns the rank, from 1, of the value at which the 95 % interval of the median begins, by the normal distribution; 0 if there are too few values.
 fn rank_of_median(autocorrelation: f64, n: usize) -> usize {
     const Z: f64 = 1.959_964;
     let deviation = (inflation_of_median(autocorrelation, n) * n as f64).sqrt() / 2.0;
-    // Half a value more, because counts are whole.
+    // A continuity correction of half a value, because counts are whole.
     (n as f64 / 2.0 + 0.5 - Z * deviation).max(0.0) as usize
 }
 
-/// Returns the factor by which the variance of the number of values below the median is larger than that of independent ones, of `n` values
-/// of which those k apart have a correlation of `autocorrelation` to the power of k. The correlation of whether they are below it is Sheppard's
-/// 2/pi asin of it (Philosophical Transactions A 192, 1899).
+/// Returns the factor by which autocorrelation increases the variance of the number of values below the median, for `n` values of which those k apart
+/// have a correlation of `autocorrelation` to the power of k. The indicators of being below the median have a correlation of 2/pi asin of that
+/// (Sheppard, Philosophical Transactions A 192, 1899).
 fn inflation_of_median(autocorrelation: f64, n: usize) -> f64 {
     let of_signs = |k: usize| autocorrelation.powi(k as i32).asin() * std::f64::consts::FRAC_2_PI;
     1.0 + 2.0 * (1..n).map(|k| (1.0 - k as f64 / n as f64) * of_signs(k)).sum::<f64>()
 }
 
-/// The chance that a normal deviate exceeds `z`, which is not negative.
+/// Returns the probability that a normal deviate exceeds `z`, which must not be negative.
 fn upper_tail(z: f64) -> f64 {
     erfc(z / std::f64::consts::SQRT_2) / 2.0
 }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::simulated::SplitMix64;
 
-    /// Values of which each keeps the share `phi` of the deviation before it; all have a standard deviation of 1.
+    /// Returns a chain in which each value keeps the share `phi` of the deviation before it; all have a standard deviation of 1.
     fn chain(random: &mut SplitMix64, phi: f64, n: usize) -> Vec<f64> {
         let mut last = random.gaussian();
         let mut next = || {
@@ -169,13 +169,13 @@ mod tests {
     #[test]
     fn the_variance_of_a_mean_is_that_of_the_textbook() {
         assert_eq!(inflation(0.0, 7, 20), 1.0);
-        // (1 + phi) / (1 - phi) of very many.
+        // (1 + phi) / (1 - phi) for very many values.
         assert!((inflation(0.5, 100_000, 100_000) - 3.0).abs() < 1e-3);
-        // Of two values 1 + phi.
+        // 1 + phi for two values.
         assert!((inflation(0.5, 2, 2) - 1.5).abs() < 1e-12);
     }
 
-    /// The share of chains whose interval of the median holds it, per cent.
+    /// Returns the percentage of chains whose interval contains the true median.
     fn held(phi: f64, n: usize, interval: fn(&[f64]) -> Option<(f64, f64)>) -> f64 {
         let mut random = SplitMix64::new(17);
         let mut holds = || interval(&chain(&mut random, phi, n)).is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high);
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(median_interval_95_in_order(&alternating), median_interval_95(&alternating));
         assert_eq!(median_interval_95_in_order(&[7.0; 6]), Some((7.0, 7.0)));
         assert_eq!(median_interval_95_in_order(&alternating[..5]), None);
-        // As wide again on either side, where even all values together are too few.
+        // Extended by the range on either side, where even all values together are too few.
         assert_eq!(median_interval_95_in_order(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Some((-4.0, 11.0)));
     }
 

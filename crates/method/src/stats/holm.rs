@@ -1,9 +1,9 @@
-//! Several tests at once: p-values adjusted by Holm's procedure (Scandinavian Journal of Statistics 6, 1979).
+//! Multiple testing: p-values adjusted by Holm's procedure (Scandinavian Journal of Statistics 6, 1979).
 
-/// The p-values such that the chance of any false finding among all tests is at most the level they are held against, however the tests
-/// depend on each other. In the order given.
+/// Returns the adjusted p-values, in the order given. With them, the chance of any false finding among all tests is at most the level they are
+/// compared with, however the tests depend on each other.
 ///
-/// The smallest p-value is multiplied by the number of tests, the next one by one less, and so on; none becomes smaller than one before it.
+/// The smallest p-value is multiplied by the number of tests, the next by one less, and so on; no adjusted value is smaller than the one before it.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));

@@ -1,18 +1,18 @@
-//! The distribution that rank tests rest on: how many pairs stand in the wrong order when the order is chance.
+//! The distribution behind rank tests: the number of pairs in the wrong order when the order is random.
 
-/// The largest groups the coefficients of which are exact in 128 bits together: 100 over 50 is 10^29.
+/// The largest group sizes for which the coefficients fit in 128 bits exactly: 100 over 50 is 10^29.
 pub(super) const LARGEST: usize = 50;
 
-/// Returns the probability of each number, 0..=m n, of pairs with one of the second kind before one of the first, when `m`
-/// things of one kind and `n` of another stand in a random row. Mann and Whitney's U without ties; both at most [`LARGEST`].
+/// Returns the probability of each number, 0..=m n, of pairs in which an item of the second kind comes before one of the first, when `m` items of one
+/// kind and `n` of another are in random order. This is Mann and Whitney's U without ties; `m` and `n` must be at most [`LARGEST`].
 pub(super) fn distribution(m: usize, n: usize) -> Vec<f64> {
     let counts = gaussian_binomial(m.min(n), m.max(n));
     let all: i128 = counts.iter().sum();
     counts.iter().map(|&count| count as f64 / all as f64).collect()
 }
 
-/// The coefficients of the Gaussian binomial of m + n over m, the product of (1 - q^(n + i)) / (1 - q^i) for i in 1..=m: rows by their
-/// inversions. Each division is exact.
+/// Returns the coefficients of the Gaussian binomial of m + n over m, the product of (1 - q^(n + i)) / (1 - q^i) for i in 1..=m: the number of orders
+/// by their inversions. Each division is exact.
 fn gaussian_binomial(m: usize, n: usize) -> Vec<i128> {
     let mut counts = vec![0; m * n + 1];
     counts[0] = 1;

@@ -1,4 +1,5 @@
-//! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
+//! Statistics of repeated measurements: of one sample, of two, and of the order in which values were measured. Every number is reported with its
+//! sample size.
 
 mod censored;
 mod change;

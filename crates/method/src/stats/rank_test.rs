@@ -1,81 +1,81 @@
-//! Two samples A and B: whether B is higher or lower, by a permutation test of ranks of which the worst count alike, and the ratios of B to A that
-//! this test leaves open.
+//! Compares two samples A and B: a permutation test, on ranks with the worst values tied, of whether B is higher or lower, and the ratios of B to A
+//! that this test does not rule out.
 
 use super::drift::erfc;
 use super::shift::walk;
 use super::{Shift, is_significant, median, sort};
 
-/// The share of all values, of A and B together, that are the worst and count alike.
+/// The share of all values, of A and B together, that are the worst and count as equal.
 ///
-/// A device that is now and then far slower than usual is compared by what it usually reaches: how far down its slow repetitions are is chance. Of
-/// devices with Gaussian noise this loses little: see the bars of docs/RESULTS.md.
+/// A device that is occasionally far slower than usual is compared by what it usually reaches; how slow its slow repetitions are is chance. For
+/// devices with Gaussian noise this costs little: see the bars in docs/RESULTS.md.
 const ALIKE: f64 = 0.45;
 
 /// The largest number of values for which all divisions into A and B are counted.
 const LARGEST: usize = 30;
 
-/// The question that two samples are compared for, and the doubts that are allowed for.
+/// The question that a comparison of two samples answers, and the uncertainties it allows for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparisonTerms {
-    /// True where higher values are the better ones.
+    /// True if higher values are better.
     pub is_higher_better: bool,
-    /// The share by which B may be higher or lower without being different.
+    /// The relative difference within which B does not count as different.
     pub tolerance: f64,
-    /// The factor by which the variance of the test is larger than that of independent values; 1 of these.
+    /// The factor by which the variance of the test exceeds that for independent values; 1 if the values are independent.
     pub inflation: f64,
-    /// The logarithm of the factor by which something beside the devices may have made B higher than A; not negative.
+    /// The logarithm of the factor by which something other than the devices may have made B higher than A; not negative.
     pub up: f64,
     /// The same for lower; not positive.
     pub down: f64,
-    /// The factors by which the true rates of A and of B may lie above what their searches found; 1 where these are not rounded alike.
+    /// The factors by which the true rates of A and of B may exceed the rates that their searches found; 1 unless both are rounded to one grid.
     pub steps: (f64, f64),
 }
 
 impl ComparisonTerms {
-    /// The terms for values that are independent of each other and of their order.
+    /// Returns the terms for values that are independent of each other and of their order.
     pub fn plain(is_higher_better: bool, tolerance: f64) -> Self {
         Self { is_higher_better, tolerance, inflation: 1.0, up: 0.0, down: 0.0, steps: (1.0, 1.0) }
     }
 
-    /// Returns the ratios of B to A above which it is higher, and below which it is lower.
+    /// Returns the ratio of B to A above which B counts as higher, and the one below which it counts as lower.
     ///
-    /// Searches on one grid round A and B alike, so that what differs when it is rounded differs in truth, but by how much is known to a step only.
+    /// Searches on one grid round A and B alike: rounded values that differ have true values that differ, but the difference is known only to within
+    /// a step.
     fn limits(&self) -> (f64, f64) {
         let (up, down) = if self.tolerance > 0.0 { self.steps } else { (1.0, 1.0) };
         ((1.0 + self.tolerance) * self.up.exp() * up, (1.0 - self.tolerance) * self.down.exp() / down)
     }
 }
 
-/// The two-sided test of a sample B against a sample A, read in either direction.
+/// The two-sided test of a sample B against a sample A, evaluated in each direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
-    /// The smallest error level at which B is shown to be higher than A by more than the terms allow.
+    /// The smallest error level at which B is shown to exceed A by more than the terms allow.
     pub higher: f64,
-    /// The same for lower.
+    /// The same for B being lower.
     pub lower: f64,
-    /// The smallest p-value that samples of these sizes can have, with their inflation, unless they are so far apart that it does not matter.
+    /// The smallest p-value that samples of these sizes can have at their inflation, unless they are so far apart that the inflation does not matter.
     pub least: f64,
 }
 
-/// Tests whether B is higher or lower than A by more than `terms` allow. `None` when a sample is empty or holds something that is no number.
+/// Tests whether B is higher or lower than A by more than `terms` allow. Returns `None` if a sample is empty or contains a NaN.
 ///
-/// Each value counts by its rank among all values, but the worst 45 % count alike. The p-value is twice the share of all divisions of these values
-/// into samples of these sizes that favour B, or A, as much. So it supposes nothing of how devices scatter, and of two alike at most 5 % are told
-/// apart; equal values, such as searches on one grid find, share their ranks. Of more than 30 values the normal distribution takes the place of
-/// counting, and also where the variance is inflated and it shows less.
+/// Each value counts by its rank among all values, except that the worst 45 % count as equal. The p-value is twice the share of all divisions of
+/// these values into samples of these sizes that favour B, or A, at least as much. The test therefore makes no assumption about the distribution of
+/// the noise, and tells apart at most 5 % of identical devices; equal values, which searches on one grid produce, share their ranks. The normal
+/// distribution replaces the count for more than 30 values, and also where the variance is inflated and it gives the larger p-value.
 ///
-/// An inflation is no doubt of samples that are further apart than the wider one of them is wide: repetitions that follow each other wander
-/// over the width of a sample while it is measured, and what they show then is what independent ones do.
+/// The inflation does not apply to samples that are further apart than the range of the wider one: autocorrelated repetitions wander over the range
+/// of a sample while it is measured, so a larger distance means as much as it does for independent ones.
 ///
-/// Samples with zeroes or negative values have no ratio: they are tested by their differences, and neither the tolerance nor a drift
-/// applies.
+/// Samples with zero or negative values have no ratio: they are tested by their differences, and neither the tolerance nor a drift applies.
 pub fn rank_test(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<RankTest> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
         return None;
     }
     let has_ratios = a.iter().chain(b).all(|&value| value > 0.0);
     let (high, low) = if has_ratios { terms.limits() } else { (1.0, 1.0) };
-    // The medians are another estimate of the shift: what they contradict is not shown, as the interval is widened to hold them.
+    // The medians are another estimate of the shift: a difference that they contradict is not shown, just as the interval is widened to contain them.
     let (of_a, of_b) = (median(a)?, median(b)?);
     let higher = if of_b >= of_a * high { p_values(a, b, high, terms).0 } else { 1.0 };
     let lower = if of_b <= of_a * low { p_values(a, b, low, terms).1 } else { 1.0 };
@@ -89,7 +89,7 @@ pub fn rank_test(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<RankTe
     Some(RankTest { higher: far(is_far_above, higher), lower: far(is_far_below, lower), least })
 }
 
-/// Returns whether all of B lies further above, or below, A times a limit than the wider sample is wide.
+/// Returns whether all of B lies above, or below, A times the limit by more than the range of the wider sample.
 fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, (high, low): (f64, f64)) -> (bool, bool) {
     let walk = walk(a, b, has_ratios);
     let ends =
@@ -101,7 +101,7 @@ fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, (high, low): (f64, f64)
     }
 }
 
-/// The smallest p-value that two samples of these sizes can have, of independent values.
+/// Returns the smallest p-value that two samples of independent values of these sizes can have.
 pub fn least_p(m: usize, n: usize) -> f64 {
     let divisions: f64 = (1..=n).map(|i| (m + i) as f64 / i as f64).product();
     (2.0 / divisions).min(1.0)
@@ -115,8 +115,8 @@ fn p_values(a: &[f64], b: &[f64], limit: f64, terms: &ComparisonTerms) -> (f64, 
     divisions.p_values(scores[a.len()..].iter().sum(), terms)
 }
 
-/// Returns what each value counts, those of A before those of B: the better the more. It is twice the rank, which equal values share; of the worst
-/// values it is that of the best of them.
+/// Returns the score of each value, those of A before those of B; better values score higher. It is twice the rank, which equal values share; each of
+/// the worst values gets the score of the best of them.
 fn scores(a: &[f64], b: &[f64], is_higher_better: bool) -> Vec<usize> {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (sorted, worst) = (sort(&all), 2 * alike(a.len(), b.len()));
@@ -129,18 +129,19 @@ fn scores(a: &[f64], b: &[f64], is_higher_better: bool) -> Vec<usize> {
     all.iter().map(score).collect()
 }
 
-/// Returns the number of values that count alike: no more than either sample has, so that samples that do not overlap are told apart as ever.
+/// Returns the number of values that count as equal: at most the size of the smaller sample, so that samples that do not overlap can still be told
+/// apart.
 fn alike(m: usize, n: usize) -> usize {
     ((ALIKE * (m + n) as f64) as usize).min(m).min(n)
 }
 
-/// The sums that the scores of B have when every division of all values into A and B is equally likely.
+/// The distribution of the sum of B's scores if every division of all values into A and B is equally likely.
 struct Divisions {
     /// The smallest and the largest sum.
     ends: (usize, usize),
-    /// The difference of two sums is a multiple of this.
+    /// A common divisor of the differences between sums.
     unit: usize,
-    /// The share of each sum, from the smallest one in units; empty where the normal distribution takes its place.
+    /// The share of each sum, from the smallest one in steps of the unit; empty where the normal distribution is used instead.
     shares: Vec<f64>,
     mean: f64,
     variance: f64,
@@ -164,19 +165,19 @@ impl Divisions {
         }
     }
 
-    /// Returns the divisions of samples without equal values.
+    /// Returns the divisions of samples without ties.
     fn untied(m: usize, n: usize) -> Self {
         let scores: Vec<usize> = (1..=m + n).map(|rank| 2 * rank.max(alike(m, n))).collect();
         Self::of(&scores, n)
     }
 
-    /// Returns the p-values of B being higher, and lower, than A where its scores have this sum.
+    /// Returns the p-values of B being higher, and lower, than A if its scores have this sum.
     fn p_values(&self, sum: usize, terms: &ComparisonTerms) -> (f64, f64) {
         let (better, worse) = (self.two_sided(sum, true, terms.inflation), self.two_sided(sum, false, terms.inflation));
         if terms.is_higher_better { (better, worse) } else { (worse, better) }
     }
 
-    /// Returns twice the share of the divisions with at least, or else at most, this sum; at most 1.
+    /// Returns twice the share of the divisions with at least (or, if not `at_least`, at most) this sum, limited to 1.
     fn two_sided(&self, sum: usize, at_least: bool, inflation: f64) -> f64 {
         let p = match self.tail(sum, at_least) {
             Some(tail) if inflation > 1.0 => tail.max(self.normal(sum, at_least, inflation)),
@@ -188,20 +189,20 @@ impl Divisions {
 
     fn tail(&self, sum: usize, at_least: bool) -> Option<f64> {
         let least = self.shares.iter().position(|share| *share > 0.0)?;
-        // Equal values within a sample may have a sum below that of untied ones.
+        // Ties within a sample may give a sum below the smallest one without ties.
         let at = least + sum.saturating_sub(self.ends.0) / self.unit;
         let shares = if at_least { &self.shares[at..] } else { &self.shares[..=at] };
         Some(2.0 * shares.iter().sum::<f64>())
     }
 
-    /// The same by the normal distribution: half a unit more, because sums are whole.
+    /// Returns the same by the normal distribution, with a continuity correction of half a unit because sums are whole.
     fn normal(&self, sum: usize, at_least: bool, inflation: f64) -> f64 {
         let beyond = if at_least { sum as f64 - self.mean } else { self.mean - sum as f64 };
         let z = (beyond - self.unit as f64 / 2.0) / (inflation * self.variance).sqrt();
         if z > 0.0 { erfc(z / std::f64::consts::SQRT_2) } else { 1.0 }
     }
 
-    /// Returns the smallest p-value.
+    /// Returns the smallest possible p-value.
     fn least(&self, inflation: f64) -> f64 {
         self.two_sided(self.ends.1, true, inflation).min(self.two_sided(self.ends.0, false, inflation))
     }
@@ -213,7 +214,7 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 
 /// Returns the share of each sum among all choices of `n` of these numbers.
 fn shares(numbers: &[usize], n: usize) -> Vec<f64> {
-    // The numbers are sorted, so a choice of those before has at most the sum of the last of them.
+    // The numbers are sorted, so the sum of a choice from those before is at most the sum of the last of them.
     let sum_of_last = |until: usize, count: usize| numbers[until - count..until].iter().sum::<usize>();
     let mut choices = vec![vec![0.0; sum_of_last(numbers.len(), n) + 1]; n + 1];
     choices[0][0] = 1.0;
@@ -230,14 +231,14 @@ fn shares(numbers: &[usize], n: usize) -> Vec<f64> {
     sums.into_iter().map(|sum| sum / all).collect()
 }
 
-/// Returns the ratio of the medians of two samples of positive values, with the factors by which B can be divided without [`rank_test`] at 5 %
-/// telling it from A. `None` when a value is not positive, or when the samples are too small to be sure of anything with 95 %: 3 and 3 are, 4 and 4 are
-/// not. Neither the tolerance nor a drift applies.
+/// Returns the ratio of the medians of two samples of positive values, and the interval of factors for B / A that [`rank_test`] does not rule out at
+/// 5 %. Returns `None` if a value is not positive, or if the samples are too small for 95 % confidence: 3 and 3 values are too few, 4 and 4 are
+/// enough. Neither the tolerance nor a drift applies.
 ///
-/// Medians need not lie within the interval, as they are another estimate; where they do not, it is widened to hold their ratio. Where
-/// the test shows a difference, a ratio of 1 lies outside or at an end, and else inside or at an end. No end lies further beyond all ratios of single values than a sample is
-/// wide, however large the inflation. An end that searches on one grid leave open moves by a step, but not to the other side of 1, since
-/// [`rank_test`] has shown on which side the ratio is.
+/// The ratio of the medians need not lie within the interval, as it is another estimate; if it does not, the interval is widened to contain it. If
+/// the test shows a difference, a ratio of 1 lies outside the interval or at an end, otherwise inside or at an end. No end lies further beyond the
+/// ratios of single values than the range of a sample, however large the inflation. An end that is uncertain because of a search grid moves by a
+/// step, but not to the other side of 1, since [`rank_test`] has shown on which side the ratio is.
 pub fn open_ratios(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<Shift> {
     if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) || !is_significant(least_p(a.len(), b.len())) {
         return None;
@@ -252,7 +253,7 @@ pub fn open_ratios(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<Shif
     Some(Shift { ratio, low: low.min(ratio), high: high.max(ratio), n: (a.len(), b.len()) })
 }
 
-/// All ratios of a value of B to one of A, between which the test is the same for every factor.
+/// All ratios of a value of B to one of A; between neighbouring ratios the test gives the same result for every factor.
 struct Inversion<'s> {
     a: &'s [f64],
     b: &'s [f64],
@@ -265,14 +266,14 @@ impl<'s> Inversion<'s> {
     fn of(a: &'s [f64], b: &'s [f64], terms: &'s ComparisonTerms) -> Self {
         let ratios: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b / a)).collect();
         let mut ratios = sort(&ratios);
-        // The same ratio of other values differs in its last digits.
+        // Rounding may make equal ratios of different values differ in the last digits.
         ratios.dedup_by(|later, earlier| *later <= *earlier * (1.0 + 1e-12));
         // A factor between two ratios makes no value of A equal to one of B.
         let divisions = Divisions::untied(a.len(), b.len());
         Self { a, b, terms, ratios, divisions }
     }
 
-    /// Returns the lowest and the highest factor that the test leaves open.
+    /// Returns the lowest and the highest factor that the test does not rule out.
     fn interval(&self) -> (f64, f64) {
         let (walk, count) = (walk(self.a, self.b, true), self.ratios.len());
         let gaps: Vec<usize> = (0..=count).collect();
@@ -283,11 +284,11 @@ impl<'s> Inversion<'s> {
         (low, high)
     }
 
-    /// Returns the p-values of B being higher, and lower, than A times the factors between two ratios, the gap before the ratio of this index.
+    /// Returns the p-values of B being higher, and lower, than A times a factor in the given gap, which is the one before the ratio of this index.
     fn p_values(&self, gap: usize) -> (f64, f64) {
         let (before, after) = (gap.checked_sub(1).map(|index| self.ratios[index]), self.ratios.get(gap).copied());
         let factor = match (before, after) {
-            // All of B lies above A, or below it.
+            // Beyond all ratios, all of B lies above A, or below it.
             (None, _) => return self.divisions.p_values(self.end(true), self.terms),
             (_, None) => return self.divisions.p_values(self.end(false), self.terms),
             (Some(0.0), Some(after)) => after / 2.0,
@@ -300,7 +301,7 @@ impl<'s> Inversion<'s> {
         self.divisions.p_values(sum, self.terms)
     }
 
-    /// Returns the sum of the scores of B where all of it lies above A, or below it.
+    /// Returns the sum of the scores of B if all of B lies above A, or below it.
     fn end(&self, is_above: bool) -> usize {
         if is_above == self.terms.is_higher_better { self.divisions.ends.1 } else { self.divisions.ends.0 }
     }
@@ -326,12 +327,12 @@ mod tests {
 
     #[test]
     fn p_values_are_those_of_counting() {
-        // 4 and 4 values stand in 70 orders, 7 and 7 in 3432; the most extreme one has two of them.
+        // 4 and 4 values have 70 divisions, 7 and 7 have 3432; the p-value of the most extreme one counts two of them.
         let apart = test(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0], 0.0);
         assert!((apart.higher - 2.0 / 70.0).abs() < 1e-15 && apart.lower == 1.0, "{apart:?}");
         assert_eq!((apart.least, least_p(4, 4)), (apart.higher, apart.higher));
         assert!((least_p(7, 7) - 2.0 / 3432.0).abs() < 1e-15);
-        // The worst three count alike, so that it does not matter which of them is B's.
+        // The worst three count as equal, so it does not matter which of them is B's.
         let one_wrong = test(&[1.0, 2.0, 3.0, 12.0], &[11.0, 13.0, 14.0, 15.0], 0.0);
         let one_lowest = test(&[2.0, 3.0, 12.0, 11.0], &[1.0, 13.0, 14.0, 15.0], 0.0);
         assert!((one_wrong.higher - 4.0 / 70.0).abs() < 1e-15, "{one_wrong:?}");
@@ -346,7 +347,7 @@ mod tests {
         let (a, b) = ([90.0, 99.0, 100.0, 101.0, 102.0], [80.0, 100.5, 101.5, 103.0, 104.0]);
         let further = [10.0, 100.5, 101.5, 103.0, 104.0];
         assert_eq!(test(&a, &b, 0.0).higher, test(&a, &further, 0.0).higher);
-        // Of a delay the longest are the worst.
+        // Of delays, the longest are the worst.
         let inverse = |values: &[f64]| values.iter().map(|value| 1000.0 / value).collect::<Vec<_>>();
         let delays = rank_test(&inverse(&a), &inverse(&b), &ComparisonTerms::plain(false, 0.0)).unwrap();
         assert!((delays.lower - test(&a, &b, 0.0).higher).abs() < 1e-12, "{delays:?}");
@@ -354,7 +355,7 @@ mod tests {
 
     #[test]
     fn equal_values_share_their_ranks_and_cost_no_more_than_they_hide() {
-        // On a grid of three loads 184,756 divisions have far fewer sums; what they favour as much is counted.
+        // On a grid of three loads the 184,756 divisions have far fewer distinct sums; the test counts all that favour B at least as much.
         let (a, b) = ([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
         assert!(test(&a, &b, 0.0).higher < 0.001);
         let same = test(&[700.0; 6], &[700.0; 8], 0.0);

@@ -1,17 +1,18 @@
-//! The drift of a machine over two samples that were measured one after the other: its slope, and the interval that few values leave it.
+//! The drift of a machine over two samples measured one after the other: its slope, and the interval that few values allow.
 
 use super::Slope;
 
-/// The standard deviations of the slope by which its interval is wide. With those of the test beside it they are as many as a test needs that
-/// allows for any steady drift: a difference of two samples of n values, one right after the other, that a straight line is fitted to has twice
-/// the standard deviation of the difference alone, and the slope the root of three times of it; 2 * 1.96 = 1.96 + 1.13 * sqrt(3).
+/// The half-width of the interval, in standard deviations of the slope. Together with the half-width of the rank test it matches a test that allows
+/// for any steady drift: for two samples of n values, one right after the other, fitting a straight line doubles the standard deviation of their
+/// difference, and the slope over the same distance has sqrt(3) times the standard deviation of the difference alone; 2 * 1.96 = 1.96 + 1.13 *
+/// sqrt(3).
 const WIDE: f64 = 1.13;
 
-/// Returns the slope that two samples of positive values have from each value to the next, as a logarithm, with an interval that is narrower than
-/// 95 % ([`WIDE`]). `None` where there are not two values in either, or some that are not positive.
+/// Returns the common slope of two samples of positive values from each value to the next, as a logarithm, with an interval narrower than 95 %
+/// ([`WIDE`]). Returns `None` if neither sample has two values, or if any value is not positive.
 ///
-/// It is Theil and Sen's slope over the pairs within the samples, each of which counts as much as its values are apart (Sievers, Journal of the
-/// American Statistical Association 73, 1978): so equal neighbours, as searches on one grid find, do not hide a drift.
+/// It is the Theil-Sen slope over the pairs within the samples, each pair weighted by the distance between its values (Sievers, Journal of the
+/// American Statistical Association 73, 1978), so equal neighbours, which searches on one grid produce, do not hide a drift.
 pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
     if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
         return None;
@@ -32,13 +33,13 @@ pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
     Some(Slope { low: at((weight - error) / 2.0)?, slope: at(weight / 2.0)?, high: at((weight + error) / 2.0)? })
 }
 
-/// Returns the slope of each pair of a sample, and how far its values are apart.
+/// Returns the slope of each pair of a sample, and the distance between its values in steps.
 fn pairs(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let slope = |i: usize, j: usize| ((sample[j] / sample[i]).ln() / (j - i) as f64, (j - i) as f64);
     (0..sample.len()).flat_map(move |j| (0..j).map(move |i| slope(i, j)))
 }
 
-/// The variance, in `n` values without a slope, of the weight of the pairs that rise less that of the pairs that fall.
+/// Returns the variance, for `n` values without a slope, of the weight of the rising pairs minus that of the falling pairs.
 fn variance(n: f64) -> f64 {
     n * n * (n * n - 1.0) * (n + 1.0) / 36.0
 }
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_staircase_has_the_slope_of_the_stair() {
-        // Five equal values on each of four stairs: most neighbours are equal, and most pairs of Theil and Sen, too.
+        // Five equal values on each of four stairs: most neighbours are equal, and so are most pairs of the unweighted Theil-Sen slope.
         let stairs: Vec<f64> = (0..20).map(|i| 1000.0 * 1.01_f64.powi(i / 5)).collect();
         let found = slope_within(&stairs, &stairs).unwrap();
         assert!((0.0017..0.0023).contains(&found.slope), "{found:?}");

@@ -1,13 +1,13 @@
-//! The trend of a quantity that is sampled at equal steps: its slope, and the interval that its scatter leaves it.
+//! The trend of a quantity that is sampled at equal steps: its slope, and the confidence interval that the scatter of the samples allows.
 
-/// The blocks that samples are averaged over before a line is laid through them. Neighbouring samples follow each other; means of long blocks do
-/// far less, and what is left of it widens the interval.
+/// The number of blocks over which samples are averaged before the line fit. Neighbouring samples are correlated; means of long blocks are far less
+/// so, and the remaining correlation widens the interval.
 const BLOCKS: usize = 20;
 
-/// The 97.5th percentile of Student's t distribution with two degrees of freedom less than there are blocks.
+/// The 97.5th percentile of Student's t distribution with two degrees of freedom fewer than there are blocks.
 const STUDENT: f64 = 2.101;
 
-/// The highest correlation of neighbouring residuals that is reckoned with.
+/// The highest correlation of neighbouring residuals that is taken into account.
 const HIGHEST: f64 = 0.9;
 
 /// A slope per step, with its 95 % interval.
@@ -21,13 +21,13 @@ pub struct Slope {
     pub high: f64,
 }
 
-/// Returns the trend of samples at equal steps, per step; `None` of fewer than two for each block.
+/// Returns the trend per step of samples taken at equal steps, or `None` for fewer than two samples per block.
 pub fn trend(samples: &[f64]) -> Option<Slope> {
     let length = samples.len() / BLOCKS;
     if length < 2 {
         return None;
     }
-    // What is left over at the beginning is nearest to the warm-up.
+    // The remainder is dropped at the beginning, which is closest to the warm-up.
     let kept = &samples[samples.len() - length * BLOCKS..];
     let means: Vec<f64> = kept.chunks(length).map(|block| block.iter().sum::<f64>() / length as f64).collect();
     let (slope, error) = line(&means);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
 
-    /// Samples that leak so much per step, with noise that remembers the share `memory` of its last value.
+    /// Returns samples that grow by `leak` per step, with noise that keeps the share `memory` of its last value.
     fn samples(seed: u64, leak: f64, memory: f64) -> Vec<f64> {
         let (mut random, mut noise) = (SplitMix64::new(seed), 0.0);
         let sample = |i: usize| {
@@ -66,7 +66,7 @@ mod tests {
         (0..1000).map(sample).collect()
     }
 
-    /// The share of 400 runs whose interval holds the truth.
+    /// Returns the share of 400 runs whose interval contains the true slope.
     fn held(leak: f64, memory: f64) -> f64 {
         let holds = |seed: &u64| trend(&samples(*seed, leak, memory)).is_some_and(|t| t.low <= leak && leak <= t.high);
         (0..400).filter(holds).count() as f64 / 400.0

@@ -1,4 +1,4 @@
-//! Why a point has only a lower bound, no result, or was not run.
+//! The reasons why a point has only a lower bound, no result, or was not run.
 
 use super::is_own;
 use crate::disturbance::makes_lower_bound;
@@ -12,17 +12,16 @@ use crate::trial::Fault;
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-/// The reasons why the true value may be higher than the number: the number of repetitions that were ended by something other
-/// than the DUT.
+/// The reasons why the true value may be higher than the number: how many repetitions were ended by something other than the DUT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// Repetitions beyond whose number no trial was valid.
+    /// The number of repetitions that ended because no trial beyond the result was valid.
     pub invalid: u32,
     /// The reason why such trials were invalid.
     pub cause: InvalidCause,
-    /// Repetitions that reached the most the plan allows: the highest load, the longest burst, the end of the trial.
+    /// The number of repetitions that reached the plan's maximum: the highest load, the longest burst, the end of the trial.
     pub maximum: u32,
-    /// Repetitions that other work on the machine, or an accident on it, may have ended.
+    /// The number of repetitions that other work on the machine, or an accident on it, may have ended.
     pub disturbed: u32,
 }
 
@@ -31,95 +30,95 @@ pub struct Open {
 pub enum InvalidCause {
     /// The tester fell short.
     Tester,
-    /// The connections of phase 1 were not all opened or not kept (RFC 9693).
+    /// The connections of phase 1 were not all opened, or were not kept (RFC 9693).
     Connections,
-    /// The names were not cached as the plan has it, or there were too few of them (RFC 8219 section 9.2).
+    /// The names were not cached as planned, or there were too few of them (RFC 8219 section 9.2).
     Names,
-    /// Other work had the DUT's processors.
+    /// Other work used the DUT's processors.
     Disturbed,
 }
 
 /// The stage whose trials were invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidStage {
-    /// Those of the search, at every load it tried.
+    /// The search, at every load it tried.
     Search,
-    /// Those of the measurement.
+    /// The measurement itself.
     Measurement,
 }
 
-/// The reason why trials came to no result.
+/// The reason why trials yielded no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoResult {
-    /// No trial that counts was valid.
+    /// There was no valid trial that counts.
     Invalid {
         /// The cause of the invalid trials.
         cause: InvalidCause,
         /// The stage of the invalid trials.
         stage: InvalidStage,
-        /// All trials of the point.
+        /// The number of all trials of the point.
         trials: u32,
-        /// An example of each kind of fault, and in how many trials that kind occurred; the most frequent first.
+        /// An example of each kind of fault, with the number of trials in which that kind occurred; the most frequent first.
         faults: Vec<(Fault, u32)>,
     },
     /// The measurement is made at the throughput, and the DUT lost frames even at the lowest load.
     NoLoad,
-    /// The trials were valid, and there was nothing to be measured in them: no frame came back, nothing was lost to recover from.
+    /// The trials were valid but contained nothing to measure: no frame came back, or there was no loss to recover from.
     NothingSeen,
-    /// The trials on record are not those that this plan asks for, so they cannot be read: the plan was changed since, or an earlier
-    /// version judged them otherwise.
+    /// The recorded trials are not those that this plan asks for, so they cannot be evaluated: the plan has changed since, or an earlier version
+    /// judged them differently.
     Mismatched {
-        /// Trials on record.
+        /// The number of recorded trials.
         trials: u32,
     },
     /// The first repetition was not completed.
     Unfinished {
-        /// Trials on record.
+        /// The number of recorded trials.
         trials: u32,
         /// The event that ended the run.
         stop: Stop,
     },
 }
 
-/// The reason why no trial was made.
+/// The reason why no trial was performed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotRun {
-    /// The run measures a part of its plan, and this is in another part.
+    /// The run measures a part of its plan, and this point is in another part.
     LeftToOthers,
-    /// The test is optional, and what it needs is missing.
+    /// The test is optional, and something it needs is missing.
     LeftOut {
         /// A description of what is missing.
         why: String,
     },
-    /// The run ended before.
+    /// The run ended before this point.
     Stopped(Stop),
 }
 
 /// The event that ended a run before a point was complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// The user.
+    /// The user interrupted the run.
     Interrupted,
     /// The device of this point could not be set up.
     SetUpFailed {
-        /// Name of its recipe.
+        /// The name of its recipe.
         dut: String,
-        /// The error in words.
+        /// The error message.
         error: String,
     },
-    /// An error elsewhere.
+    /// There was an error elsewhere.
     Failed {
-        /// The error in words.
+        /// The error message.
         error: String,
     },
-    /// No end is on record: the run was killed, or is still under way.
+    /// No end is recorded: the run was killed, or is still in progress.
     CutOff,
-    /// The facts do not say, as those of an earlier version.
+    /// The facts do not record the event, as in earlier versions.
     Unknown,
 }
 
 impl Open {
-    /// Returns the reasons; `None` where the number is the DUT's. `results` are the repetitions that have one.
+    /// Returns the reasons, or `None` if the DUT determined the number. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
         let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
         let bounds = || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_bound));
@@ -148,7 +147,7 @@ impl Open {
     }
 }
 
-/// Returns whether the median of a searched rate, or of any quantity that is a result of its own, may be higher than it is known to be.
+/// Returns whether the true median of a searched rate, or of any quantity that is a result in itself, may be higher than the known one.
 fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
     if test.measure.is_searched_rate() {
         let rates: Censored = results.iter().filter_map(|outcome| outcome.brackets.first()?.value()).collect();
@@ -166,7 +165,7 @@ fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
 }
 
 impl InvalidCause {
-    /// Returns the cause by the majority of the trials that were not the ones asked for.
+    /// Returns the cause of the majority of the invalid trials.
     pub fn of(records: &[&TrialRecord]) -> Self {
         let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
         let is_most =
@@ -181,7 +180,7 @@ impl InvalidCause {
 }
 
 impl NoResult {
-    /// Returns why none of these repetitions has a result.
+    /// Returns the reason why none of these repetitions has a result.
     pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
         let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
         let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
@@ -193,7 +192,7 @@ impl NoResult {
             InvalidStage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => {
                 Self::NoLoad
             }
-            // A search of numbers ends without a value only where its trials stay invalid.
+            // A search for a number ends without a value only if its trials stay invalid.
             InvalidStage::Measurement if !has_invalid && !test.measure.is_capacity() => Self::NothingSeen,
             stage => {
                 let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
@@ -219,18 +218,18 @@ impl NoResult {
     }
 }
 
-/// Returns whether a search that found nothing says nothing about the DUT.
+/// Returns whether the limit of a search that found nothing is not due to the DUT.
 fn is_not_the_duts(limit: Limit) -> bool {
     matches!(limit, Limit::Tester | Limit::Disturbed)
 }
 
-/// Returns whether others had the DUT's processors in most of the trials with a fault.
+/// Returns whether other work used the DUT's processors in most of the trials with a fault.
 fn is_most_of_all(records: &[&TrialRecord]) -> bool {
     let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
     2 * records.iter().filter(|record| record.is_disturbed()).count() > with_faults
 }
 
-/// Each kind of fault with the number of trials it occurred in, the most frequent first.
+/// Returns each kind of fault with the number of trials in which it occurred, the most frequent first.
 fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
     let each_kind = |faults: &Vec<Fault>| by_key(faults.iter().map(|fault| (discriminant(fault.itself()), fault.clone())));
     let all = by_key(records.iter().flat_map(|record| each_kind(&record.result.faults)));
@@ -250,7 +249,7 @@ impl NotRun {
 }
 
 impl Stop {
-    /// The word for it in formats for machines.
+    /// Returns its name in machine-readable formats.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Interrupted => "interrupted",

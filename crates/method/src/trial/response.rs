@@ -1,10 +1,10 @@
-//! A trial of requests and replies: what it counted, as one exchange rather than as two directions.
+//! A trial of requests and replies, with its counts as one exchange rather than two directions.
 
 use super::{Delay, DirectionResult, TrialKind, TrialResult};
 use crate::terms::{Direction, LossRatio};
 
-/// Both ways of a trial of the kind [`TrialKind::Response`]. Forward frames are the requests. Reverse ones are the replies: intended are those
-/// due, one for each right request that arrived first of its number, and their delay counts from the departure of the request.
+/// Both directions of a trial of the kind [`TrialKind::Response`]. Forward frames are the requests. Reverse frames are the replies: one is intended
+/// for each correct request that was the first to arrive with its number, and its delay counts from the departure of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     requests: &'a DirectionResult,
@@ -12,7 +12,7 @@ pub struct Exchange<'a> {
 }
 
 impl TrialResult {
-    /// The exchange, where the trial was one.
+    /// Returns the exchange, if the trial was one.
     pub fn exchange(&self) -> Option<Exchange<'_>> {
         let of = |direction| self.directions.iter().find(|d| d.direction == direction);
         let (requests, replies) = (of(Direction::Forward)?, of(Direction::Reverse)?);
@@ -21,22 +21,22 @@ impl TrialResult {
 }
 
 impl Exchange<'_> {
-    /// Requests that left the tester.
+    /// Returns the number of requests that left the tester.
     pub fn requested(&self) -> u64 {
         self.requests.offered
     }
 
-    /// Requests whose reply came back right in every field and within the frame timeout.
+    /// Returns the number of requests whose reply came back with every field correct and within the frame timeout.
     pub fn answered(&self) -> u64 {
         self.replies.received
     }
 
-    /// Requests without such a reply, on whichever way it was lost.
+    /// Returns the number of requests without such a reply, in whichever direction it was lost.
     pub fn unanswered(&self) -> u64 {
         self.requested().saturating_sub(self.answered())
     }
 
-    /// Requests without a reply over requests, 0..=1; 1 when none left.
+    /// Returns the share of requests without a reply, 0..=1; 1 if no request left the tester.
     pub fn loss_ratio(&self) -> LossRatio {
         match self.requested() {
             0 => LossRatio(1.0),
@@ -49,13 +49,13 @@ impl Exchange<'_> {
         self.replies.delay.as_ref()
     }
 
-    /// Frames that the DUT forwarded rightly, both ways together, in time or not.
+    /// Returns the number of frames that the DUT forwarded correctly in both directions together, in time or not.
     pub fn forwarded(&self) -> u64 {
         [self.requests, self.replies].iter().map(|way| way.received + way.late).sum()
     }
 
-    /// The longest time the tester itself took for a reply, nanoseconds: it is part of the response time. It counts from the last look at
-    /// the port that did not show the request yet.
+    /// Returns the longest time in nanoseconds that the tester itself took for a reply, which is part of the response time. It counts from the last
+    /// poll of the port that did not yet show the request.
     pub fn worst_turn_around_ns(&self) -> u64 {
         self.replies.sending.worst_lateness_ns
     }
@@ -67,7 +67,7 @@ mod tests {
     use crate::terms::FrameRate;
     use crate::trial::TrialSpec;
 
-    /// 1000 requests, of which `arrived` did, and `answered` replies came back.
+    /// Returns the result of 1000 requests, of which `arrived` did, with `answered` replies.
     fn result(spec: TrialSpec, arrived: u64, answered: u64) -> TrialResult {
         let requests = DirectionResult::counted(Direction::Forward, 1000, arrived);
         let replies = DirectionResult::counted(Direction::Reverse, arrived, answered);

@@ -1,20 +1,20 @@
-//! Delays that the tester itself may have spoilt: how many, by how much, and whether a result that follows from them still holds.
+//! Delays that the tester itself may have spoilt: how many, by how much, and whether a result derived from them is still valid.
 //!
-//! One rule for every result that is not a verdict of loss: a fault of the tester invalidates a result when what the fault can explain is
-//! more than a small share of that result. Validity is a matter of a single result, not of the trial: a stall of 1.5 ms cannot move the
-//! loss or the mean response time of a device that loses 20,000 frames, and does move the largest delay of any device.
+//! There is one rule for every result that is not a verdict on loss: a fault of the tester invalidates a result if the fault can explain more than a
+//! small share of it. Each result is valid or invalid on its own, not the trial as a whole: a stall of 1.5 ms cannot move the loss or the mean
+//! response time of a device that loses 20,000 frames, but does move the largest delay of any device.
 
 use super::{Fault, TrialResult, Verdict};
 use crate::terms::{Direction, LossRatio};
 
-/// The frames of a direction, or of a whole trial, whose delays may be the tester's doing.
+/// The frames of a direction, or of a whole trial, whose delays the tester may have affected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spoilt {
-    /// The number of frames that are spoilt, at most.
+    /// The largest possible number of spoilt frames.
     pub frames: u64,
-    /// The worst of them by at most so much, nanoseconds.
+    /// The largest possible effect on a single frame, in nanoseconds.
     pub worst_ns: u64,
-    /// All of them together by at most so much, nanoseconds.
+    /// The largest possible effect on all of them together, in nanoseconds.
     pub sum_ns: u128,
 }
 
@@ -23,7 +23,7 @@ impl Spoilt {
         Self { frames, worst_ns: by_ns, sum_ns: u128::from(frames) * u128::from(by_ns) }
     }
 
-    /// The larger of both: a core that sends and receives notes one stall twice.
+    /// Returns the larger of both: a core that sends and receives records one stall twice.
     fn or(self, other: Self) -> Self {
         Self {
             frames: self.frames.max(other.frames),
@@ -32,7 +32,7 @@ impl Spoilt {
         }
     }
 
-    /// Returns both together.
+    /// Returns both combined.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -42,16 +42,16 @@ impl Spoilt {
         }
     }
 
-    /// Returns whether at most `share` of `frames` are spoilt: then the rank of a quantile moves by no more than that.
+    /// Returns whether at most `share` of `frames` are spoilt, in which case the rank of a quantile moves by no more than that.
     pub fn is_within(&self, share: f64, frames: u64) -> bool {
         self.frames as f64 <= share * frames as f64
     }
 }
 
 impl TrialResult {
-    /// The delays of a direction that the tester may have spoilt: frames it took in late, and frames it sent in a burst to catch up, whose
-    /// load is not the intended one. Time taken from the DUT counts where it may explain most of what is missing: a device
-    /// that others kept from its core all the time loses a little more than that time explains.
+    /// Returns the delays of a direction that the tester may have spoilt: frames received late, and frames sent in a burst to catch up, whose load is
+    /// not the intended one. Time taken from the DUT counts if it may explain most of the missing frames: a device that others always kept from its
+    /// core loses a little more than that time explains.
     pub fn spoilt(&self, of: Direction) -> Spoilt {
         let counted = self.directions.iter().find(|d| d.direction == of);
         let may_be_most = counted.is_some_and(|d| d.not_received() > 0 && self.excusable(of) >= d.not_received() / 2);
@@ -71,12 +71,12 @@ impl TrialResult {
         })
     }
 
-    /// Returns whether the trial was the one asked for: what was intended was offered.
+    /// Returns whether the trial was performed as asked: the intended load was offered.
     pub fn is_as_asked(&self) -> bool {
         !self.faults.iter().any(Fault::always_invalidates)
     }
 
-    /// The verdict for a measurement of single delays: loss is part of its result, not a failure, but not one delay may be spoilt.
+    /// Returns the verdict for a measurement of single delays: loss is part of its result, not a failure, but not a single delay may be spoilt.
     pub fn delay_verdict(&self) -> Verdict {
         let is_clean = |d: &super::DirectionResult| {
             self.spoilt(d.direction).frames == 0 && self.direction_verdict(d, LossRatio::ZERO) != Verdict::Invalid

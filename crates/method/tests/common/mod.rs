@@ -1,4 +1,4 @@
-//! A plan to test with, and repetitions of its first point.
+//! A plan for tests, and repetitions of its first point.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 use sixbench_method::disturbance::{signs_of, weighed};
@@ -12,7 +12,7 @@ use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::*;
 use sixbench_method::trial::{Measurer, TrialSettings, Verdict};
 
-/// One throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
+/// Returns a plan with one throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
     Plan {
         name: "simulated".into(),
@@ -66,13 +66,13 @@ fn throughput_test() -> Test {
     }
 }
 
-/// The next repetition of the plan's first point.
+/// Returns the next repetition of the plan's first point.
 pub(crate) fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
     let frame_size = plan.tests[0].frame_sizes[0];
     repetition_of(plan, &plan.tests[0], frame_size, earlier, dut)
 }
 
-/// The next repetition of a test of this plan, or of one like it, at a frame size.
+/// Returns the next repetition of a test of this plan, or of a similar one, at a frame size.
 pub(crate) fn repetition_of(
     plan: &Plan,
     test: &Test,
@@ -101,7 +101,7 @@ pub(crate) fn repetition_of(
     }
 }
 
-/// A run as the run command does it; what it recorded and what it found.
+/// Performs a run like the run command; returns its records and outcomes.
 pub(crate) fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
     let (mut records, mut found) = (Vec::new(), Vec::new());
     for point in plan.tests.iter().flat_map(|test| test.points()) {
@@ -137,7 +137,8 @@ pub(crate) fn measure(
     Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values, signs }
 }
 
-/// Returns the least count of `runs` that must hold the truth if each does with a probability of 95 %: fewer come by chance in one of 100,000.
+/// Returns the smallest number of `runs` that must contain the true value if each does so with a probability of 95 %: chance yields fewer in one of
+/// 100,000 cases.
 pub(crate) fn least_that_hold(runs: u64) -> u64 {
     const CHANCE: f64 = 1e-5;
     let (held, missed) = (0.95_f64.ln(), 0.05_f64.ln());

@@ -1,12 +1,11 @@
-//! Repetitions that depend on those before them, and machines that drift: how often equal devices are called different, and how often unequal
-//! ones are not.
+//! Autocorrelated repetitions, and machines that drift: how often equal devices are called different, and how often unequal ones are not.
 
 use super::*;
 
 const ORDERS: [RunOrder; 3] = [RunOrder::InTurns, RunOrder::AFirst, RunOrder::BFirst];
 const RUNS: usize = 1_000;
 
-/// Repetitions of which each keeps the share `phi` of the deviation of the one before; their scatter is 1 %.
+/// Returns repetitions each of which keeps the share `phi` of the deviation of the one before; their scatter is 1 %.
 fn chain(random: &mut SplitMix64, phi: f64, usual: f64, n: usize) -> Vec<u64> {
     let mut last = random.gaussian();
     let mut next = || {
@@ -23,13 +22,13 @@ fn found(a: &[u64], b: &[u64], order: RunOrder) -> ComparisonRow {
     comparison.rows().next().expect("a row").clone()
 }
 
-/// Eight repetitions without any order, the noise of which is below 0.1 %.
+/// Eight repetitions without a trend, with noise below 0.1 %.
 const LEVEL_ONES: [u64; 8] = [1_000_000, 1_000_600, 999_500, 1_000_300, 999_800, 1_000_500, 999_600, 1_000_100];
 
-/// Eight repetitions that found the same.
+/// Eight repetitions with the same result.
 const SAME: [u64; 8] = [1_000_000; 8];
 
-/// Eight repetitions that rise by this much from one to the next.
+/// Returns eight repetitions that rise by this much from one to the next.
 fn rising(from: u64, by: u64) -> Vec<u64> {
     (0..8).map(|i| from + by * i).collect()
 }
@@ -38,7 +37,7 @@ fn is_different(row: &ComparisonRow) -> bool {
     matches!(row.finding, ComparisonFinding::Better | ComparisonFinding::Worse)
 }
 
-/// The share of runs in which two devices were called different, per cent.
+/// Returns the percentage of runs in which two devices were called different.
 fn called_different(seed: u64, order: RunOrder, mut draw: impl FnMut(&mut SplitMix64) -> [Vec<u64>; 2]) -> f64 {
     let mut random = SplitMix64::new(seed);
     let mut is_called = |_: &usize| {
@@ -74,11 +73,11 @@ fn a_difference_far_beyond_what_the_repetitions_wander_is_shown_though_they_foll
         }
         // All of B is above all of A, but by less than B rises.
         let row = found(&SAME, &rising(1_003_000, 1_000), order);
-        // The machine may have gone on as B did, but not have risen before.
+        // A machine that rises as B did can explain why B is higher only if A was measured first.
         let doubt = if order == RunOrder::AFirst { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent };
         assert_eq!(row.finding, doubt, "{order:?}: {row:?}");
     }
-    // What passes nothing any more has no ratio.
+    // A device that no longer passes anything has no ratio.
     assert_eq!(found(&rising(500_000, 1_000), &[0; 8], RunOrder::AFirst).finding, ComparisonFinding::Worse);
 }
 
@@ -115,7 +114,7 @@ fn the_doubt_of_one_row_makes_no_other_dependent() {
 #[test]
 fn pairs_of_repetitions_that_took_turns_are_of_the_same_number() {
     let tests = [test_of("t", &[84], 9)];
-    // What the machine does makes both faster, by more each time.
+    // An influence of the machine makes both faster, by more each time.
     let both: Vec<u64> = (0..9).map(|i| 1_000_000 + 1_000 * i * i).collect();
     let (mut a, b) = (rates("t", 84, &both), rates("t", 84, &both));
     a[2..3].clone_from_slice(&limited(vec![Outcome { repetition: 3, ..rates("t", 84, &[0]).remove(0) }], Limit::Tester));
@@ -137,15 +136,17 @@ fn of_many_repetitions_an_autocorrelation_that_chance_may_make_is_told_as_such()
     let share =
         |rows: &[ComparisonRow]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
     let (independent, following) = (dependent(0.0), dependent(0.6));
-    // Of those that are told, about 6 in 100 and 73 in 100, by a hundred rows and by six hundred: three standard deviations of chance are left.
+    // Among the rows reported as dependent, about 6 in 100 (of a hundred) and 73 in 100 (of six hundred) show more than chance; the limits leave
+    // three standard deviations.
     assert!(share(&independent) < 0.14 && share(&following) > 0.67, "{} {}", share(&independent), share(&following));
     assert!(independent.len() > 20 && independent.iter().all(|row| row.autocorrelation.is_some_and(|found| found > 0.0)));
 }
 
 #[test]
 fn a_difference_of_3_percent_at_1_percent_noise_is_still_shown() {
-    // One after the other, a part of that may be a drift of the machine. A straight line through both samples, with which no test for Gaussian noise
-    // is more powerful, shows 70 and 99.5 in 100. Three standard deviations of a thousand runs are below what was found: 63 and 98.
+    // If one is measured after the other, part of the difference may be a drift of the machine. A straight line through both samples, which is the
+    // most powerful test for Gaussian noise, shows 70 and 99.5 in 100. The limits are three standard deviations of a thousand runs below what was
+    // found: 63 and 98.
     let one_after_the_other = [58.0, 96.5];
     for (order, least) in
         [(RunOrder::InTurns, [97.0, 97.5]), (RunOrder::AFirst, one_after_the_other), (RunOrder::BFirst, one_after_the_other)]
@@ -157,7 +158,7 @@ fn a_difference_of_3_percent_at_1_percent_noise_is_still_shown() {
     }
 }
 
-/// Two equal devices, the one measured after the other on a machine that loses 0.1 % from each repetition to the next.
+/// Returns the repetitions of two equal devices, measured one after the other on a machine that loses 0.1 % from each repetition to the next.
 fn drifting(random: &mut SplitMix64, noise: f64, n: usize) -> [Vec<u64>; 2] {
     let mut at = |i: usize| (1e6 * (1.0 - 0.001 * i as f64) * (1.0 + noise * random.gaussian())) as u64;
     let all: Vec<u64> = (0..2 * n).map(&mut at).collect();

@@ -1,4 +1,4 @@
-//! What a measurement makes its procedure of: the test, and the parts that most procedures have.
+//! The inputs from which a measurement constructs its procedure: the test, and the components that most procedures share.
 
 use super::Procedure;
 use super::conditions::Conditions;
@@ -11,13 +11,13 @@ use crate::search::{SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::TrialSpec;
 
-/// The inputs of a repetition: the test it is of and the knowledge from earlier repetitions and searches.
+/// The inputs of a repetition: its test, and the results of earlier repetitions and searches.
 pub struct ProcedureContext<'a> {
     pub(in crate::measures) test: TestContext<'a>,
     pub(super) frame_size: FrameSize,
-    /// The beginning of a search for the load.
+    /// The starting point of a search for the load.
     pub(super) start: Start,
-    /// The throughput, where it was searched for before.
+    /// The throughput, if it was searched for before.
     pub(super) known: Option<FrameRate>,
 }
 
@@ -25,7 +25,7 @@ pub struct ProcedureContext<'a> {
 type Then = Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>;
 
 impl ProcedureContext<'_> {
-    /// Invalid trials in a row after which the tester is at its end.
+    /// Returns the number of consecutive invalid trials after which the load counts as beyond the tester.
     pub(in crate::measures) fn tries(&self) -> u32 {
         self.test.search.max_invalid
     }
@@ -34,24 +34,24 @@ impl ProcedureContext<'_> {
         Conditions::of(&self.test)
     }
 
-    /// The maximum rate of the medium, where the plan knows the medium.
+    /// Returns the maximum rate of the medium, if the plan names the medium.
     pub(in crate::measures) fn theoretical(&self) -> Option<FrameRate> {
         self.test.theoretical(self.frame_size)
     }
 
-    /// The two phases as the test has them. A test of connections without them, which no plan file makes, has one connection.
+    /// Returns the two phases of the test. A test of connections without phases, which no plan file can contain, gets one connection.
     pub(in crate::measures) fn stateful(&self) -> Stateful {
         let one = || Stateful::new(1, self.test.search.minimum, self.test.trial.residual_ns);
         self.test.stateful.unwrap_or_else(one)
     }
 
-    /// A search whose trials are what `mapper` makes of a constant load.
+    /// Returns a search whose trials are made by `mapper` from a constant load.
     pub(in crate::measures) fn search(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Searching {
         let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
     }
 
-    /// One trial at the known rate, which passes or does not. `None` where the rate is not known.
+    /// Returns a single trial at the known rate, which passes or fails; `None` if the rate is not known.
     pub(in crate::measures) fn at_known_rate(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Option<AtKnownRate> {
         let rate = self.known?;
         let settings =
@@ -60,7 +60,7 @@ impl ProcedureContext<'_> {
         Some(AtKnownRate(search))
     }
 
-    /// The same with other settings than the plan's.
+    /// Returns the same search with settings other than the plan's.
     pub(in crate::measures) fn search_with(
         &self,
         settings: &SearchSettings,
@@ -74,7 +74,7 @@ impl ProcedureContext<'_> {
         Searching::new(new_search(settings, &self.test.trial, start), goal, mapper)
     }
 
-    /// One trial at a load that may have to be searched for first; `spec` makes it of the load.
+    /// Returns a single trial at a load that may have to be searched for first; `spec` makes the trial from the load.
     pub(in crate::measures) fn single_at(
         &self,
         load: Load,
@@ -91,14 +91,14 @@ impl ProcedureContext<'_> {
             Load::OfThroughput(share) => share,
         };
         let scaled = move |rate: FrameRate| then(share_of(rate, share).max(FrameRate(1)));
-        // A repetition in which nothing passed without loss determines nothing: the next one searches again.
+        // A repetition in which no load passed without loss leaves the throughput unknown: the next one searches again.
         match self.known {
             Some(rate) => scaled(rate),
             None => Box::new(Staged::new(self.throughput_from(Start::Cold), Box::new(scaled))),
         }
     }
 
-    /// The search for the throughput.
+    /// Returns the search for the throughput.
     pub(in crate::measures) fn throughput(&self) -> Searching {
         self.throughput_from(self.start)
     }

@@ -1,4 +1,4 @@
-//! One repetition of a measurement: what all of them have in common, and the parts most are made of.
+//! One repetition of a measurement: the common interface, and the building blocks of most procedures.
 
 mod conditions;
 mod context;
@@ -20,14 +20,14 @@ use crate::trial::{TrialResult, TrialSpec, Verdict};
 
 /// One repetition of a measurement.
 pub trait Procedure {
-    /// The trial wanted next, `None` when the measurement has ended. The same until `learn` is called.
+    /// Returns the next trial to perform, or `None` when the measurement has ended. It stays the same until `learn` is called.
     fn next_trial(&self) -> Option<TrialSpec>;
 
-    /// Returns the verdict of this measurement on the result of the trial that was wanted. Loss is a failure to a search for
-    /// the throughput and a result to all others; late looks of the tester spoil delays and nothing else.
+    /// Returns the verdict of this measurement on the result of that trial. Loss is a failure to a search for the throughput and a result to all
+    /// others; a receiver that polled late invalidates delays and nothing else.
     fn verdict(&self, result: &TrialResult) -> Verdict;
 
-    /// Takes in the result of the trial that was wanted.
+    /// Processes the result of that trial.
     fn learn(&mut self, result: &TrialResult);
 
     /// Returns the findings so far.

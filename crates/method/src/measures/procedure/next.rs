@@ -1,4 +1,4 @@
-//! The next repetition of a test of a plan.
+//! The procedure for the next repetition of a test in a plan.
 
 use super::{Procedure, ProcedureContext};
 use crate::measures::{LoadSource, Outcome};
@@ -6,10 +6,10 @@ use crate::plan::{Plan, Test};
 use crate::search::start_for;
 use crate::terms::FrameSize;
 
-/// The next repetition of a measurement, given the outcomes of the earlier ones of the same point.
+/// Returns the procedure of the next repetition, given the outcomes of the earlier ones at the same point.
 ///
-/// A measurement made at the throughput is made at that of `source`. Without one it takes what an earlier repetition found, as all results
-/// recorded before throughputs were shared did, and where none did it searches first.
+/// A measurement at the throughput uses the throughput of `source`. Without a source it uses that of an earlier repetition, as in all results
+/// recorded before throughputs were shared; if there is none either, it searches first.
 pub fn procedure(
     plan: &Plan,
     test: &Test,

@@ -1,43 +1,44 @@
-//! From the counts and delays of a trial to the quantities of the RFCs.
+//! Derives the quantities of the RFCs from the counts and delays of a trial.
 
 use crate::measures::{Quantity, Value};
 use crate::terms::LossRatio;
 use crate::trial::{DirectionResult, TrialResult, Verdict};
 
-// Each result says how much of it a fault of the tester may explain before it no longer holds. A trial whose faults spoil some of its
-// results gives the others.
+// Each result defines the share of it that tester faults may explain before it becomes invalid. If faults spoil some results of a trial, the others
+// remain valid.
 
-/// A loss: so much of it may be the tester's doing. Near the capacity of a device a per cent of load is a large part of the loss, so
-/// repetitions differ by more. The same holds for the spread of delays.
+/// For a loss: the share that the tester may have caused. Near the capacity of a device one per cent of load makes a large difference to the loss, so
+/// repetitions differ by more than this. The same holds for the spread of delays.
 pub(in crate::measures) const EXCUSABLE_SHARE: f64 = 0.1;
 
-/// A mean of times, or a rate: so much of it. Searches for a rate are no finer.
+/// The share for a mean of times, or a rate. Searches for a rate are no finer than this.
 pub(in crate::measures) const NEGLIGIBLE_SHARE: f64 = 0.02;
 
-/// The 99.9th percentile: so many of the frames, which is half of what lies above it.
+/// For the 99.9th percentile: a share of the frames, equal to half of those above it.
 pub(in crate::measures) const TAIL_SHARE: f64 = 0.0005;
 
-/// The median and the minimum: so many of the frames. The rank of either moves by no more.
+/// For the median and the minimum: a share of the frames. The rank of either moves by no more than this.
 pub(in crate::measures) const RANK_SHARE: f64 = 0.01;
 
 /// The verdict on one trial in a measurement, and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measures) struct Reading {
-    /// Invalid where no value holds.
+    /// Invalid if no value is valid.
     pub(in crate::measures) verdict: Verdict,
-    /// The values that hold.
+    /// The valid values.
     pub(in crate::measures) values: Vec<Value>,
-    /// True if no value was left out on the grounds that the tester may have spoilt it.
+    /// True if no value was left out because the tester may have spoilt it.
     pub(in crate::measures) is_whole: bool,
 }
 
 impl Reading {
-    /// A trial that is valid as a whole or not at all.
+    /// Returns the reading of a trial that is valid as a whole or not at all.
     pub(in crate::measures) fn new(verdict: Verdict, values: Vec<Value>) -> Self {
         Self { verdict, values, is_whole: true }
     }
 
-    /// The values of a trial that was as asked, each with whether it holds; one trial may give some of its values and not others.
+    /// Returns the reading of a trial from its values, each with whether it is valid. Some values may be valid and others not, but none is if the
+    /// trial was not performed as asked.
     pub(in crate::measures) fn of_those_that_hold(result: &TrialResult, found: Vec<(Value, bool)>) -> Self {
         let all = found.len();
         let values: Vec<Value> = found.into_iter().filter(|(_, holds)| *holds).map(|(value, _)| value).collect();
@@ -47,8 +48,8 @@ impl Reading {
     }
 }
 
-/// Quantiles of delays, each with the share of the frames that may be spoilt before it no longer holds. What does not hold in one direction
-/// is given of neither: of two directions the worse is the result.
+/// Returns quantiles of delays, each of which is valid up to a certain share of spoilt frames. A quantity that is invalid in one direction is left
+/// out in both, because the result is the worse of the two directions.
 pub(in crate::measures) fn delays(
     result: &TrialResult,
     of: impl Fn(&DirectionResult) -> Option<Vec<(Quantity, f64, f64)>>,
@@ -58,7 +59,7 @@ pub(in crate::measures) fn delays(
         .iter()
         .any(|direction| direction.received == 0 && !result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE))
     {
-        // That nothing came back is no finding where others had the device's processors.
+        // Receiving nothing proves nothing if other processes used the device's processors.
         return Reading::new(Verdict::Invalid, Vec::new());
     }
     let each = result.directions.iter().flat_map(|direction| {
@@ -76,7 +77,7 @@ pub(in crate::measures) fn delays(
     Reading::of_those_that_hold(result, each)
 }
 
-/// Loss is the result here: only a tester that did not offer the load is unfit.
+/// Returns the verdict where loss is the result: a trial is invalid only if the tester did not offer the load.
 pub(in crate::measures) fn sent_as_asked(result: &TrialResult) -> Verdict {
     match result.verdict(LossRatio(1.0)) {
         Verdict::Invalid => Verdict::Invalid,

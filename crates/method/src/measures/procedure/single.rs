@@ -1,15 +1,15 @@
-//! A measurement of one trial at one load, repeated while the tester falls short.
+//! A measurement by one trial at one load, rerun while the tester falls short.
 
 use super::reading::Reading;
 use super::{Findings, Procedure};
 use crate::measures::Value;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
-/// The function that reads one trial: it returns whether the tester was fit, and the values that hold.
+/// The function that evaluates one trial: it returns the verdict on the tester, and the values that are valid.
 pub(in crate::measures) type TrialReader = fn(&TrialResult) -> Reading;
 
-/// One valid trial, or the admission that the tester could not make one. A trial that gives some of its values only is kept until one
-/// gives all of them.
+/// One valid trial, or the finding that the tester could not make one. A trial that yields only some of its values is kept until one yields all of
+/// them.
 #[derive(Clone, Debug)]
 pub(in crate::measures) struct Single {
     spec: TrialSpec,
@@ -19,7 +19,7 @@ pub(in crate::measures) struct Single {
 }
 
 impl Single {
-    /// Returns a procedure of at most `tries` trials of `spec`, until one gives all of its values.
+    /// Returns a procedure of at most `tries` trials of `spec`, which ends once one yields all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: TrialReader) -> Self {
         Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl Procedure for Single {
         let reading = (self.read)(result);
         let is_valid = reading.verdict != Verdict::Invalid;
         self.tries_left = if is_valid && reading.is_whole { 0 } else { self.tries_left.saturating_sub(1) };
-        // Of several the last: what was seen of the DUT's processors is that of the last valid trial, too.
+        // Of equally complete trials the last one counts, because the observations of the DUT's processors are those of the last valid trial, too.
         if is_valid && reading.values.len() >= self.values.len() {
             self.values = reading.values;
         }

@@ -1,4 +1,4 @@
-//! First the load, then the measurement at it.
+//! Procedures of two stages: first the search for the load, then the measurement at that load.
 
 use super::{Findings, Procedure};
 use crate::search::{Bracket, Limit, Search};
@@ -12,11 +12,11 @@ pub(in crate::measures) struct Searching {
     mapper: SpecMapper,
 }
 
-/// The mapping from the load that a search asks for to the whole trial: to the search it remains a constant load.
+/// The mapping from the constant load that a search asks for to the complete trial.
 pub(in crate::measures) type SpecMapper = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
 impl Searching {
-    /// `search`, the first of whose goals is `goal`; each of its trials is mapped by `mapper`.
+    /// Returns a procedure for `search`, whose first goal is `goal`; each of its trials is mapped by `mapper`.
     pub(in crate::measures) fn new(search: Box<dyn Search>, goal: LossRatio, mapper: SpecMapper) -> Self {
         Self { search, goal, mapper }
     }
@@ -43,7 +43,7 @@ impl Procedure for Searching {
     }
 }
 
-/// A trial at the one load that is known: what passes there has that load as its result, which no plan and no tester has bounded.
+/// A trial at one known load: if it passes, that load is the result, and it does not count as limited by the plan or the tester.
 pub(in crate::measures) struct AtKnownRate(pub(super) Searching);
 
 impl Procedure for AtKnownRate {
@@ -68,7 +68,7 @@ impl Procedure for AtKnownRate {
     }
 }
 
-/// A first stage, and what follows at the load it finds.
+/// A first stage, and a second one at the load that the first finds.
 pub(in crate::measures) struct Staged<P> {
     first: P,
     then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>,

@@ -1,4 +1,4 @@
-//! What was seen of the DUT itself during a trial, as values of a measurement whose result that is a part of.
+//! Observations of the DUT itself during a trial, as values of a measurement whose result includes them.
 
 use crate::measures::{Quantity, Value};
 use crate::record::{CoreWatch, Watch};
@@ -6,14 +6,14 @@ use crate::stats::Summary;
 use crate::terms::Direction;
 use crate::trial::{Fault, TrialResult};
 
-/// The load of the DUT's processors and the growth of its memory while frames were sent. A device that polls fills its processors, whatever its
-/// load is.
+/// Returns the load of the DUT's processors and the growth of its memory while frames were sent. The processor load is left out for a device that
+/// polls, which keeps its processors busy at any load.
 pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
     let samples = (result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
     let load = Summary::of(&busy(watch, samples)).filter(|_| !watch.polling && is_the_duts_own(result, watch));
     let found = [
         (Quantity::ProcessorLoad, load.map(|load| load.mean)),
-        // One sample has none.
+        // A single sample has no deviation.
         (Quantity::ProcessorLoadDeviation, load.filter(|load| load.n > 1).map(|load| load.deviation)),
         (Quantity::MemoryGrowth, growth(watch, samples)),
     ];
@@ -23,20 +23,20 @@ pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
     found.into_iter().filter_map(value).collect()
 }
 
-/// Returns whether the load of the cores is the DUT's: always for a machine of its own, and for the host's cores unless
-/// others ran there, too.
+/// Returns whether the load of the cores is caused by the DUT: always if it has its own machine, and on the host's cores unless other processes ran
+/// there, too.
 fn is_the_duts_own(result: &TrialResult, watch: &Watch) -> bool {
     let is_taken = result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
     !is_taken || watch.devices.iter().any(|device| !device.cores.is_empty())
 }
 
-/// The cores of the DUT: of its own machines where it has some, else those of the host that are its.
+/// Returns the cores of the DUT: those of its own machines if it has any, otherwise those of the host assigned to it.
 fn cores(watch: &Watch) -> Vec<&CoreWatch> {
     let own: Vec<&CoreWatch> = watch.devices.iter().flat_map(|device| &device.cores).collect();
     if own.is_empty() { watch.dut_cores().collect() } else { own }
 }
 
-/// The mean load of the cores in each of the first `samples` intervals, per cent: what follows is the wait for residual frames.
+/// Returns the mean load of the cores, in per cent, in each of the first `samples` intervals; the later ones belong to the wait for residual frames.
 fn busy(watch: &Watch, samples: usize) -> Vec<f64> {
     let cores = cores(watch);
     let length = cores.iter().map(|core| core.samples.len()).min().unwrap_or(0).min(samples);
@@ -47,7 +47,7 @@ fn busy(watch: &Watch, samples: usize) -> Vec<f64> {
     (0..length).map(|i| cores.iter().map(|core| of_core(core, i)).sum::<f64>() / cores.len() as f64).collect()
 }
 
-/// The first look is taken before the first frame.
+/// Returns the growth of the memory in use. The first sample is taken before the first frame.
 fn growth(watch: &Watch, samples: usize) -> Option<f64> {
     let own: Vec<&[u64]> = watch.devices.iter().map(|d| &d.memory[..]).filter(|memory| !memory.is_empty()).collect();
     let memories = if own.is_empty() { vec![&watch.memory[..]] } else { own };
@@ -66,7 +66,7 @@ mod tests {
         found_with(watch, vec![])
     }
 
-    /// Of half a second with ten looks a second.
+    /// Evaluates a trial of half a second with ten samples per second.
     fn found_with(watch: Watch, faults: Vec<Fault>) -> Vec<(Quantity, f64)> {
         let rate_per_client = FrameRate(1000);
         let spec = TrialSpec::response(rate_per_client, 500_000_000);

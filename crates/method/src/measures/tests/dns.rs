@@ -1,4 +1,4 @@
-//! The rate of DNS queries of a simulated server is found (RFC 8219 section 9).
+//! The search finds the rate of DNS queries of a simulated server (RFC 8219 section 9).
 
 use super::*;
 use crate::terms::FrameRate;

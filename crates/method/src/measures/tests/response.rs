@@ -1,9 +1,9 @@
-//! The measurement of the 6to4 paper on a relay of known capacity: ten numbers of clients, without a clock.
+//! The measurement of the 6to4 paper on a simulated relay of known capacity, with ten numbers of clients.
 
 use super::*;
 use crate::simulated::SimulatedRelay;
 
-/// 15,000 requests a second from each client, as each test of a series has them.
+/// Returns a plan with 15,000 requests per second from each client, as in each test of a series.
 fn of(clients: u32) -> Plan {
     let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5, outstanding: None };
     let mut plan = plan(Measure::ResponseTime(response));
@@ -11,7 +11,7 @@ fn of(clients: u32) -> Plan {
     plan
 }
 
-/// Both ways of seven clients and a little more; a queue of 100 frames.
+/// Returns a relay that can carry both directions of seven clients and a little more, with a queue of 100 frames.
 fn relay() -> SimulatedRelay {
     SimulatedRelay::new(FrameRate(220_000), 100)
 }
@@ -59,7 +59,7 @@ fn from_eight_clients_on_the_relay_is_saturated_and_its_queue_is_the_response_ti
         assert!(loss > before, "{clients}: {loss}");
         before = loss;
         assert!((forwarded / 220_000.0 - 1.0).abs() < 0.01, "{clients}: {forwarded}");
-        // Request and reply both wait for the whole queue.
+        // The request and the reply each wait for the whole queue.
         let time = one(&outcome, Quantity::ResponseTime);
         assert!((time / (202.0 * service_ns) - 1.0).abs() < 0.05, "{clients}: {time}");
         assert!(one(&outcome, Quantity::ResponseTimeDeviation) < 0.2 * time, "{clients}");
@@ -73,7 +73,7 @@ fn a_step_that_the_tester_could_not_send_is_repeated_and_has_no_values() {
     assert!(outcome.values.is_empty());
 }
 
-/// The quantities that hold of a trial with this fault.
+/// Returns the quantities that remain valid in a trial with this fault.
 fn holding(mut result: TrialResult, fault: Fault) -> (Verdict, Vec<Quantity>) {
     assert_eq!(crate::measures::response_time::read(&result).values.len(), 4, "everything holds without it");
     result.faults.push(fault);
@@ -102,7 +102,7 @@ fn a_responder_that_was_away_spoils_response_times_and_no_counts() {
     assert_eq!((verdict, quantities), (Verdict::Passed, vec![Quantity::RequestLoss, Quantity::ForwardedFrames]));
 }
 
-/// A relay with a long queue that loses thousands of frames, as those of the paper do.
+/// Returns a trial of a relay with a long queue that loses thousands of frames, like those in the paper.
 fn overloaded() -> TrialResult {
     let result = measured(SimulatedRelay::new(FrameRate(220_000), 1000), 225_000);
     assert!(result.exchange().expect("an exchange").unanswered() > 20_000);
@@ -128,7 +128,7 @@ fn a_stall_that_explains_a_fifth_of_the_loss_leaves_the_rate_and_not_the_loss() 
     assert!(!quantities.contains(&Quantity::RequestLoss) && quantities.contains(&Quantity::ForwardedFrames), "{quantities:?}");
 }
 
-/// A relay whose tester stalls for 1.5 ms in every trial.
+/// A relay with a tester that stalls for 1.5 ms in every trial.
 struct Stalling(SimulatedRelay);
 
 impl Measurer for Stalling {

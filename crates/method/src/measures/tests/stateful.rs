@@ -1,9 +1,9 @@
-//! The measures of RFC 9693 find the truth of a simulated gateway.
+//! The measures of RFC 9693 find the true values of a simulated gateway.
 
 use super::*;
 use crate::trial::PhaseOne;
 
-/// A test with 100,000 connections, opened at 50,000/s.
+/// Returns a plan for a test with 100,000 connections, opened at 50,000/s.
 fn stateful_plan(measure: Measure) -> Plan {
     let mut plan = plan(measure);
     plan.tests[0].stateful = Some(Stateful::new(100_000, FrameRate(50_000), SECOND / 10));

@@ -1,7 +1,7 @@
 use super::*;
 use std::fmt::Write;
 
-/// Values with a standard deviation of 1 of which each keeps the share `phi` of the one before it.
+/// Returns values with a standard deviation of 1, each of which keeps the share `phi` of the one before it.
 fn chain(random: &mut SplitMix64, phi: f64, n: usize) -> Vec<SeriesLevel> {
     let mut last = random.gaussian();
     let mut next = || {
@@ -24,14 +24,14 @@ fn runs(usual: usize) -> usize {
     std::env::var("SIXBENCH_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(usual)
 }
 
-/// Per cent of the runs in which this is so.
+/// Returns the percentage of runs for which the predicate holds.
 fn share(runs: usize, is_so: impl FnMut(usize) -> bool) -> f64 {
     100.0 * (0..runs).map(is_so).filter(|is_so| *is_so).count() as f64 / runs as f64
 }
 
-/// Columns: length; correlation of a value with the one before; per cent of steady series that were called changed, and of ten steady series at once; per
-/// cent in which a step of five standard deviations in the middle was found to one value, one that ended after a third of the series, and one that
-/// ended after five values. `SIXBENCH_RUNS=1000 cargo test --release` makes so many runs of each in place of those that are kept.
+/// Columns: length; correlation of each value with the one before; percentage of steady series in which a change was reported, and of groups of ten
+/// steady series tested together; percentage in which a step of five standard deviations was located to within one value: in the middle, lasting a
+/// third of the series, and lasting five values. `SIXBENCH_RUNS=1000 cargo test --release` makes that many runs of each instead of the default.
 #[test]
 fn steady_series_are_seldom_called_changed_and_steps_are_found() {
     let mut table = String::from(" n  follows  false alarms  of ten  step  third  five values\n");
@@ -52,7 +52,7 @@ fn steady_series_are_seldom_called_changed_and_steps_are_found() {
         let step = found(n / 2, n, &[n / 2]);
         let third = found(n / 3, 2 * n / 3, &[n / 3, 2 * n / 3]);
         let five = found(n / 2, n / 2 + 5, &[n / 2, n / 2 + 5]);
-        // Of few values it cannot be told how much they follow each other.
+        // The autocorrelation of few values cannot be estimated well.
         let most = if phi == 0.0 || n > 12 && phi < 0.5 {
             6.0
         } else if n > 12 {
