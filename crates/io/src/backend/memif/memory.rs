@@ -1,12 +1,11 @@
-//! The memory that both ends share: regions, which are files in memory of the client's. All that the peer writes there is taken for a number
-//! that may be wrong.
+//! The memory that both ends share: regions, which are memory files of the client. Any number that the peer writes there may be wrong.
 
 use super::error::MemifError;
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::memfd;
 use std::os::fd::OwnedFd;
 
-/// The most octets that a client may have us map: rings and buffers take megabytes.
+/// The most octets that a client may make us map; rings and buffers take megabytes.
 pub(super) const MOST_MAPPED: u64 = 1 << 30;
 
 /// The regions of one link.
@@ -15,7 +14,7 @@ pub(super) struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Makes the only region of a client, and returns its descriptor for the server.
+    /// Creates the only region of a client; returns its descriptor for the server.
     pub(super) fn new(octets: usize) -> Result<(Self, OwnedFd), MemifError> {
         let system = MemifError::system("make the memory that is shared with the peer");
         let made = memfd::create(c"sixbench-memif", octets).and_then(|fd| Ok((MemoryMapping::shared(&fd, octets, 0)?, fd)));
@@ -23,11 +22,12 @@ impl SharedMemory {
         Ok((Self { regions: vec![mapping] }, fd))
     }
 
-    /// Maps the regions of a client, each with the size that it said.
+    /// Maps the regions of a client, each with the size that the client gave.
     ///
     /// # Errors
-    /// One cannot be touched safely, or is not as large as the client said. A file that may shrink is refused, as memory behind its end kills
-    /// whoever touches it. What remains: a client may punch holes into its file. These fill with zeroes, unless the machine has no memory left.
+    /// A region cannot be touched safely, or is smaller than the client said. A file that may shrink is refused, as access beyond the end of a
+    /// file kills the process. One risk remains: a client may punch holes into its file. These are filled with zeroes, unless the machine runs
+    /// out of memory.
     pub(super) fn of_client(claimed: Vec<(u64, OwnedFd)>) -> Result<Self, MemifError> {
         let total = claimed.iter().try_fold(0u64, |total, (size, _)| total.checked_add(*size));
         if total.is_none_or(|total| total > MOST_MAPPED) {
@@ -44,10 +44,10 @@ impl SharedMemory {
         &self.regions[usize::from(index)]
     }
 
-    /// Returns the region of which the peer says that it has `octets` at `offset`.
+    /// Returns the region that, according to the peer, has `octets` at `offset`.
     ///
     /// # Errors
-    /// It has not.
+    /// It does not.
     #[inline]
     pub(super) fn find(&self, index: u16, offset: u32, octets: usize) -> Result<&MemoryMapping, MemifError> {
         let region = self.regions.get(usize::from(index)).ok_or_else(|| no_region(index))?;
@@ -69,7 +69,7 @@ fn outside(index: u16, offset: u32, octets: usize, length: usize) -> MemifError 
 }
 
 fn map_checked(size: u64, fd: &OwnedFd) -> Result<MemoryMapping, MemifError> {
-    // In this order: the length of a file that cannot shrink is the least that it will ever have.
+    // The order matters: once a file cannot shrink, its length is the least that it will ever have.
     if !memfd::cannot_shrink(fd) {
         return Err(MemifError::UnusableMemory("it is not sealed against shrinking (F_SEAL_SHRINK)".to_owned()));
     }
