@@ -1,17 +1,17 @@
-//! Files of results, which may be in a directory that belongs to anybody: what is opened there to be written is never what a link leads to.
+//! Result files, which may be in a directory that other users can write to: a file that is opened for writing is never the target of a symbolic link.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// The flag with which a file is not opened where its name is that of a link.
+/// The flag that makes opening a file fail if its name is that of a symbolic link.
 pub const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
-/// Creates a file, or empties the one that is there.
+/// Creates a file, or truncates the existing one.
 ///
 /// # Errors
-/// Those of [`File::create`]; there is a link of this name.
+/// Those of [`File::create`]; or the name is that of a symbolic link.
 pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NO_LINK).open(path)
 }
