@@ -1,5 +1,5 @@
-//! The server's end: accepts, answers every GET, closes when asked to, and notes where connections come from. Whatever the client did not
-//! close by then ends with the trial.
+//! The server's end: it accepts connections, answers every GET, closes when asked to, and notes the sources of connections. Connections that the
+//! client has not closed by the end of the trial are ended then.
 
 use super::connection::reset;
 use super::drive::{EventHandler, LoopContext, SERVER};
@@ -18,16 +18,16 @@ use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr};
 
-/// Connections that may wait to be accepted; the kernel allows net.core.somaxconn of them at most.
+/// Connections that may wait to be accepted; the kernel limits this to net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
 
-/// Most connections accepted in one turn.
+/// The most connections accepted in one turn.
 const BURST: usize = 16;
 
-/// Octets read at once: a request is much shorter.
+/// Octets read at a time; a request is much shorter.
 const PIECE: usize = 4096;
 
-/// Time for which connections may still be closed after the client has finished, in nanoseconds.
+/// The time in which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
 /// One accepted connection.
@@ -35,7 +35,7 @@ const GRACE_NS: u64 = 100_000_000;
 struct AcceptedConnection {
     stream: TcpStream,
     reader: RequestReader,
-    /// The request being answered, and octets of the response already written.
+    /// The request being answered, and the octets of the response already written.
     answering: Option<(HttpRequest, usize)>,
     deadline_ns: u64,
 }
@@ -52,14 +52,14 @@ pub(super) struct TcpServer {
     listeners: Vec<ListeningSocket>,
     connections: Slab<AcceptedConnection>,
     deadlines: VecDeque<(u64, usize)>,
-    /// From accepting to giving up; none where connections are kept.
+    /// The time limit from accepting a connection to giving it up; none if connections are kept.
     time_limit_ns: Option<u64>,
     object_octets: u32,
     pool: Vec<IpNet>,
     sources: HashSet<IpAddr>,
     counts: ServerCounts,
     is_open: bool,
-    /// The time until which connections may still be closed, once the client is through, in nanoseconds.
+    /// The time until which connections may still be closed once the client has finished, in nanoseconds.
     leaves_ns: Option<u64>,
     is_over: bool,
     response: Vec<u8>,
@@ -71,7 +71,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // Connections of an earlier trial are still in TIME-WAIT.
+    // Connections of an earlier trial may still be in TIME-WAIT.
     socket.set_reuse_address(true)?;
     socket.bind(&SockAddr::from(address))?;
     socket.listen(BACKLOG)?;
@@ -106,7 +106,7 @@ impl TcpServer {
         })
     }
 
-    /// The counts of the trial. What is still open ends by a RST, as RFC 3511 recommends between trials.
+    /// Returns the counts of the trial. Connections that are still open are ended with a RST, as RFC 3511 recommends between trials.
     pub(super) fn finish(mut self) -> ServerCounts {
         self.counts.abandoned += self.connections.len() as u64;
         self.connections.drain().for_each(|connection| reset(connection.stream));
@@ -132,7 +132,7 @@ impl TcpServer {
                 match self.listeners[index].socket.accept() {
                     Ok((stream, from)) => self.on_accept(stream, from.ip(), context)?,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.listeners[index].is_accept_ready = false,
-                    // It ended before it was accepted.
+                    // The connection ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => return Err(error),
                 }
@@ -193,7 +193,7 @@ impl TcpServer {
         }
     }
 
-    /// Writes as much of the response as the socket takes.
+    /// Writes as much of the response as the socket accepts.
     fn answer(&mut self, slot: usize, context: &LoopContext<'_>) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let Some((request, written)) = &mut connection.answering else { return };
@@ -203,7 +203,7 @@ impl TcpServer {
                 Ok(octets) => *written += octets,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let token = Token(SERVER | (self.listeners.len() + slot));
-                    // Without it the client's time limit tells.
+                    // If this fails, the client's time limit shows it.
                     let _ = context.registry.reregister(&mut connection.stream, token, Interest::READABLE | Interest::WRITABLE);
                     return;
                 }
@@ -213,13 +213,13 @@ impl TcpServer {
         }
         self.counts.responses += 1;
         if request.closes {
-            // Where it fails the connection is gone, and reading tells.
+            // If this fails, the connection is gone, and reading shows it.
             let _ = connection.stream.shutdown(Shutdown::Write);
         }
         connection.answering = None;
     }
 
-    /// The end of a connection that the client brought about.
+    /// Removes a connection that the client has ended, and counts it.
     fn close(&mut self, slot: usize, count: impl FnOnce(&mut ServerCounts) -> &mut u64) {
         drop(self.connections.remove(slot));
         *count(&mut self.counts) += 1;
