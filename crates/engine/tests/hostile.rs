@@ -1,5 +1,5 @@
-//! The whole tester against devices that send it more than they should: every count of its own frames stays exact, what is not its own is ignored and
-//! counted (RFC 2544 section 10), and it answers no more than it must.
+//! The whole tester with devices that send more than they should: every count of its own frames stays exact, other frames are ignored and counted
+//! (RFC 2544 section 10), and it answers no more than it must.
 
 mod common;
 
@@ -14,29 +14,29 @@ use sixbench_wire::ndp::Solicitation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Hostile frames of one kind that precede each test frame.
+/// The number of hostile frames of one kind before each test frame.
 const FLOOD: usize = 10;
 
 const ETHERNET: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// A device that is right, and sends `FLOOD` of what `hostile` makes of a frame before each.
+/// Returns a device without faults, except that it sends `FLOOD` results of `hostile` before each frame.
 fn flooding(hostile: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> LoopbackDevice {
     each(move |_, frame| std::iter::repeat_n(hostile(&frame), FLOOD).chain([frame]).collect())
 }
 
-/// A trial of half a second: the device works on the tester's time, and must not keep it from its schedule.
+/// Returns a trial of half a second: the device uses the tester's time, and must not make it miss its schedule.
 fn slow_trial(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 2), 500_000_000))
 }
 
-/// An Ethernet frame from the device to all, with this type and payload.
+/// Returns a broadcast Ethernet frame from the device, with this type and payload.
 fn to_all(ether_type: [u8; 2], payload: &[u8]) -> Vec<u8> {
     [&[0xff; 6][..], &[2, 0, 0, 0, 0, 9], &ether_type, payload].concat()
 }
 
-/// A datagram from the device, with a valid header checksum, that carries `payload` as `protocol`.
+/// Returns a datagram from the device, with a valid header checksum, that carries `payload` as `protocol`.
 fn ipv4_datagram(protocol: u8, payload: &[u8]) -> Vec<u8> {
     let length = (20 + payload.len()) as u16;
     let mut header = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 198, 18, 0, 1, 198, 18, 0, 2];
@@ -47,7 +47,7 @@ fn ipv4_datagram(protocol: u8, payload: &[u8]) -> Vec<u8> {
     [&header[..], payload].concat()
 }
 
-/// A datagram from the device's link-local address to all nodes.
+/// Returns a datagram from the device's link-local address to all nodes.
 fn ipv6_datagram(next_header: u8, payload: &[u8]) -> Vec<u8> {
     let mut header = [0; 40];
     header[0] = 0x60;
@@ -58,7 +58,7 @@ fn ipv6_datagram(next_header: u8, payload: &[u8]) -> Vec<u8> {
     [&header[..], payload].concat()
 }
 
-/// An ICMP or ICMPv6 message of this type that quotes the datagram of `frame`, as errors do.
+/// Returns an ICMP or ICMPv6 message of this type that quotes the datagram of `frame`, as errors do.
 fn quoting(kind: u8, code: u8, frame: &[u8]) -> Vec<u8> {
     [&[kind, code, 0, 0, 0, 0, 0, 0][..], &frame[ETHERNET..]].concat()
 }
@@ -67,7 +67,7 @@ fn with_vlan_tag(frame: &[u8]) -> Vec<u8> {
     [&frame[..12], &[0x81, 0, 0, 7], &frame[12..]].concat()
 }
 
-/// The same frame, whose tag is that of another trial: the stream without its two lowest bits names it.
+/// Returns the frame with the tag of another trial, which is in the stream without its two lowest bits.
 fn of_another_tester(frame: &[u8]) -> Vec<u8> {
     let tag = frame.windows(4).position(|four| four == b"6bch").expect("a tag");
     let mut other = frame.to_vec();
@@ -75,7 +75,7 @@ fn of_another_tester(frame: &[u8]) -> Vec<u8> {
     other
 }
 
-/// Counts of both directions must be those of a device that sends nothing of its own.
+/// Checks that the counts of both directions are those for a device that sends no frames of its own.
 fn assert_exact(name: &str, result: &TrialResult, of_flood: impl Fn(&DirectionResult) -> u64) {
     for direction in &result.directions {
         let wrong =
@@ -127,7 +127,7 @@ fn fragments_and_extension_headers_that_lie_about_their_length_are_ignored_and_c
     let later_fragment =
         |frame: &[u8]| to_all(IPV6, &ipv6_datagram(44, &[&[17, 0, 0, 9, 0, 0, 0, 1][..], &frame[54..]].concat()));
     assert_exact("later fragment", &slow_trial(ipv6_with_background(Share::ALL), flooding(later_fragment)), |d| d.fragments);
-    // Hop-by-hop, routing and destination options, each said to be 2,048 octets long.
+    // Hop-by-hop, routing and destination options headers, each with a length of 2,048 octets.
     for next_header in [0, 43, 60] {
         let device = flooding(move |_| to_all(IPV6, &ipv6_datagram(next_header, &[next_header, 255, 0, 0, 0, 0, 0, 0])));
         assert_exact(&format!("header {next_header}"), &slow_trial(ipv6_with_background(Share::ALL), device), |d| d.foreign);
@@ -140,7 +140,7 @@ fn frames_of_another_tester_with_the_same_magic_are_told_from_ours() {
     assert_exact("IPv6", &slow_trial(ipv6_with_background(Share::ALL), flooding(of_another_tester)), |d| d.foreign);
 }
 
-/// A device that answers for its addresses, and floods with questions for ours; `answers` counts what we say.
+/// Returns a device that answers for its addresses, and floods with requests for ours; `answers` counts our answers.
 fn asking(answers: Arc<AtomicU64>) -> LoopbackDevice {
     const DEVICE: MacAddress = MacAddress([2, 0, 0, 0, 0, 9]);
     let ours = "198.18.0.2".parse().expect("address");
@@ -157,7 +157,7 @@ fn asking(answers: Arc<AtomicU64>) -> LoopbackDevice {
         }
         out.extend((0..FLOOD).map(|_| (!from_left, arp.clone())));
         out.extend((0..FLOOD).map(|_| (!from_left, solicitation.clone())));
-        // As a router, it sends on from its own address to that of the next hop, here the other end of the tester.
+        // As a router, it forwards from its own address to that of the next hop, here the other end of the tester.
         let next_hop = MacAddress([2, 0, 0, 0, 0, if from_left { 2 } else { 1 }]);
         out.push((from_left, [&next_hop.0[..], &DEVICE.0, &frame[12..]].concat()));
     })
@@ -179,6 +179,6 @@ fn questions_for_neighbours_take_no_frame_away_and_get_no_flood_of_answers() {
         assert_eq!((direction.received, direction.foreign, direction.icmp), (FRAMES, 0, 0), "{direction:?}");
     }
     let (questions, answered) = (FLOOD as u64 * FRAMES, answers.load(Ordering::Relaxed));
-    // An address is answered for once a millisecond at most: of the 10,000 questions, those that a trial of half a second and its end leave room for.
+    // An address is answered for at most once a millisecond: of the 10,000 requests, as often as a trial of half a second and its end allow.
     assert!(answered > 0 && answered < questions / 4, "{answered} answers");
 }
