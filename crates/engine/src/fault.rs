@@ -1,4 +1,4 @@
-//! The faults of the tester itself: derives the faults of a trial from what senders and receivers have noted.
+//! The faults of the tester itself, derived from the notes of senders and receivers.
 
 use crate::stall::Gaps;
 use sixbench_method::terms::FrameRate;

@@ -139,7 +139,7 @@ pub(crate) struct SentReplies {
     pub(crate) sent: u64,
     /// Replies for which the DUT had no room.
     pub(crate) refused: u64,
-    /// How closely they followed their requests.
+    /// Their timing relative to the requests.
     pub(crate) sending: Sending,
     /// The numbers of the replies that left.
     pub(crate) numbers: Bitmap,

@@ -15,7 +15,7 @@ pub struct SentShare {
 
 /// The numbers of the frames that were sent.
 pub(crate) enum SentNumbers {
-    /// The first so many frames of each queue, which take turns: queue q of n sends q, q + n, q + 2 n and so on.
+    /// The number of frames that each queue has sent, where queues take turns: queue q of n sends q, q + n, q + 2 n and so on.
     InTurn(Vec<u64>),
     /// The numbers in this bitmap.
     Each(Bitmap),

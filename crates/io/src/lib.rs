@@ -175,7 +175,7 @@ pub trait Transmit: Send {
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Of these and earlier frames, those refused because the peer's receive queue was full or the link was down.
+    /// Those of these and earlier frames that were refused because the peer's receive queue was full or the link was down.
     pub refused: usize,
 }
 

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Returns the partial sum of `octets`; an odd last octet counts as the upper half of a word (RFC 1071 section 4.1).
 ///
-/// Below 2^16, whatever the length.
+/// It is below 2^16 for any length.
 #[inline]
 pub fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks::<8>();

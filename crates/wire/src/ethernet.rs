@@ -77,7 +77,7 @@ impl<'a> EthernetView<'a> {
         EtherType(be16(self.0, 12))
     }
 
-    /// All octets after the header, padding included.
+    /// Returns all octets after the header, padding included.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]

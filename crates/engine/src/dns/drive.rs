@@ -86,7 +86,7 @@ pub(super) fn perform(
         // An authority that was away makes the DUT wait, which is a fault of the tester, as for a client.
         let (clients, authorities) = (counted.len() as u64, away.len() as u64);
         for gaps in &away {
-            // Each authority has a different share of the queries than each client.
+            // An authority has a different share of the queries than a client.
             let mut of_a_client = *gaps;
             of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
             counted.iter_mut().take(1).for_each(|client| client.gaps.add(&of_a_client));

@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(table.to_ipv4(ipv6), Some(ipv4), "{ipv6}");
     }
 
-    /// RFC 7757, figure 1.
+    /// Returns the mappings of RFC 7757, figure 1.
     fn example() -> Vec<Eam> {
         vec![
             eam("192.0.2.1", "2001:db8:aaaa::"),
