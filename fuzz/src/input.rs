@@ -1,4 +1,4 @@
-//! The octets of an input, taken from the front. What is missing is zero, so that every input means something.
+//! The octets of an input, taken from the front. Missing octets are zero, so that every input is meaningful.
 
 /// The octets that were not taken yet.
 #[derive(Clone, Copy)]
@@ -11,12 +11,12 @@ impl<'a> Input<'a> {
         octet
     }
 
-    /// Takes a number below `end`, which is not zero.
+    /// Takes a number below `end`, which must not be zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end <= 256 { usize::from(self.octet()) % end } else { usize::from(u16::from_be_bytes(self.array())) % end }
     }
 
-    /// Takes as many octets.
+    /// Takes `N` octets.
     pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         let mut taken = [0; N];
         let (front, rest) = self.0.split_at(N.min(self.0.len()));
@@ -30,7 +30,7 @@ impl<'a> Input<'a> {
         u64::from_be_bytes(self.array())
     }
 
-    /// Takes a piece whose length is its first octet.
+    /// Takes a piece whose length is given by its first octet.
     pub(crate) fn piece(&mut self) -> &'a [u8] {
         let octets = usize::from(self.octet()).min(self.0.len());
         let (piece, rest) = self.0.split_at(octets);
@@ -38,7 +38,8 @@ impl<'a> Input<'a> {
         piece
     }
 
-    /// Writes over `octets` what the input says: places and values, until it ends. With few of them a right message becomes one that is nearly right.
+    /// Overwrites parts of `octets` with positions and values from the input, until that ends. With a few changes, a right message becomes one
+    /// that is nearly right.
     pub(crate) fn change(&mut self, octets: &mut Vec<u8>) {
         while !self.0.is_empty() {
             let [kind] = self.array();
@@ -55,7 +56,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The rest in pieces of lengths that an octet before each says.
+    /// Returns the rest of the input as pieces, each preceded by an octet with its length.
     pub(crate) fn pieces(mut self) -> impl Iterator<Item = &'a [u8]> {
         std::iter::from_fn(move || (!self.0.is_empty()).then(|| self.piece()))
     }

@@ -1,5 +1,5 @@
-//! Targets for fuzzing: each is a function that takes octets as strangers could send them, has sixbench read them, and panics where a property does
-//! not hold. The test `corpus` gives them the files of `corpus`; `scripts/fuzz` looks for new ones. See `docs/FUZZING.md`.
+//! Fuzz targets: each is a function that takes octets that an untrusted peer could send, has sixbench parse them, and panics if a property does
+//! not hold. The test `corpus` runs them on the files in `corpus`; `scripts/fuzz` looks for new inputs. See `docs/FUZZING.md`.
 #![forbid(unsafe_code)]
 
 mod input;
@@ -7,13 +7,13 @@ mod targets;
 
 /// A target.
 pub struct FuzzTarget {
-    /// Its name, which is that of its folder in `corpus`.
+    /// Its name, which is also that of its directory in `corpus`.
     pub name: &'static str,
-    /// Reads the octets. Panics where a property does not hold.
+    /// Parses the octets. Panics if a property does not hold.
     pub run: fn(&[u8]),
 }
 
-/// The targets, those first that read what comes over a network.
+/// The targets; those that parse network input come first.
 pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "frames", run: targets::frames::run },
     FuzzTarget { name: "neighbours", run: targets::neighbours::run },

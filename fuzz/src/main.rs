@@ -1,8 +1,8 @@
-//! The program that libFuzzer makes of one target: the one that `SIXBENCH_FUZZ_TARGET` names when it is compiled. A program of all targets would be
-//! ten times slower, as libFuzzer looks at the counters of all code in it after each input. `scripts/fuzz` builds and runs it.
+//! The libFuzzer program for one target: the one that `SIXBENCH_FUZZ_TARGET` names at compile time. A program for all targets would be ten times
+//! slower, as libFuzzer examines the counters of all code in the program after each input. `scripts/fuzz` builds and runs it.
 #![no_main]
 
-/// The allocator of the program, with which inputs are read faster.
+/// The allocator of the program, which speeds up parsing.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,7 +1,7 @@
-//! How many queries per second one core answers in memory: the authority without its socket.
+//! Measures how many queries per second one core answers in memory: the authority without its socket.
 //!
-//! `cargo bench -p sixbench-engine --bench authority`. The best of several rounds is printed: on a shared machine the others measure the
-//! neighbours.
+//! Run `cargo bench -p sixbench-engine --bench authority`. It prints the best of several rounds: on a shared machine the others are slowed down
+//! by other programs.
 
 use sixbench_engine::dns::authority::{AddressZone, Answerer, MOST_OCTETS};
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -53,7 +53,7 @@ fn query(domain: &Domain, address: u32, rtype: u8, has_edns: bool) -> Vec<u8> {
     query
 }
 
-/// In million answers per second.
+/// Returns the rate in million answers per second.
 fn round(answerer: &Answerer, queries: &[Vec<u8>], passes: usize) -> f64 {
     let (start, mut out) = (Instant::now(), [0; MOST_OCTETS]);
     for query in std::iter::repeat_n(queries, passes).flatten() {

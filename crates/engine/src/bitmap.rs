@@ -1,6 +1,6 @@
-//! Which frames were seen: one bit each.
+//! The frames that were seen, as one bit each.
 
-/// A fixed set of bits, all clear at first.
+/// A fixed number of bits, all clear at first.
 #[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     words: Vec<u64>,
@@ -23,7 +23,7 @@ impl Bitmap {
         was_clear
     }
 
-    /// The bits that are set here and clear in `other`, ascending.
+    /// Returns the bits that are set here and clear in `other`, ascending.
     pub(crate) fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
         let words = self.words.iter().zip(other.words.iter()).zip(0u64..);
         words.flat_map(|((own, other), index)| {
@@ -66,7 +66,7 @@ impl Bitmap {
         both
     }
 
-    /// The clear bits below `end`, ascending.
+    /// Returns the clear bits below `end`, ascending.
     pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
         let end = end.min(self.bits);
         let words = self.words.iter().zip(0u64..).filter(|(word, _)| **word != u64::MAX);

@@ -1,6 +1,7 @@
-//! A tester whose two ends stand on two machines. Each machine has one end: it sends one direction and receives the other. What a trial counts needs
-//! no clock of the other machine: the frames of a direction are judged and counted where they arrive, and which of them are missing follows from how
-//! many its sender sent. Only what is agreed on before the first frame and after the last one is known here, not how machines speak to each other.
+//! A tester whose two ends are on two machines. Each machine sends one direction and receives the other. The counts of a trial do not depend on
+//! the other machine's clock: the frames of a direction are judged and counted where they arrive, and the missing ones follow from the number
+//! that its sender sent. This module knows only what is agreed on before the first frame and after the last one, not how the machines
+//! communicate.
 
 use crate::error::MeasureError;
 use crate::sent::SentShare;
@@ -12,26 +13,26 @@ use sixbench_wire::MacAddress;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The other machine, as the tester's end on this one sees it in a trial. The clocks of both ends show the same time, to within what
-/// [`EndTrial::clocks_apart_ns`] says.
+/// The other machine in a trial, as seen by the tester's end on this one. The clocks of both ends show the same time, to within
+/// [`EndTrial::clocks_apart_ns`].
 pub trait Companion: Send {
-    /// Waits until the other machine is ready, as this one is; returns the time at which the first frame is due on both, in nanoseconds of `clock`.
+    /// Waits until the other machine is also ready; returns the time at which the first frame is due on both, in nanoseconds of `clock`.
     ///
     /// # Errors
-    /// The other machine cannot make the trial, does not answer, or a stop was requested.
+    /// The other machine cannot run the trial or does not answer, or a stop was requested.
     fn agree(&mut self, clock: &Clock) -> Result<u64, MeasureError>;
 
     /// Tells the other machine what was sent here; returns what was sent there.
     ///
     /// # Errors
-    /// The other machine could not make the trial, does not answer, or a stop was requested.
+    /// The other machine could not run the trial or does not answer, or a stop was requested.
     fn swap(&mut self, sent: &[SentShare]) -> Result<Vec<SentShare>, MeasureError>;
 
-    /// Returns a flag that is set when the other machine is lost: then the trial ends with [`MeasureError::Parted`].
+    /// Returns a flag that is set when the other machine is lost, which ends the trial with [`MeasureError::Parted`].
     fn lost(&self) -> Arc<AtomicBool>;
 }
 
-/// The port of the tester that is on the other machine.
+/// The tester's port on the other machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistantPort {
     /// Its hardware address.
@@ -46,31 +47,31 @@ impl DistantPort {
     }
 }
 
-/// A trial of which each of two machines makes its part.
+/// A trial in which each of two machines does a part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndTrial {
     /// The trial.
     pub spec: TrialSpec,
-    /// A number below 64 that tells the frames of a trial from those of the trials before it; the same on both machines.
+    /// A number below 64 that distinguishes the frames of a trial from those of earlier trials; the same on both machines.
     pub number: u8,
-    /// Time by which the clocks of both machines may be apart, nanoseconds. Frames are waited for so much longer, and one that seems to have been sent
-    /// no more than this after it arrived is right.
+    /// The time by which the clocks of the two machines may differ, nanoseconds. Frames are waited for that much longer, and a frame is right
+    /// even if it seems to have been sent up to this time after it arrived.
     pub clocks_apart_ns: u64,
-    /// True if the clocks are near enough to each other that one-way delays are measured.
+    /// True if the clocks are close enough to each other to measure one-way delays.
     pub measures_delays: bool,
 }
 
-/// The part of a trial that one of two machines made.
+/// The result of one of two machines for its part of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndResult {
     /// The directions that were received here, complete.
     pub directions: Vec<DirectionResult>,
-    /// The ways in which this machine fell short, sending or receiving.
+    /// The faults of this machine in sending or receiving.
     pub faults: Vec<Fault>,
 }
 
 impl EndResult {
-    /// Returns the result of the trial `spec`, which this machine and the other one, named `machine`, have made.
+    /// Returns the result of trial `spec`, joined from those of this machine and the other one, named `machine`.
     pub fn joined(self, spec: TrialSpec, other: Self, machine: &str) -> TrialResult {
         let at_other = |fault| Fault::OnMachine { machine: machine.to_owned(), of: Box::new(fault) };
         let mut directions = [self.directions, other.directions].concat();

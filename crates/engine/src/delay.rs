@@ -1,62 +1,62 @@
-//! Delays of the frames of one direction: histograms of constant size, whatever the rate and the duration.
+//! Delays of the frames of one direction, in histograms of constant size for any rate and duration.
 
 use crate::flow::mix;
 use hdrhistogram::Histogram;
 use sixbench_method::trial::{Bucket, Delay, Ipdv, Moments};
 
-/// Delays above this are recorded as this: 100 s.
+/// Longer delays are recorded as this value: 100 s.
 const LONGEST_NS: u64 = 100_000_000_000;
 
-/// Frames between a frame and its predecessor that may arrive in another order without their pair being missed.
+/// The number of frames between a frame and its predecessor that may arrive in another order without losing the pair.
 const WINDOW: usize = 4096;
 
-/// Parts of an octave that records tell apart: a bucket is less than 1 % wide.
+/// The binary logarithm of the parts into which results divide an octave: a bucket is less than 1 % wide.
 const PARTS_LOG2: u32 = 7;
 
 /// The delays of the frames of a direction.
 pub(crate) struct Delays {
-    /// Delays of the frames received in time, but for those of `alike`.
+    /// Delays of the frames received in time, except those in `alike`.
     in_time: Histogram<u64>,
-    /// The smallest and the largest of them, to the nanosecond.
+    /// The shortest and the longest delay, to the nanosecond.
     extremes: (u64, u64),
-    /// Their sum, and that of their squares: average and standard deviation come from no bucket.
+    /// The sum of the delays and of their squares, so that average and standard deviation do not depend on buckets.
     sums: (u128, u128),
-    /// The frames received last, as many as have the same delay. At rates at which recording matters frames leave and arrive in batches that
-    /// have one time each, and are recorded together.
+    /// The most recent frames that all have the same delay. At rates at which the cost of recording matters, frames leave and arrive in batches
+    /// that have one time each, and are recorded together.
     alike: SameDelay,
-    /// Delays of the frames that were right, but came after the frame timeout.
+    /// Delays of right frames that arrived after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
     variation: Option<DelayVariation>,
 }
 
-/// Frames of one delay.
+/// Frames with the same delay.
 #[derive(Clone, Copy, Default)]
 struct SameDelay {
     delay_ns: u64,
     frames: u64,
 }
 
-/// The tagged frames of RFC 8219 section 7.2: from `first` on, one of every `stride`, at a pseudorandom place in it. A fixed place would
-/// meet the rhythm of mixed traffic or of flows, and tag one kind of frame only.
+/// The tagged frames of RFC 8219 section 7.2: starting at `first`, one of every `stride` frames, at a pseudorandom position within it. A fixed
+/// position could coincide with the pattern of mixed traffic or of flows, and tag only one kind of frame.
 struct Tagged {
     first: u64,
     stride: u64,
     delays: Histogram<u64>,
 }
 
-/// Differences between neighbours (RFC 8219 section 7.3.2).
+/// Differences between consecutive frames (RFC 8219 section 7.3.2).
 struct DelayVariation {
-    /// Number and delay of the frames seen last, by number modulo the window.
+    /// Number and delay of the frames seen most recently, indexed by number modulo the window.
     recent: Box<[(u64, u64)]>,
     rising: Histogram<u64>,
-    /// The sizes of the differences that fall.
+    /// The sizes of the negative differences.
     falling: Histogram<u64>,
 }
 
-/// Digits of delays: PDV is the difference of two of them, and an error of 0.1 % of a delay can be all of it.
+/// Digits of delays: PDV is the difference of two delays, and can be smaller than an error of 0.1 % of a delay.
 const DELAY_DIGITS: u8 = 4;
-/// Digits of what is far from its origin already, or is not looked at so closely.
+/// Digits of values that are differences themselves, or need less precision.
 const OTHER_DIGITS: u8 = 3;
 
 fn histogram(digits: u8) -> Histogram<u64> {
@@ -64,7 +64,7 @@ fn histogram(digits: u8) -> Histogram<u64> {
 }
 
 impl Delays {
-    /// `tagged`: the first frame to be tagged and the distance to the next.
+    /// Returns empty histograms. `tagged` is the first frame to be tagged and the distance to the next.
     pub(crate) fn new(tagged: Option<(u64, u64)>, ipdv: bool) -> Self {
         Self {
             in_time: histogram(DELAY_DIGITS),
@@ -77,7 +77,7 @@ impl Delays {
         }
     }
 
-    /// A frame received in time.
+    /// Records a frame received in time.
     #[inline(always)]
     pub(crate) fn take(&mut self, sequence: u64, delay_ns: u64) {
         if delay_ns != self.alike.delay_ns {
@@ -109,15 +109,15 @@ impl Delays {
         self.record(last);
     }
 
-    /// A right frame after its timeout.
+    /// Records a right frame that arrived after its timeout.
     #[inline]
     pub(crate) fn take_late(&mut self, delay_ns: u64) {
         self.late.saturating_record(delay_ns.max(1));
     }
 
-    /// Adds the delays of another part of the same frames, of which the same is measured.
+    /// Adds the delays of another part of the same frames, which were measured in the same way.
     pub(crate) fn add(&mut self, other: &Self) {
-        // Same bounds on both sides: it cannot fail.
+        // This cannot fail, as both have the same bounds.
         let _ = self.in_time.add(&other.in_time);
         let _ = self.late.add(&other.late);
         self.record(other.alike);
@@ -145,7 +145,7 @@ impl Delays {
         self.tagged.as_ref().and_then(|tagged| summary(&tagged.delays))
     }
 
-    /// Returns the delay variation of neighbours among the frames received in time; `None` if it is not measured or there are none.
+    /// Returns the delay variation of consecutive frames received in time; `None` if it is not measured or there are no such pairs.
     pub(crate) fn ipdv(&self) -> Option<Ipdv> {
         self.variation.as_ref()?.summary()
     }
@@ -153,7 +153,7 @@ impl Delays {
     /// Returns all right frames, late ones included, by delay.
     pub(crate) fn buckets(mut self) -> Vec<Bucket> {
         self.settle();
-        // Same bounds on both sides: it cannot fail.
+        // This cannot fail, as both have the same bounds.
         let _ = self.in_time.add(&self.late);
         let mut buckets: Vec<Bucket> = Vec::new();
         for value in self.in_time.iter_recorded() {
@@ -168,7 +168,7 @@ impl Delays {
     }
 }
 
-/// The largest value of the bucket this one falls into.
+/// Returns the largest value of the bucket to which this one belongs.
 fn upper_edge(value: u64) -> u64 {
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PARTS_LOG2 + 1);
     (((value >> shift) + 1) << shift) - 1
@@ -205,7 +205,7 @@ impl DelayVariation {
         }
     }
 
-    /// Pairs the frame with both neighbours: after a change of order the later one of a pair may have come first.
+    /// Pairs the frame with both neighbours: if frames were reordered, the later one of a pair may have arrived first.
     #[inline]
     fn take(&mut self, sequence: u64, delay_ns: u64) {
         if let Some(before_ns) = sequence.checked_sub(1).and_then(|before| self.recent(before)) {
@@ -243,7 +243,7 @@ impl DelayVariation {
         })
     }
 
-    /// Returns the median of all differences, in nanoseconds: falls count down from the largest, then come the rises.
+    /// Returns the median of all differences, in nanoseconds: first the negative ones from the largest size down, then the positive ones.
     fn median_ns(&self) -> i64 {
         let (falls, rises) = (self.falling.len(), self.rising.len());
         let rank = (falls + rises).div_ceil(2);
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn the_average_and_the_standard_deviation_come_from_no_bucket() {
         let mut delays = Delays::new(None, false);
-        // In buckets of four digits all of these are one value.
+        // In buckets of four digits all of these have the same value.
         [100_000_001, 100_000_003].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, delay));
         let delay = delays.summary().expect("delays");
         assert_eq!((delay.mean_ns(), delay.deviation_ns()), (Some(100_000_002.0), Some(1.0)));
@@ -328,7 +328,7 @@ mod tests {
     fn a_pair_counts_once_whichever_came_first_and_a_lost_frame_breaks_it() {
         let mut delays = Delays::new(None, true);
         [(0, 100), (2, 500), (1, 200), (4, 100)].into_iter().for_each(|(i, delay)| delays.take(i, delay));
-        // 0-1 and 1-2; 3 is missing.
+        // The pairs are 0-1 and 1-2; 3 is missing.
         assert_eq!(delays.ipdv(), Some(Ipdv { pairs: 2, min_ns: 100, median_ns: 100, max_ns: 300 }));
     }
 }

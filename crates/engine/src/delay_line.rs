@@ -1,14 +1,15 @@
-//! A reference device of known delay: a wire that keeps every frame for a set time. The tester's delays are compared with it; it is no product.
+//! A reference device of known delay: a wire that holds every frame for a set time. The tester's delays are compared with it; it is not meant as
+//! a product.
 
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Octets kept of a frame: more than any but jumbo frames have.
+/// Octets kept of a frame: enough for all except jumbo frames.
 const FRAME_OCTETS: usize = 1600;
 
-/// Frames that may be on their way in one direction at once.
+/// Frames that may be in flight in one direction at once.
 const HELD: usize = 8192;
 
 /// Both directions between two ports.
@@ -27,15 +28,15 @@ struct DelayQueue {
 }
 
 impl DelayLine {
-    /// Frames from either port leave by the other `delay_ns` after they were seen.
+    /// Returns a delay line on which frames from either port leave on the other one `delay_ns` after they were seen.
     pub fn new(left: Port, right: Port, delay_ns: u64, clock: Clock) -> Self {
         Self { left: left.into_single_queue(), right: right.into_single_queue(), delay_ns, clock }
     }
 
-    /// Works until `stop` is set: busy, as a device should be, on the calling thread.
+    /// Runs on the calling thread until `stop` is set, polling busily.
     ///
     /// # Errors
-    /// When a port fails.
+    /// A port fails.
     pub fn run(mut self, stop: &AtomicBool) -> Result<(), PortError> {
         let (mut forward, mut reverse) = (DelayQueue::new(), DelayQueue::new());
         while !stop.load(Ordering::Relaxed) {
@@ -53,7 +54,7 @@ impl DelayQueue {
         Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
     }
 
-    /// Takes the frames that wait at `port` into the queue, due at `due_ns`. Frames that do not fit are lost, as in any device.
+    /// Takes the frames waiting at `port` into the queue, due at `due_ns`. Frames that do not fit are lost, as in any device.
     fn take(&mut self, port: &mut dyn Receive, due_ns: u64) -> Result<(), PortError> {
         port.receive(&mut |frame| {
             if self.due.len() < HELD && frame.len() <= FRAME_OCTETS {

@@ -1,4 +1,4 @@
-//! Every address that the frames of a profile bear, for the guard of RFC 6815.
+//! All destination addresses in the frames of a profile, for the check of RFC 6815.
 
 use crate::profile::{Appearance, TrafficProfile};
 use crate::side::pool_address;
@@ -31,7 +31,7 @@ impl Addressed for TrafficProfile {
 }
 
 impl TrafficProfile {
-    /// Shows each address that a stateful device makes of sources, and that the Responder sends to.
+    /// Shows each address to which a stateful device translates sources, and to which the Responder therefore sends.
     fn each_of_pool(&self, show: &mut dyn FnMut(IpAddr)) {
         let Some(gateway) = &self.gateway else { return };
         let source = self.paths(gateway.opens).foreground.expected.ends.source;
@@ -41,8 +41,8 @@ impl TrafficProfile {
     }
 }
 
-/// The first, the last, and those whose number has a single bit set: the bits of a number stand side by side in an address, so these
-/// reach every prefix that any subscriber's address lies in.
+/// Shows the first and last subscriber, and those whose number has a single bit set: the bits of a number are adjacent in an address, so these
+/// reach every prefix that contains any subscriber's address.
 fn each_subscriber(appearance: Appearance, count: u32, show: &mut dyn FnMut(IpAddr)) {
     let last = u64::from(count.saturating_sub(1));
     let numbers = || [0, last].into_iter().chain((0..32).map(|bit| 1 << bit).filter(|number| *number < last));
@@ -101,7 +101,7 @@ mod tests {
             let profile = TrafficProfile::identity(own, own, FrameSize(84));
             refused(TrafficProfile { right_variation: AddressVariation::Part(part), ..profile })
         };
-        // Two times 65,536 addresses are the whole of 198.18.0.0/15.
+        // Twice 65,536 addresses are exactly 198.18.0.0/15.
         assert_eq!(carrying("198.18.0.2", 131_071, 12), None);
         assert_eq!(carrying("198.18.0.2", 131_072, 12), "198.20.0.0".parse().ok());
         assert_eq!(carrying("2001:2:0:8000::2", 131_071, 12), None);

@@ -1,5 +1,5 @@
-//! The threads of a trial, whatever it is of: the cores and namespaces they run in, the moment at which they begin, and their end. Frames,
-//! queries and connections are driven by loops of their own; nothing here is called between the first frame and the last.
+//! The threads of any kind of trial: the cores and namespaces they run in, their common start, and their end. Frames, queries and connections
+//! have their own loops; nothing here is called between the first frame and the last.
 
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
@@ -7,18 +7,18 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Time between choosing the moment of the first frame, query or connection and that moment: threads have only to be told.
+/// The time between choosing the moment of the first frame, query or connection and that moment itself, in which threads only have to be told.
 pub(crate) const HEAD_START_NS: u64 = 2_000_000;
 
 /// The cores on which the tester's threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// One thread for each core named, up to four (two senders, two receivers); one unpinned thread when empty.
+    /// One thread for each of these cores, up to four (two senders, two receivers); one unpinned thread if empty.
     pub cores: Vec<u32>,
 }
 
 impl Layout {
-    /// Returns what cannot be had of this layout, in words: trials go on, less protected against stalls.
+    /// Returns messages about the parts of this layout that are not available. Trials continue, but are less protected against stalls.
     pub fn warnings(&self) -> Vec<String> {
         let cores = self.cores.clone();
         std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
@@ -34,7 +34,7 @@ fn try_layout(cores: &[u32]) -> Vec<String> {
         format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
     });
     let mut warnings: Vec<String> = unpinned.chain(unraised).collect();
-    // The last that this thread does.
+    // This must be the last action of this thread.
     let kept = thread::give_up_privileges().err().map(|error| {
         format!("the tester's threads cannot give up the privileges that they do not need: {error}; they keep them")
     });
@@ -42,13 +42,12 @@ fn try_layout(cores: &[u32]) -> Vec<String> {
     warnings
 }
 
-/// Pins the calling thread to `core`, if any. A failure is ignored: `Layout::warnings` reported it once.
+/// Pins the calling thread to `core`, if there is one. A failure is ignored, as `Layout::warnings` has reported it.
 pub(crate) fn pin(core: Option<u32>) {
     let _ = core.map(thread::pin_to);
 }
 
-/// Pins the calling thread to `core`, if any, and raises its priority. Failures are ignored: `Layout::warnings` reported them
-/// once.
+/// Pins the calling thread to `core`, if there is one, and raises its priority. Failures are ignored, as `Layout::warnings` has reported them.
 pub(crate) fn pin_and_prioritise(core: Option<u32>) {
     pin(core);
     let _ = thread::raise_priority();
@@ -56,22 +55,22 @@ pub(crate) fn pin_and_prioritise(core: Option<u32>) {
 
 /// The start of a trial.
 ///
-/// The threads take their cores first: a new one may begin on a core that the DUT keeps busy, and wait there for a tick of the scheduler or
-/// many. Only then is the moment of the first frame chosen, and nothing that takes time comes between.
+/// The threads move to their cores first: a new thread may begin on a core that the DUT keeps busy, and wait there for one or more scheduler
+/// ticks. Only then is the moment of the first frame chosen, with nothing slow in between.
 pub(crate) struct TrialStart<'a> {
     clock: &'a Clock,
-    /// Returns the moment of the first frame, or `None` to call the trial off; without it, it is soon.
+    /// Returns the moment of the first frame, or `None` to call the trial off; by default the trial starts soon.
     choice: Option<&'a StartChoice<'a>>,
     state: Mutex<StartState>,
     decided: Condvar,
-    /// The longest time that one of the threads was ready and had no core since then, nanoseconds.
+    /// The longest time since then for which one of the threads was ready but had no core, nanoseconds.
     kept_off_ns: AtomicU64,
 }
 
-/// Chooses the moment of the first frame once all threads are on their cores, in nanoseconds; `None` calls the trial off.
+/// Chooses the moment of the first frame, in nanoseconds, once all threads are on their cores; `None` calls the trial off.
 pub(crate) type StartChoice<'a> = dyn Fn() -> Option<u64> + Sync + 'a;
 
-/// Notes, when it is dropped, for how long the calling thread was ready to run since it was made, and had no core.
+/// When dropped, notes for how long the calling thread was ready to run but had no core during the note's lifetime.
 pub(crate) struct WaitNote<'a> {
     longest_ns: &'a AtomicU64,
     before_ns: u64,
@@ -83,7 +82,7 @@ impl Drop for WaitNote<'_> {
     }
 }
 
-/// The threads of a trial that are not on their cores yet, and what was decided.
+/// The threads of a trial that are not yet on their cores, or the decision.
 enum StartState {
     Waiting { missing: usize },
     At { start_ns: u64 },
@@ -91,7 +90,7 @@ enum StartState {
 }
 
 impl<'a> TrialStart<'a> {
-    /// The start of a trial of so many threads, each of which has to [wait](Self::wait) for it.
+    /// Returns the start of a trial with this number of threads, each of which has to [wait](Self::wait) for it.
     pub(crate) fn new(clock: &'a Clock, threads: usize) -> Self {
         Self {
             clock,
@@ -102,23 +101,23 @@ impl<'a> TrialStart<'a> {
         }
     }
 
-    /// The same start, whose moment is chosen by `choice`.
+    /// Returns the same start with its moment chosen by `choice`.
     pub(crate) fn chosen_by(self, choice: &'a StartChoice<'a>) -> Self {
         Self { choice: Some(choice), ..self }
     }
 
-    /// Has the time noted for which the calling thread has no core from now on, until what is returned is dropped.
+    /// Notes the time for which the calling thread has no core from now on, until the returned value is dropped.
     pub(crate) fn note_waits(&self) -> WaitNote<'_> {
         WaitNote { longest_ns: &self.kept_off_ns, before_ns: thread::waited_ns() }
     }
 
-    /// Returns the longest time that a thread had no core although it was ready, nanoseconds, once all threads have ended.
+    /// Returns the longest time for which a thread was ready but had no core, nanoseconds, once all threads have ended.
     pub(crate) fn kept_off_ns(&self) -> u64 {
         self.kept_off_ns.load(Ordering::Relaxed)
     }
 
-    /// Waits until all threads are on their cores, as the calling one is; returns the moment of the first frame, in nanoseconds.
-    /// `None` if the trial was called off.
+    /// Waits until all threads, like the calling one, are on their cores; returns the moment of the first frame, in nanoseconds, or `None` if the
+    /// trial was called off.
     pub(crate) fn wait(&self) -> Option<u64> {
         if self.arrives_last() {
             let soon = || Some(self.clock.now_ns() + HEAD_START_NS);
@@ -134,7 +133,7 @@ impl<'a> TrialStart<'a> {
         }
     }
 
-    /// Takes note that the calling thread is on its core; returns whether it was the last one that was waited for.
+    /// Notes that the calling thread is on its core; returns whether it was the last one.
     fn arrives_last(&self) -> bool {
         match &mut *self.state() {
             StartState::Waiting { missing } => {
@@ -150,8 +149,8 @@ impl<'a> TrialStart<'a> {
     }
 }
 
-/// Calls the trial off if the calling thread panics, as it does where the system gives it no further thread: those that were started would
-/// wait for that one without end.
+/// Calls the trial off if the calling thread panics, which it does if the system refuses to create another thread: the threads that were already
+/// started would otherwise wait for that one forever.
 pub(crate) struct CallsOff<'s, 'a>(pub(crate) &'s TrialStart<'a>);
 
 impl Drop for CallsOff<'_, '_> {
@@ -163,7 +162,7 @@ impl Drop for CallsOff<'_, '_> {
     }
 }
 
-/// Ends the other threads of a trial if its own panics: they would wait without end for what no thread does any more.
+/// Ends the other threads of a trial if its own thread panics: they would otherwise wait forever.
 pub(crate) struct EndsOthers<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for EndsOthers<'_> {
@@ -174,10 +173,10 @@ impl Drop for EndsOthers<'_> {
     }
 }
 
-/// Runs `work` in a namespace, or right here.
+/// Runs `work` in a namespace, or in the current one if there is none.
 ///
 /// # Errors
-/// Where the namespace cannot be entered.
+/// The namespace cannot be entered.
 pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     match namespace {
         Some(name) => thread::in_namespace(name, work),
@@ -185,7 +184,7 @@ pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T 
     }
 }
 
-/// Returns the words for a namespace, or for the place where the tester runs.
+/// Returns a description of a namespace, or of the place where the tester runs.
 pub(crate) fn place(namespace: Option<&str>) -> String {
     namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
 }
@@ -193,7 +192,7 @@ pub(crate) fn place(namespace: Option<&str>) -> String {
 /// Returns the outcome of a thread that was joined.
 ///
 /// # Panics
-/// With the thread's own panic.
+/// The thread has panicked; its panic is resumed.
 pub(crate) fn joined<T>(outcome: std::thread::Result<T>) -> T {
     outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 /// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// The ranges of ports and addresses do not fit the connections asked for.
+    /// The ranges of ports and addresses are too small for the requested connections.
     #[error(
         "{connections} connections need as many combinations of ports and addresses, and no more than 2^63; \
          the test's ranges have {combinations}: widen `ports`, `left-addresses` or `right-addresses`, or lower `connections`"
@@ -17,13 +17,13 @@ pub enum MeasureError {
     Combinations {
         /// N, the number of connections.
         connections: u64,
-        /// Number of combinations that the ranges have.
+        /// The number of combinations in the ranges.
         combinations: u128,
     },
     /// The DUT's connections could not be counted.
     #[error("cannot count the device's connections: {0}")]
     Counter(String),
-    /// A trial that opens connections through a device that is not said to be stateful.
+    /// A trial opens connections through a device that is not described as stateful.
     #[error("the trial opens connections, but the device's recipe has no [state]")]
     Stateless,
     /// The Responder saw nothing in phase 1.
@@ -47,9 +47,9 @@ pub enum MeasureError {
     Silent {
         /// The tester's port.
         port: String,
-        /// The DUT's address asked for.
+        /// The DUT's address that was requested.
         address: IpAddr,
-        /// Number of times it was asked.
+        /// The number of requests.
         tries: u32,
     },
     /// The DUT answers with a hardware address that no station has.
@@ -73,19 +73,19 @@ pub enum MeasureError {
     /// The trial's tables do not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// A tester with one end here, and the other on another machine, cannot make this trial.
+    /// A tester with one end on another machine cannot run this trial.
     #[error("a tester on two machines cannot make a trial of {0}")]
     OnTwoMachines(&'static str),
-    /// The other machine that has an end of the tester could not make its part of the trial; in its words.
+    /// The other machine with an end of the tester could not run its part of the trial; with its error message.
     #[error("{0}")]
     OtherMachine(String),
-    /// The other machine that has an end of the tester was lost in the middle of the trial.
+    /// The other machine with an end of the tester was lost during the trial.
     #[error("the other machine of the tester was lost during the trial")]
     Parted,
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The system denied something else.
+    /// Another call to the system failed.
     #[error("cannot run the tester: {0}")]
     System(#[from] io::Error),
 }

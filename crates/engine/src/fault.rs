@@ -1,18 +1,18 @@
-//! In what did the tester itself fall short? From what sender and receiver noted to the faults of a trial.
+//! The faults of the tester itself, derived from the notes of senders and receivers.
 
 use crate::stall::Gaps;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{DirectionResult, Fault};
 use std::net::IpAddr;
 
-/// Sending may take this share longer than nominal: siitperf's tolerance, kept for comparability.
+/// The share by which sending may exceed its nominal time: siitperf's tolerance, kept for comparability.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 
-/// A schedule shorter than a second may take as much longer as one of a second: of a burst of milliseconds the tolerance would be
-/// less than the time a look at the clock takes.
+/// A schedule shorter than a second has the same absolute tolerance as one of a second: for a burst of milliseconds the relative tolerance would
+/// be less than the time to read the clock.
 const LEAST_ALLOWED_NS: u64 = 10_000;
 
-/// The faults of one direction.
+/// Returns the faults of one direction.
 pub(crate) fn of_direction(
     result: &DirectionResult,
     rate: FrameRate,
@@ -23,12 +23,12 @@ pub(crate) fn of_direction(
     [of_sending(result, stall_ns), of_receiving(result, rate, stall_ns, gaps, lost_neighbours)].concat()
 }
 
-/// The faults of the sender of a direction.
+/// Returns the faults of the sender of a direction.
 pub(crate) fn of_sending(result: &DirectionResult, stall_ns: u64) -> Vec<Fault> {
     sent_too_slowly(result).into_iter().chain(sender_stalled(result, stall_ns)).collect()
 }
 
-/// The faults of the receiver of a direction.
+/// Returns the faults of the receiver of a direction.
 pub(crate) fn of_receiving(
     result: &DirectionResult,
     rate: FrameRate,
@@ -42,7 +42,8 @@ pub(crate) fn of_receiving(
     receiver_stalled(result, rate, stall_ns, gaps).into_iter().chain(ring_overrun(result)).chain(neighbours).collect()
 }
 
-/// Returns the fault of others that had the tester's core, where the tester fell short: for so long, at most, that may be their doing.
+/// Returns the fault that others occupied the tester's cores, if the tester had other faults; the time is an upper limit for the part that others
+/// caused.
 pub(crate) fn kept_off(others: &[Fault], kept_off_ns: u64) -> Option<Fault> {
     let microseconds = kept_off_ns / 1000;
     (microseconds > 0 && others.iter().any(|fault| fault.lateness_ns().is_some()))

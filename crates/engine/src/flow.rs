@@ -1,9 +1,9 @@
-//! Which ports and addresses a frame carries: a pure function of the seed, the stream and the frame's number. So the receiver knows
-//! what to expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
+//! The ports and addresses of each frame: a pure function of the seed, the stream and the frame's number. So the receiver knows the fields of
+//! frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
 use sixbench_method::plan::{Ports, ValueOrder, ValueRange};
 
-/// The values of one field in the order of the frames.
+/// The values of one field, in the order of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counter {
     order: ValueOrder,
@@ -11,22 +11,22 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Places 0 to `range.count() - 1`.
+    /// Returns the counter for places 0 to `range.count() - 1`.
     pub(crate) fn new<V: Copy + Ord + Into<u32>>(range: ValueRange<V>) -> Self {
         Self { order: range.order, count: range.count() }
     }
 
-    /// Places 0 to `count - 1` in any order.
+    /// Returns the counter for places 0 to `count - 1` in any order.
     pub(crate) fn among(order: ValueOrder, count: u32) -> Self {
         Self { order, count: if order == ValueOrder::Fixed { 1 } else { count } }
     }
 
-    /// Pseudorandom places 0 to `count - 1`: destination networks (RFC 2544 section 12).
+    /// Returns the counter for pseudorandom places 0 to `count - 1`, as for destination networks (RFC 2544 section 12).
     pub(crate) fn random(count: u16) -> Self {
         Self { order: ValueOrder::Pseudorandom, count: u32::from(count.max(1)) }
     }
 
-    /// Returns the number of values of which each is drawn; `None` where they come in turn.
+    /// Returns the number of values among which each one is drawn; `None` if they are used in turn.
     fn drawn_among(self) -> Option<u32> {
         match self.order {
             ValueOrder::Pseudorandom => Some(self.count),
@@ -35,7 +35,7 @@ impl Counter {
         }
     }
 
-    /// The place of frame `index`, to which 32 uniform bits belong.
+    /// Returns the place for frame `index`, which is given 32 uniform bits.
     #[inline(always)]
     pub(crate) fn place(self, index: u64, random: u32) -> u32 {
         match self.order {
@@ -47,25 +47,25 @@ impl Counter {
     }
 }
 
-/// The way in which the variable fields of the frames of one stream follow each other.
+/// The pattern of the variable fields in the frames of one stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
     source: Counter,
     destination: Counter,
     first_ports: (u16, u16),
-    /// The counters of source and destination address; `None` where both stay.
+    /// The counters of the source and destination address; `None` if neither varies.
     addresses: Option<(Counter, Counter)>,
     key: u64,
 }
 
-/// 32 uniform bits each for the subscriber and for one of its ports.
+/// 32 uniform bits to draw the subscriber, and 32 to draw one of its ports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     pub(crate) subscriber: u32,
     pub(crate) port: u32,
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): equidistributed, two multiplications.
+/// Applies the finaliser of SplitMix64 (Steele, Lea, Flood 2014): equidistributed, two multiplications.
 #[inline(always)]
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -97,14 +97,14 @@ const fn inverse(odd: u64) -> u64 {
 /// 2^64 divided by the golden ratio: SplitMix64's step.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Uniform bits that belong to frame `index` under `key`.
+/// Returns the uniform bits for frame `index` under `key`.
 #[inline(always)]
 fn random(key: u64, index: u64) -> u64 {
     mix(key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
 }
 
 impl Flow {
-    /// The fields of `stream` under `seed`.
+    /// Returns the flow of `stream` with this seed.
     pub(crate) fn new(ports: Ports, addresses: Option<(Counter, Counter)>, seed: u64, stream: u8) -> Self {
         Self {
             source: Counter::new(ports.source),
@@ -115,18 +115,18 @@ impl Flow {
         }
     }
 
-    /// Uniform bits that belong to frame `index`.
+    /// Returns the uniform bits for frame `index`.
     #[inline(always)]
     fn random(&self, index: u64) -> u64 {
         random(self.key, index)
     }
 
-    /// Returns whether an address differs from frame to frame.
+    /// Returns whether an address varies from frame to frame.
     pub(crate) fn varies_addresses(&self) -> bool {
         self.addresses.is_some()
     }
 
-    /// Places of source and destination address of frame `index`, independent of its ports; `None` where both stay.
+    /// Returns the places of the source and destination address of frame `index`, independent of its ports; `None` if neither varies.
     #[inline(always)]
     pub(crate) fn address_places(&self, index: u64) -> Option<(u32, u32)> {
         let (source, destination) = self.addresses?;
@@ -135,14 +135,14 @@ impl Flow {
         Some((source.place(index, high), destination.place(index, low)))
     }
 
-    /// Returns the draw that decides on the subscriber of frame `index`, independent of its ports and of the other addresses.
+    /// Returns the draw that determines the subscriber of frame `index`, independent of its ports and of the other addresses.
     #[inline]
     pub(crate) fn subscriber(&self, index: u64) -> Draw {
         let random = mix(self.random(index) ^ !STEP);
         Draw { subscriber: (random >> 32) as u32, port: random as u32 }
     }
 
-    /// Source and destination port of frame `index`.
+    /// Returns the source and destination port of frame `index`.
     #[inline(always)]
     pub(crate) fn ports(&self, index: u64) -> (u16, u16) {
         let random = self.random(index);
@@ -152,8 +152,8 @@ impl Flow {
     }
 }
 
-/// The ports of frames that are all drawn, and of which nothing else varies but number and time: what the most usual traffic is made of, without
-/// the choices that [`Flow`] makes for each frame.
+/// The ports of frames in which both are drawn, and only number and time vary otherwise. That is the most common traffic, without the decisions
+/// that [`Flow`] makes for each frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DrawnPorts {
     key: u64,
@@ -162,7 +162,7 @@ pub(crate) struct DrawnPorts {
 }
 
 impl Flow {
-    /// Returns the ports of these frames if they are drawn, and the addresses stay.
+    /// Returns the ports of these frames if both are drawn and the addresses do not vary.
     pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
         let counts = (self.source.drawn_among()?, self.destination.drawn_among()?);
         self.addresses.is_none().then_some(DrawnPorts { key: self.key, first: self.first_ports, counts })
@@ -170,7 +170,7 @@ impl Flow {
 }
 
 impl DrawnPorts {
-    /// Source and destination port of frame `index`.
+    /// Returns the source and destination port of frame `index`.
     #[inline(always)]
     pub(crate) fn at(&self, index: u64) -> (u16, u16) {
         let random = random(self.key, index);
@@ -214,7 +214,7 @@ mod tests {
             assert!((1..=49151).contains(&destination));
             low_half += u32::from(source < 1024 + 32_256);
         }
-        // Half of the draws, within 5 standard deviations (500 each).
+        // Half of the draws, to within 5 standard deviations (500 each).
         assert!(low_half.abs_diff(500_000) < 2_500, "{low_half}");
     }
 

@@ -1,5 +1,5 @@
-//! The inside of this crate for the targets of `fuzz/`, which give it octets that strangers could send. It is no part of the crate's interface, and
-//! may change at any time. Where two ways through the code must agree, these functions panic if they do not.
+//! This crate's internals for the targets of `fuzz/`, which pass octets that untrusted peers could send. They are not part of the crate's
+//! interface, and may change at any time. Where two code paths must agree, these functions panic if they do not.
 
 use crate::dns::authority::{Answer, Answerer, FramedMessages, MOST_OCTETS};
 use crate::dns::judge::{AnswerClass, Due, MessageClass, at_a_glance, closely, describe, identifier, judge};
@@ -33,15 +33,15 @@ pub struct FrameJudge {
     is_translated: bool,
 }
 
-/// A frame that was found right.
+/// A frame that was judged right.
 pub struct RightFrame {
-    /// The frame that is written for its number and its time of sending, from its source where the device chooses that.
+    /// The frame as built for its number and its time of sending, with its own source if the device chooses that.
     pub expected: Box<[u8]>,
-    /// The octets that are no header and no tag: the fill pattern begins behind them.
+    /// The octets of headers and tag, after which the fill pattern begins.
     pub head_octets: usize,
     /// True if the hardware addresses of the device are known.
     pub knows_peer: bool,
-    /// True if the header of an IPv4 datagram was rebuilt on the way, so that its identification is the device's.
+    /// True if the header of an IPv4 datagram was rebuilt in transit, so that the device chose its identification.
     pub is_translated: bool,
 }
 
@@ -55,7 +55,7 @@ struct JudgeSetting {
 }
 
 impl FrameJudge {
-    /// Returns the receivers of a profile: both directions, as trials of each kind have them.
+    /// Returns the receivers of a profile: both directions, for trials of each kind.
     pub fn all(profile: &TrafficProfile) -> Vec<Self> {
         let steps = [ConversationStep::Open, ConversationStep::Validate, ConversationStep::Use].map(Some);
         let constant = |direction, step, knows_peer| JudgeSetting { direction, kind: TrialKind::Constant, step, knows_peer };
@@ -100,13 +100,13 @@ impl FrameJudge {
         Some(Self { stream, verifier, by_fields, knows_peer: setting.knows_peer, is_translated })
     }
 
-    /// Returns the right frame with this number, sent at this time.
+    /// Returns the right frame with this number and time of sending.
     pub fn frame(&self, sequence: u64, time_ns: u64) -> Box<[u8]> {
         let kind = self.stream.kind(sequence).0;
         kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns)))
     }
 
-    /// Judges a frame by comparison and by its fields, which must say the same; returns what a right one was compared with.
+    /// Judges a frame by comparison and by its fields, which must agree; returns the frame that a right one was compared with.
     pub fn judge(&mut self, frame: &[u8]) -> Option<RightFrame> {
         let class = self.verifier.judge(frame);
         assert_eq!(class, self.by_fields.judge(frame), "the comparison and the fields disagree");
@@ -143,12 +143,12 @@ impl FrameJudge {
     }
 }
 
-/// Has `frame` considered by the tester as a neighbour on a link, whose hardware address is `own`; returns its answers, and whether the frame was a
-/// neighbour's message at all.
+/// Passes `frame` to the tester as a neighbour with hardware address `own`; returns its answers, and whether the frame was a neighbour's message
+/// at all.
 pub fn neighbour_answers(own: MacAddress, neighbours: &[Neighbours], frame: &[u8]) -> (Vec<Vec<u8>>, bool) {
     let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let is_message = answerer.consider(frame, 0);
-    // A question that comes again at once gets no second answer.
+    // A question that is repeated at once gets no second answer.
     assert_eq!(answerer.consider(frame, 1), is_message);
     assert!(answerer.asked_by_all().iter().all(|address| neighbours.iter().any(|ours| ours.tester == *address)));
     for neighbour in neighbours {
@@ -157,14 +157,14 @@ pub fn neighbour_answers(own: MacAddress, neighbours: &[Neighbours], frame: &[u8
     (std::iter::from_fn(|| answerer.next_answer()).collect(), is_message)
 }
 
-/// The client that waits for the answer to one query.
+/// A client that waits for the answer to one query.
 pub struct AnswerJudge {
     query: Vec<u8>,
     due: Due,
 }
 
 impl AnswerJudge {
-    /// Returns the client that has asked for the name of `address`, whose answer must have the address `expected`; `None`: no data.
+    /// Returns a client that has asked for the name of `address`; the answer must have the address `expected`, or no data if that is `None`.
     pub fn new(domain: &Domain, address: u32, expected: Option<Ipv6Addr>, role: DnsRole) -> Self {
         let query = Query::new(domain);
         let mut octets = vec![0; query.len()];
@@ -177,7 +177,7 @@ impl AnswerJudge {
         &self.query
     }
 
-    /// Returns a message in words, as reports have wrong ones.
+    /// Returns a description of a message, as reports use for wrong ones.
     pub fn describe(&self, reply: &[u8]) -> String {
         describe(reply)
     }
@@ -197,7 +197,7 @@ impl AnswerJudge {
     }
 }
 
-/// Answers a query in both ways, which must say the same. Returns the answer's octets.
+/// Answers a query in both ways, which must agree. Returns the answer's octets.
 pub fn answer_both_ways(answerer: &Answerer, query: &[u8]) -> Vec<u8> {
     let (mut out, mut in_general) = ([0xaa; MOST_OCTETS], [0x55; MOST_OCTETS]);
     let answer: Answer = answerer.answer(query, &mut out);
@@ -205,7 +205,7 @@ pub fn answer_both_ways(answerer: &Answerer, query: &[u8]) -> Vec<u8> {
     assert_eq!(answer.kind, general.kind);
     let out = out[..answer.octets].to_vec();
     if out != in_general[..general.octets] {
-        // The library compresses a name by one in the same letters alone, and so answers a name in capitals at greater length.
+        // The library compresses a name only by one with the same capitalisation, so its answer to a name in capitals is longer.
         let lower = in_lower_case(query);
         assert_ne!(lower, query, "the two ways differ");
         assert_eq!(out.to_ascii_lowercase(), answer_both_ways(answerer, &lower).to_ascii_lowercase(), "capitals matter");
@@ -213,7 +213,7 @@ pub fn answer_both_ways(answerer: &Answerer, query: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns a query with the name of its question in small letters.
+/// Returns a query with the name of its question in lower case.
 fn in_lower_case(query: &[u8]) -> Vec<u8> {
     let mut lower = query.to_vec();
     let name = lower.iter_mut().skip(HEADER).take_while(|octet| **octet != 0);
@@ -221,14 +221,14 @@ fn in_lower_case(query: &[u8]) -> Vec<u8> {
     lower
 }
 
-/// Returns the octets with which the authority answers what arrives on a connection in these pieces.
+/// Returns the authority's answer octets for data that arrives on a connection in these pieces.
 pub fn answers_over_tcp<'a>(answerer: &Answerer, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let (mut messages, mut counts) = (FramedMessages::default(), AuthorityCounts::default());
     pieces.for_each(|piece| messages.take(piece, answerer, &mut counts));
     messages.answers
 }
 
-/// Returns the request that a server reads in these pieces, as its key and whether it closes; `None` where it is none, or not whole.
+/// Returns the request that a server reads from these pieces, as its key and whether it closes; `None` if it is invalid or incomplete.
 pub fn http_request<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<(u64, bool)> {
     let mut reader = RequestReader::default();
     let mut whole = None;
@@ -243,7 +243,7 @@ pub fn http_request<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<(u64, 
     whole
 }
 
-/// Returns the octets of a request and those of its right response.
+/// Returns the octets of a request and of the right response to it.
 pub fn http_exchange(key: u64, closes: bool, octets: u32) -> (Vec<u8>, Vec<u8>) {
     let (request, mut out, mut response) = (HttpRequest { key, closes }, Vec::new(), Vec::new());
     request.write("198.19.0.2", &mut out);
@@ -251,7 +251,7 @@ pub fn http_exchange(key: u64, closes: bool, octets: u32) -> (Vec<u8>, Vec<u8>) 
     (out, response)
 }
 
-/// Returns whether a client takes these pieces for the right response to the request with this key; `None` while more is to come.
+/// Returns whether a client accepts these pieces as the right response to the request with this key; `None` while it is incomplete.
 pub fn is_right_response<'a>(key: u64, octets: u32, pieces: impl Iterator<Item = &'a [u8]>) -> Option<bool> {
     let mut reader = ResponseReader::new(key, octets);
     let mut last = None;

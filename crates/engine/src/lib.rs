@@ -1,5 +1,5 @@
-//! The tester: paced senders, verifying receivers, and the faults of the tester itself, which every result states.
-//! Between a trial's first and last frame nothing here allocates, locks or logs.
+//! The tester: paced senders, verifying receivers, and the faults of the tester itself, which every result reports. Between a trial's first and
+//! last frame nothing here allocates, locks or logs.
 #![forbid(unsafe_code)]
 
 mod bitmap;

@@ -1,41 +1,41 @@
-//! The memory a trial takes, known before anything is set up: what is kept of every frame, connection or query.
+//! The memory that a trial needs for each frame, connection or query, computed before anything is set up.
 
 use crate::profile::TrafficProfile;
 use crate::reach::{FASTEST, reach};
 use sixbench_method::trial::{LOSS_BIN_NS, TrialKind, TrialSpec};
 
-/// Traffic of which it is known what the tester keeps of it: frames, TCP connections or DNS queries.
+/// Traffic whose memory requirements are known: frames, TCP connections or DNS queries.
 pub trait Footprint {
-    /// Returns the octets of the tables of this trial, beside those that every trial takes.
+    /// Returns the octets of the tables for this trial, in addition to those that every trial needs.
     fn octets(&self, spec: &TrialSpec) -> u64;
 }
 
 impl Footprint for TrafficProfile {
-    /// A bit of each frame for each receiver, and one more of each reply; the losses of every bin.
+    /// Returns the octets for one bit per frame and receiver, one more per reply, and the losses in every bin.
     fn octets(&self, spec: &TrialSpec) -> u64 {
         octets_of_one_queue(self, spec, 1)
     }
 }
 
-/// Returns the octets of the tables of one queue of each port; `senders` are the queues that send a direction.
+/// Returns the octets of the tables of one queue of each port; `senders` is the number of queues that send a direction.
 fn octets_of_one_queue(profile: &TrafficProfile, spec: &TrialSpec, senders: usize) -> u64 {
     let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
     let (bits, bins) = (reach(&spec.schedule(), senders).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
     let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
-    // Of clients that wait it is noted which one sent a request.
+    // If clients wait for replies, the log notes which slot sent each request.
     let noted = spec.outstanding.map_or(0, |_| reach(&spec.schedule(), 1).saturating_mul(4));
     let of_connections = connections.saturating_mul(CONNECTION_OCTETS);
     bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(of_connections).saturating_add(noted)
 }
 
-/// Traffic over ports with several queues, each of which keeps tables of its own.
+/// Traffic over ports with several queues, each of which has its own tables.
 pub(crate) struct QueuedTraffic<'a> {
     pub(crate) profile: &'a TrafficProfile,
-    /// Queues of the port that has most.
+    /// The number of queues of the port that has more.
     pub(crate) queues: usize,
 }
 
-/// Bits that a receiver keeps of each frame where there are others: that it was seen, and which of four faults it had.
+/// Bits that a receiver keeps of each frame if there are other receivers: that it was seen, and which of four faults it had.
 const BITS_AMONG_OTHERS: u64 = 5;
 
 impl Footprint for QueuedTraffic<'_> {
@@ -45,33 +45,33 @@ impl Footprint for QueuedTraffic<'_> {
     }
 }
 
-/// The memory of a trial could not be had.
+/// The memory for a trial could not be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the trial takes {} MiB of memory, but the system does not provide that much", .octets >> 20)]
 pub struct OutOfMemory {
-    /// Octets it takes.
+    /// The octets needed.
     pub octets: u64,
 }
 
-/// Octets that every trial takes: rings, buffers and histograms of both ends.
+/// Octets that every trial needs: rings, buffers and histograms of both ends.
 const FIXED_OCTETS: u64 = 96 << 20;
 
-/// Octets per connection of a stateful trial: state table, the search for collisions, a bit of what was seen.
+/// Octets per connection of a stateful trial: the state table, the search for collisions, and a bit per connection seen.
 const CONNECTION_OCTETS: u64 = 17;
 
-/// Returns the octets that a trial of this traffic takes at the most, all tables of the tester together.
+/// Returns the most octets that a trial of this traffic needs, for all tables of the tester together.
 pub fn octets_needed(spec: &TrialSpec, traffic: &dyn Footprint) -> u64 {
     traffic.octets(spec).saturating_add(FIXED_OCTETS)
 }
 
-/// Returns the trial that takes most among those at this rate or a lower one. At a rate that no sender reaches a trial takes less than at
-/// the highest rate that one may reach, for the sender soon gives up.
+/// Returns the trial that needs the most memory among those at this rate or a lower one. At a rate that no sender reaches, a trial needs less
+/// than at the highest rate that one may reach, because the sender soon gives up.
 pub fn neediest(spec: TrialSpec, traffic: &dyn Footprint) -> TrialSpec {
     let reached = TrialSpec { rate: spec.rate.min(FASTEST), ..spec };
     if octets_needed(&reached, traffic) > octets_needed(&spec, traffic) { reached } else { spec }
 }
 
-/// Makes sure that a trial's tables can be made: an allocation that fails in the middle of one would end the process.
+/// Checks that a trial's tables can be allocated: an allocation that fails during the trial would end the process.
 pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), OutOfMemory> {
     let octets = octets_needed(spec, traffic);
     let room = usize::try_from(octets).map_err(|_| OutOfMemory { octets })?;
@@ -121,7 +121,7 @@ mod tests {
         let billion = minute(1_000_000_000);
         assert_eq!(beside_fixed(&billion) >> 20, 13, "not the 14,305 MiB of all its frames");
         assert_eq!(ensure(&billion, &wire()), Ok(()));
-        // The search that begins there may come to a rate that is sent whole.
+        // The search that begins there may get to a rate at which everything is sent.
         let neediest = |rate| neediest(minute(rate), &wire());
         assert_eq!(neediest(1_000_000_000), minute(100_000_000));
         assert_eq!(beside_fixed(&neediest(1_000_000_000)) >> 20, 1_430);

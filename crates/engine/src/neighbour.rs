@@ -1,5 +1,5 @@
-//! Neighbours: the tester answers ARP and neighbour solicitations for its addresses and resolves the DUT's, so that nothing needs
-//! to be set by hand on the DUT. Outside the schedule and rare, so these few frames may be built on the heap.
+//! Neighbours: the tester answers ARP requests and neighbour solicitations for its addresses and resolves the DUT's, so that nothing has to be
+//! configured by hand on the DUT. These few frames are rare and outside the schedule, so they may be built on the heap.
 
 use crate::profile::Neighbours;
 use sixbench_io::clock::Clock;
@@ -11,22 +11,22 @@ use sixbench_wire::ndp::{NdpMessage, Solicitation};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Number of times the DUT is asked before it counts as silent.
+/// The number of requests before the DUT is considered silent.
 pub(crate) const TRIES: u32 = 10;
-/// Time to wait for an answer, each time, in nanoseconds. A namespace just built may need a while.
+/// The time limit for an answer to each request, in nanoseconds. A namespace that was just created may need a while.
 const RESOLUTION_TIMEOUT_NS: u64 = 300_000_000;
 
-/// Time between two answers for one address at least, in nanoseconds. A host asks once a second (RFC 4861 section 10, RFC 1122 section 2.3.2.1); a
-/// flood of questions must not turn into a flood of answers, which would take the link and the receiver's time from the test frames.
+/// The minimum time between two answers for one address, in nanoseconds. A host asks once a second (RFC 4861 section 10, RFC 1122 section
+/// 2.3.2.1); a flood of requests must not cause a flood of answers, which would take capacity of the link and the receiver from the test frames.
 const BETWEEN_ANSWERS_NS: u64 = 1_000_000;
 
-/// An address of the tester, and the time from which on it is answered for again.
+/// An address of the tester, and the time from which it may be answered for again.
 struct OwnAddress {
     address: IpAddr,
     again_ns: u64,
 }
 
-/// Answers the DUT's questions on one link, for each address at most once in [`BETWEEN_ANSWERS_NS`].
+/// Answers the DUT's requests on one link, for each address at most once in [`BETWEEN_ANSWERS_NS`].
 pub(crate) struct NeighbourAnswerer {
     own: MacAddress,
     addresses: Vec<OwnAddress>,
@@ -43,13 +43,13 @@ struct NeighbourQuestion<'a> {
 }
 
 impl NeighbourAnswerer {
-    /// Answers with `own` for the tester's addresses among `neighbours`.
+    /// Returns an answerer that answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
         let addresses = neighbours.iter().map(|n| OwnAddress { address: n.tester, again_ns: 0 }).collect();
         Self { own, addresses, answers: Vec::with_capacity(4), asked_by_all: Vec::with_capacity(4) }
     }
 
-    /// Looks whether `frame`, there at `now_ns`, is a neighbour's message, and prepares the answer if it asks for us.
+    /// Returns whether `frame`, seen at `now_ns`, is a neighbour's message, and prepares the answer if it asks for one of our addresses.
     pub(crate) fn consider(&mut self, frame: &[u8], now_ns: u64) -> bool {
         if let Ok(arp) = Arp::parse(frame) {
             if arp.operation == Operation::Request {
@@ -110,17 +110,17 @@ impl NeighbourAnswerer {
         self.answers.pop()
     }
 
-    /// Returns the addresses of ours that the DUT asked for by broadcast or multicast.
+    /// Returns those of our addresses that the DUT has requested by broadcast or multicast.
     pub(crate) fn asked_by_all(&self) -> &[IpAddr] {
         &self.asked_by_all
     }
 }
 
-/// The outcome of asking for the neighbours.
+/// The outcome of resolving the neighbours.
 pub(crate) enum NeighbourResolution {
-    /// Every neighbour answered; the hardware address of the last.
+    /// Every neighbour answered; the hardware address of the last one.
     All(MacAddress),
-    /// This one did not.
+    /// This one did not answer.
     Silent(IpAddr),
     /// This one answered, but never with the hardware address of a station.
     NoStation { address: IpAddr, claimed: MacAddress },
@@ -128,7 +128,7 @@ pub(crate) enum NeighbourResolution {
     Interrupted,
 }
 
-/// Asks for every neighbour on a link. The questions tell the DUT our hardware address for each of our own addresses.
+/// Resolves every neighbour on a link. The requests tell the DUT our hardware address for each of our own addresses.
 pub(crate) fn resolve(
     port: &mut dyn Receive,
     own: MacAddress,
@@ -201,7 +201,7 @@ impl Claims {
     }
 }
 
-/// `None` where the two addresses are of different families.
+/// Returns the request; `None` if the two addresses are of different families.
 fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     match (neighbour.tester, neighbour.dut) {
         (IpAddr::V4(tester), IpAddr::V4(dut)) => Some(Arp::request(own, tester, dut).to_frame().to_vec()),
@@ -240,7 +240,7 @@ mod tests {
         Neighbours { tester: tester.parse().expect("address"), dut: dut.parse().expect("address") }
     }
 
-    /// The answer our side gives to the question the other side asks, and whether it was asked by all.
+    /// Returns our answer to the other side's request, and whether that was sent by broadcast or multicast.
     fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
         let ours = neighbours(tester, dut);
         let theirs = Neighbours { tester: ours.dut, dut: ours.tester };

@@ -1,4 +1,4 @@
-//! From what the tasks of a trial counted, queue by queue, to its result.
+//! Combines the counts of a trial's tasks, queue by queue, into its result.
 
 use crate::bitmap::Bitmap;
 use crate::fault;
@@ -12,7 +12,7 @@ use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{DirectionResult, Fault, Receiving, TrialResult, TrialSpec};
 
-/// The two ends of a direction: what sent it and what received it.
+/// The two ends of a direction: its senders and its receivers.
 #[derive(Default)]
 struct DirectionEnds<'a> {
     senders: Vec<Sender<'a>>,
@@ -20,16 +20,16 @@ struct DirectionEnds<'a> {
     receivers: Vec<Receiver<'a>>,
 }
 
-/// The receivers of a direction on this machine, whose senders are on another one.
+/// The receivers on this machine of a direction whose senders are on another one.
 pub(crate) struct ReceivedShare<'a> {
     direction: Direction,
     receivers: Vec<Receiver<'a>>,
 }
 
-/// Returns the result of the trial `spec` whose tasks have ended; gaps above `stall_ns` are stalls.
+/// Returns the result of trial `spec`, whose tasks have ended; gaps above `stall_ns` are stalls.
 ///
 /// # Errors
-/// A port that cannot say for how many frames it had no room.
+/// A port cannot report the number of frames for which it had no room.
 pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64) -> Result<TrialResult, PortError> {
     let (mut directions, mut faults) = (Vec::with_capacity(2), Vec::new());
     for (direction, ends) in grouped(tasks) {
@@ -42,7 +42,7 @@ pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64)
     Ok(TrialResult::new(spec, directions, faults))
 }
 
-/// Returns what was sent here, what was received here of `loaded` directions, and the faults of the senders.
+/// Returns what was sent here, what was received here in the `loaded` directions, and the faults of the senders.
 pub(crate) fn shares<'a>(
     tasks: Vec<Task<'a>>,
     loaded: &[Direction],
@@ -63,8 +63,8 @@ pub(crate) fn shares<'a>(
 }
 
 impl ReceivedShare<'_> {
-    /// Returns what was counted of the direction, of which another machine sent one of `sent`, and the faults of the receivers. `None` if that
-    /// machine did not send it.
+    /// Returns the counts of the direction, which another machine sent as one of `sent`, and the faults of the receivers; `None` if that machine
+    /// did not send it.
     pub(crate) fn result(
         self,
         sent: &[SentShare],
@@ -96,7 +96,7 @@ fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
 }
 
 impl DirectionEnds<'_> {
-    /// Returns what was counted in the direction, and the faults of the tester in it.
+    /// Returns the counts of the direction, and the tester's faults in it.
     fn result(self, direction: Direction, rate: FrameRate, stall_ns: u64) -> Result<(DirectionResult, Vec<Fault>), PortError> {
         let (mut result, numbers) = match self.replies.is_empty() {
             true => {
@@ -111,7 +111,7 @@ impl DirectionEnds<'_> {
     }
 }
 
-/// Writes what the receivers of a direction counted into `result`, of which the frames with these numbers were sent; returns their faults.
+/// Writes the counts of the receivers of a direction into `result`; `numbers` are those of the frames sent. Returns the receivers' faults.
 fn receive(
     receivers: Vec<Receiver<'_>>,
     (result, numbers): (&mut DirectionResult, &SentNumbers),
@@ -130,12 +130,12 @@ fn receive(
     let Some(Received { tally, gaps, overruns, lost_neighbours }) = received else { return Ok(Vec::new()) };
     result.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
     tally.finish(result, numbers);
-    // A queue that is not looked at delays or loses its own frames only.
+    // A queue that is not polled delays or loses only its own frames.
     let of_one_queue = FrameRate(rate.0.div_ceil(queues));
     Ok(fault::of_receiving(result, of_one_queue, stall_ns, gaps, &lost_neighbours))
 }
 
-/// Returns what the queues sent together by one schedule, and how many frames each sent.
+/// Returns the combined counts of the queues that sent one schedule, and the number of frames that each sent.
 fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult, Vec<u64>) {
     senders.sort_by_key(|sender| sender.sending.pacer.share.index);
     let mut result = DirectionResult::counted(direction, 0, 0);
@@ -149,7 +149,7 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
     (result, senders.iter().map(|sender| sender.sending.pacer.sent()).collect())
 }
 
-/// Returns what the responders sent. A request that came on two queues was answered by both; the second reply does not count.
+/// Returns the counts of the responders. A request that arrived on two queues was answered by both; the second reply does not count.
 fn replied(direction: Direction, replies: Vec<SentReplies>) -> (DirectionResult, SentNumbers) {
     let mut result = DirectionResult::counted(direction, 0, 0);
     let (mut numbers, mut repeated) = (Bitmap::new(0), 0);

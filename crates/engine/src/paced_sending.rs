@@ -1,34 +1,34 @@
-//! The sending of a schedule by one thread, be it of frames or of queries: how late it is, when it gives up, and when its last frame is so
-//! near that nothing else may come before it. Nothing here sends or reads a clock.
+//! The sending of a schedule by one thread, for frames and queries alike: how late it is, when it gives up, and when its last frame is so close
+//! that nothing else may come before it. Nothing here sends or reads a clock.
 
 use crate::pacer::Pacer;
 use sixbench_method::trial::Sending;
 
-/// A sender so far behind gives up: the trial is invalid anyway.
+/// The lateness at which a sender gives up, as the trial is invalid anyway.
 pub(crate) const GIVE_UP_LATENESS_NS: u64 = 500_000_000;
 
-/// Time before the last frame during which its core does nothing else, in nanoseconds.
+/// The time before the last frame in which its core does nothing else, in nanoseconds.
 const LAST_FRAME_WATCH_NS: u64 = 50_000;
 
 /// The state of a schedule that is being sent, or of a thread's share of one.
 pub(crate) struct PacedSending {
     pub(crate) pacer: Pacer,
     stall_ns: u64,
-    /// The time at which something was sent last, in nanoseconds; 0: not yet.
+    /// The time at which something was last sent, in nanoseconds; 0 if nothing was sent yet.
     pub(crate) last_ns: u64,
-    /// True if nothing more will be sent, though not all was.
+    /// True if nothing more will be sent, although not everything was.
     pub(crate) gave_up: bool,
     worst_lateness_ns: u64,
     late_frames: u64,
 }
 
 impl PacedSending {
-    /// Nothing sent yet of what `pacer` holds; a frame more than `stall_ns` behind its due time counts as late.
+    /// Returns the state before anything of `pacer` was sent; a frame more than `stall_ns` behind its due time counts as late.
     pub(crate) fn new(pacer: Pacer, stall_ns: u64) -> Self {
         Self { pacer, stall_ns, last_ns: 0, gave_up: false, worst_lateness_ns: 0, late_frames: 0 }
     }
 
-    /// Takes note of the next `count` frames as sent at `now_ns`, when at least the first of them was due.
+    /// Notes that the next `count` frames were sent at `now_ns`, when at least the first of them was due.
     #[inline]
     pub(crate) fn note_sent(&mut self, count: usize, now_ns: u64) {
         let lateness_ns = now_ns - self.pacer.next_due_time();
@@ -49,14 +49,14 @@ impl PacedSending {
         self.gave_up || self.pacer.is_done()
     }
 
-    /// Returns whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration
-    /// is judged. Once it is overdue that is decided, and receiving matters more.
+    /// Returns whether the last frame is due so soon that nothing else may come before it: the time at which it is sent decides the trial's
+    /// duration. Once it is overdue, that is decided, and receiving is more important.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
         !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&self.pacer.last_due_time())
     }
 
-    /// Returns the times from the first to the last frame, and how late frames were.
+    /// Returns the time from the first to the last frame, and the lateness of frames.
     pub(crate) fn finish(&self) -> Sending {
         Sending {
             nominal_ns: self.pacer.nominal_ns(),
@@ -67,7 +67,7 @@ impl PacedSending {
     }
 }
 
-/// Returns how a schedule was kept that several threads sent: it lasted as long as the share of the slowest.
+/// Returns how well several threads together kept a schedule: it took as long as the share of the slowest.
 pub(crate) fn together(shares: &[Sending]) -> Sending {
     let slowest = shares.iter().max_by_key(|share| share.took_ns.saturating_sub(share.nominal_ns));
     Sending {

@@ -1,5 +1,5 @@
-//! When each frame is due: frame i at start + i / rate, always counted from the start of its stretch, so that no error adds up and a
-//! late frame does not move the next. Time is passed in; nothing here reads a clock.
+//! The time at which each frame is due: frame i at start + i / rate, always counted from the start of its stretch, so that errors do not
+//! accumulate and a late frame does not delay the next. Time is passed in; nothing here reads a clock.
 
 use sixbench_method::trial::{Schedule, Segment};
 
@@ -14,15 +14,15 @@ pub(crate) struct Pacer {
     pub(crate) share: ThreadShare,
     /// The number of the next frame in the schedule.
     next: u64,
-    /// Frames of the share that were sent, and all it has.
+    /// The frames of the share that were sent, and all frames that it has.
     sent: u64,
     frames: u64,
 }
 
-/// The frames of a schedule that one of several threads sends: of `of` threads each has every `of`-th.
+/// The frames of a schedule that one of several threads sends: each of `of` threads has every `of`-th frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadShare {
-    /// The index of the thread, from 0; its first frame has this number in the schedule.
+    /// The index of the thread, from 0, which is also the number of its first frame in the schedule.
     pub(crate) index: u64,
     pub(crate) of: u64,
 }
@@ -31,19 +31,19 @@ impl ThreadShare {
     /// The share of a thread that sends everything.
     pub(crate) const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Returns the number in the schedule of the thread's frame `own`, both from 0.
+    /// Returns the number in the schedule of the thread's frame `own`; both count from 0.
     #[inline]
     pub(crate) fn number(self, own: u64) -> u64 {
         own * self.of + self.index
     }
 
-    /// Returns how many of the first `frames` frames are the thread's.
+    /// Returns how many of the first `frames` frames belong to the thread.
     pub(crate) fn part_of(self, frames: u64) -> u64 {
         (frames + self.of - 1 - self.index) / self.of
     }
 }
 
-/// Frames at one rate.
+/// Frames at a constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     first: u64,
@@ -66,19 +66,19 @@ impl Stretch {
 }
 
 impl Pacer {
-    /// The frames of `schedule`, the first at 0 until it is told when to [`Pacer::begin`].
+    /// Returns a pacer for the frames of `schedule`, the first of which is due at 0 until [`Pacer::begin`] is called.
     pub(crate) fn new(schedule: &Schedule) -> Self {
         Self::share(schedule, ThreadShare::WHOLE)
     }
 
-    /// A thread's share of the frames of `schedule`, whose first is due at 0 until it is told when to [`Pacer::begin`].
+    /// Returns a pacer for a thread's share of the frames of `schedule`, whose first frame is due at 0 until [`Pacer::begin`] is called.
     pub(crate) fn share(schedule: &Schedule, share: ThreadShare) -> Self {
         let stretches = schedule.segments().iter().map(Stretch::new).collect();
         let frames = share.part_of(schedule.frames());
         Self { start_ns: 0, stretches, at: 0, share, next: share.index, sent: 0, frames }
     }
 
-    /// Moves the first frame of the schedule to `start_ns`; before any was sent.
+    /// Moves the first frame of the schedule to `start_ns`, before any was sent.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         debug_assert_eq!(self.sent, 0);
         self.start_ns = start_ns;
@@ -98,25 +98,25 @@ impl Pacer {
         &self.stretches[after.saturating_sub(1)]
     }
 
-    /// Moves the schedule, so that the next frame is due at `due_ns`.
+    /// Moves the schedule so that the next frame is due at `due_ns`.
     #[inline]
     pub(crate) fn move_next_to(&mut self, due_ns: u64) {
         self.start_ns = (self.start_ns + due_ns).saturating_sub(self.next_due_time());
     }
 
-    /// Leaves out what was not sent; returns the number of those frames.
+    /// Leaves out the frames that were not yet sent; returns their number.
     pub(crate) fn cut_off(&mut self) -> u64 {
         let left_out = self.frames - self.sent;
         self.frames = self.sent;
         left_out
     }
 
-    /// Returns how many unsent frames are due at `now_ns`, counted up to `most`.
+    /// Returns how many unsent frames are due at `now_ns`, at most `most`.
     #[inline]
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {
         let most = (self.frames - self.sent).min(most as u64);
         let is_due = |nth: u64| self.due_time(self.next + nth * self.share.of) <= now_ns;
-        // Due times ascend: none and all are seen at once, and the end of what is between by halving.
+        // Due times ascend: the cases of none and all are checked first, and a binary search finds the end of the due frames otherwise.
         if most == 0 || !is_due(0) {
             return 0;
         }
@@ -134,7 +134,7 @@ impl Pacer {
         due as usize
     }
 
-    /// Frames sent so far; in a schedule that is not shared also the sequence number of the next.
+    /// Returns the number of frames sent so far, which without sharing is also the sequence number of the next one.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
         self.sent
@@ -146,7 +146,7 @@ impl Pacer {
         self.next
     }
 
-    /// Frames the schedule holds, or the thread's share of it.
+    /// Returns the number of frames in the schedule, or in the thread's share of it.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
     }
@@ -168,7 +168,7 @@ impl Pacer {
         self.due_time(self.share.number(self.frames.saturating_sub(1)))
     }
 
-    /// Takes note that `count` more frames were sent.
+    /// Notes that `count` more frames were sent.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
         self.sent += count as u64;
@@ -185,7 +185,7 @@ impl Pacer {
         self.sent == self.frames
     }
 
-    /// Returns the time from the first to the last frame by the schedule, nanoseconds.
+    /// Returns the time from the first to the last frame in the schedule, nanoseconds.
     pub(crate) fn nominal_ns(&self) -> u64 {
         self.last_due_time() - self.first_due_time()
     }

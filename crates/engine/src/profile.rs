@@ -1,5 +1,5 @@
-//! What the frames of a test look like on either side of the DUT, and who the neighbours are.
-//! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
+//! The appearance of a test's frames on either side of the DUT, and the neighbours there. The engine knows no technologies: a translator, a
+//! tunnel and a router are all "sent like this, must come back like that".
 
 use crate::stateful::StatefulGateway;
 use serde::{Deserialize, Serialize};
@@ -18,22 +18,22 @@ pub struct AddressPair {
     pub destination: IpAddr,
 }
 
-/// A datagram as it is on a link: as it stands, or with a header around it.
+/// A datagram as it is on a link: plain or encapsulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encapsulation {
     /// The ends of the datagram itself.
     pub ends: AddressPair,
-    /// The tunnel it is in.
+    /// The tunnel that encapsulates it, if there is one.
     pub tunnel: Option<Tunnel>,
 }
 
 impl Encapsulation {
-    /// Creates a datagram without a header around it.
+    /// Creates a plain datagram.
     pub fn plain(ends: AddressPair) -> Self {
         Self { ends, tunnel: None }
     }
 
-    /// Returns the datagram that goes the other way: the ends swapped, those of the tunnel, too.
+    /// Returns the datagram of the opposite direction: its ends, and those of the tunnel, are swapped.
     pub fn swapped(self) -> Self {
         let swap = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
         Self { ends: swap(self.ends), tunnel: self.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
@@ -45,7 +45,7 @@ impl Encapsulation {
 pub struct Tunnel {
     /// The ends of the tunnel.
     pub ends: AddressPair,
-    /// The hop limit that the DUT writes. The tester's own is 64.
+    /// The hop limit that the DUT writes. The tester itself uses 64.
     pub hop_limit: u8,
 }
 
@@ -56,12 +56,12 @@ pub struct Path {
     pub sent: Encapsulation,
     /// The datagram as it must come back.
     pub expected: Encapsulation,
-    /// The number by which the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
+    /// The amount by which the DUT lowers the hop limit (RFC 7915: like a router, by at least one).
     pub hops: u8,
 }
 
 impl Path {
-    /// Returns whether the datagram leaves as IPv4 and arrives as IPv4, whatever is around it.
+    /// Returns whether the datagram itself leaves as IPv4 and arrives as IPv4, encapsulated or not.
     pub(crate) fn keeps_ipv4(&self) -> bool {
         self.sent.ends.source.is_ipv4() && self.expected.ends.source.is_ipv4()
     }
@@ -70,7 +70,7 @@ impl Path {
 /// Both kinds of traffic of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {
-    /// Translated, or simply forwarded where nothing is translated.
+    /// Translated, or just forwarded if the DUT does not translate.
     pub foreground: Path,
     /// Native IPv6 through the DUT.
     pub background: Option<Path>,
@@ -79,28 +79,28 @@ pub struct Paths {
 /// A pair of neighbours on a link: the tester answers for `tester` and resolves `dut`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours {
-    /// An address the DUT reaches on this link.
+    /// An address that the DUT reaches on this link.
     pub tester: IpAddr,
-    /// The DUT's own address on it, of the same family.
+    /// The DUT's address on this link, of the same family.
     pub dut: IpAddr,
 }
 
 /// The part of the addresses on one side of the DUT that varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressVariation {
-    /// Nothing.
+    /// No part.
     #[default]
     None,
-    /// 16 bits of every address (draft-lencse-bmwg-multiple-ip-addresses), the same value on both sides of the DUT. Values above 65,535 are
-    /// added to the 16 bits in front.
+    /// 16 bits of every address (draft-lencse-bmwg-multiple-ip-addresses), with the same value on both sides of the DUT. Values above 65,535
+    /// carry into the preceding 16 bits.
     Part(AddressPart),
-    /// The network of destinations: so many from the path's own on, pseudorandomly (RFC 2544 section 12). Octet 3 of IPv4 addresses
-    /// (appendix C.2.2), octet 8 of IPv6 addresses.
+    /// The network of destinations: this many networks starting with that of the path, used pseudorandomly (RFC 2544 section 12). The network is
+    /// in octet 3 of IPv4 addresses (appendix C.2.2), and in octet 8 of IPv6 addresses.
     Networks(u16),
 }
 
 impl AddressVariation {
-    /// Returns the number of values that an address takes in a stateful test, which has no networks.
+    /// Returns the number of values of an address in a stateful test, which has no networks.
     pub(crate) fn count(self) -> u32 {
         match self {
             Self::Part(part) => part.range.count(),
@@ -108,8 +108,8 @@ impl AddressVariation {
         }
     }
 
-    /// Returns the octet of an address of this version at which the 32 bits begin that hold all that varies: the 16 bits of a part with
-    /// those in front of them.
+    /// Returns the octet of an address of this version at which the 32 bits begin that contain everything that varies: the 16 bits of a part and
+    /// the 16 bits before them.
     pub(crate) fn begins_at(self, version: IpVersion) -> usize {
         match (self, version) {
             (_, IpVersion::Ipv4) => VARIABLE_AT_IPV4,
@@ -120,16 +120,17 @@ impl AddressVariation {
     }
 }
 
-/// The 32 bits whose lowest octet is the eighth of an IPv6 address.
+/// The octet at which the 32 bits begin whose lowest octet is the eighth of an IPv6 address.
 const NETWORK_AT_IPV6: usize = 4;
 
-/// Subscribers whose addresses, and perhaps ports, follow from their number by the rules that configure the DUT (RFC 7597, RFC 7599,
-/// RFC 7596, RFC 3056).
+/// Subscribers whose addresses, and possibly ports, follow from their number by the same rules that configure the DUT (RFC 7597, RFC 7599, RFC
+/// 7596, RFC 3056).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriberGroups {
-    /// The order in which frames take turns among all of them.
+    /// The order in which all subscribers take turns.
     pub order: ValueOrder,
-    /// Those of each rule, one after the other. The group of a frame is looked for one by one: a handful cost next to nothing.
+    /// The subscribers of each rule, one rule after the other. The group of a frame is found by linear search, as a handful of groups cost almost
+    /// nothing.
     pub groups: Vec<SubscriberGroup>,
 }
 
@@ -140,7 +141,7 @@ impl SubscriberGroups {
     }
 }
 
-/// The subscribers of one rule. Where the addresses of one group follow from a rule, those of all groups must.
+/// The subscribers of one rule. If the addresses of one group follow from a rule, those of all groups must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriberGroup {
     /// Number of subscribers, numbered from 0 within the group.
@@ -149,66 +150,63 @@ pub struct SubscriberGroup {
     pub left: Appearance,
     /// Their addresses as seen on the right link.
     pub right: Appearance,
-    /// The ports of each, where they do not all have all ports.
+    /// The ports of each subscriber, if they are restricted.
     pub ports: PortRule,
 }
 
-/// The rules for the addresses with which a subscriber is seen on a link. Where there is no rule, all are seen with the address
-/// of the path.
+/// The rules for a subscriber's addresses as seen on a link. Without a rule, all subscribers have the address of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Appearance {
     /// The rule for the address in the datagram itself.
     pub inner: Option<AddressRule>,
-    /// The rule for the address in the header around it.
+    /// The rule for the address in the outer header.
     pub outer: Option<AddressRule>,
 }
 
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrafficProfile {
-    /// Nominal frame size.
+    /// The nominal frame size.
     pub frame_size: FrameSize,
-    /// The directions that are loaded.
+    /// The directions in which frames are sent.
     pub directions: Directions,
     /// Left to right.
     pub forward: Paths,
     /// Right to left.
     pub reverse: Paths,
-    /// Foreground frames among all.
+    /// The foreground frames' share of all frames.
     pub share: Share,
     /// UDP ports from left to right.
     pub forward_ports: Ports,
     /// UDP ports from right to left.
     pub reverse_ports: Ports,
-    /// Addresses on the left beside those of the paths.
+    /// The variation of the paths' addresses on the left.
     pub left_variation: AddressVariation,
-    /// Addresses on the right beside those of the paths.
+    /// The variation of the paths' addresses on the right.
     pub right_variation: AddressVariation,
-    /// Many subscribers on the left, each with addresses of its own: these stand in place of the sources of forward frames, and of the
-    /// destinations of reverse ones.
+    /// Many subscribers on the left, each with its own addresses, which replace the sources of forward frames and the destinations of reverse frames.
     pub subscribers: Option<SubscriberGroups>,
     /// The kind of datagrams.
     pub payload: Payload,
-    /// A bounded number of flows.
+    /// The limit on the number of flows, if there is one.
     pub flows: Option<Flows>,
-    /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it. They are made by one machine alone, so no other one
-    /// is told of it.
+    /// The two phases of a stateful gateway (RFC 9693), which trials that open connections need. Such trials run on one machine only, so this is
+    /// not sent to another one.
     #[serde(skip)]
     pub gateway: Option<StatefulGateway>,
     /// True if inter packet delay variation is measured.
     pub ipdv: bool,
-    /// True if no header is rebuilt on the way, so that IPv4 datagrams keep their identification and fragmentation fields.
-    /// Translators between IP versions do not keep them (RFC 7915 section 5.1).
+    /// True if no header is rebuilt in transit, so that IPv4 datagrams keep their identification and fragmentation fields. Translators between IP
+    /// versions do not keep them (RFC 7915 section 5.1).
     pub keeps_identification: bool,
-    /// True if the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are
-    /// reported.
+    /// True if the DUT is known to write a UDP checksum of zero where it should write all ones: such frames count as received, and are reported.
     pub zero_checksum_is_known: bool,
     /// True if the DUT is known to send UDP over IPv4 without a checksum, which RFC 768 allows: such frames count as received, and are
     /// reported.
     pub absent_checksum_is_known: bool,
-    /// The way the DUT treats hardware addresses, if it has none itself and hands frames on; `None` of a DUT that answers for its own.
+    /// The way in which the DUT treats hardware addresses, if it has none and just passes frames on; `None` for a DUT that answers for its own.
     pub wire: Option<WireAddresses>,
-    /// Seed of everything pseudorandom.
+    /// The seed of all pseudorandom values.
     pub seed: u64,
     /// Neighbours on the left link.
     pub left: Vec<Neighbours>,
@@ -216,17 +214,17 @@ pub struct TrafficProfile {
     pub right: Vec<Neighbours>,
 }
 
-/// The hardware addresses of a frame behind a device that has none itself. The tester sends from one of its ports to the other.
+/// The hardware addresses of a frame behind a device that has none. The tester sends from one of its ports to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WireAddresses {
-    /// As they were sent.
+    /// They are as they were sent.
     Kept,
-    /// The source is the destination, and the other way round.
+    /// Source and destination are exchanged.
     Exchanged,
 }
 
 impl TrafficProfile {
-    /// Frames between two addresses that come back as they were sent, in both directions: what a wire does. RFC 4814's ports.
+    /// Returns the profile of a wire: frames between two addresses that arrive as they were sent, in both directions, with RFC 4814's ports.
     pub fn identity(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
         let paths = |source, destination| {
             let ends = AddressPair { source, destination };
@@ -258,7 +256,7 @@ impl TrafficProfile {
         }
     }
 
-    /// The paths of a direction.
+    /// Returns the paths of a direction.
     pub fn paths(&self, direction: Direction) -> &Paths {
         match direction {
             Direction::Forward => &self.forward,
@@ -266,7 +264,7 @@ impl TrafficProfile {
         }
     }
 
-    /// The ports of a direction.
+    /// Returns the ports of a direction.
     pub fn ports(&self, direction: Direction) -> Ports {
         match direction {
             Direction::Forward => self.forward_ports,
@@ -274,7 +272,7 @@ impl TrafficProfile {
         }
     }
 
-    /// Returns the variations of the source and the destination addresses of a direction: sources stay within their network.
+    /// Returns the variations of the source and destination addresses of a direction; sources stay within their network.
     pub fn variations(&self, direction: Direction) -> (AddressVariation, AddressVariation) {
         let (source, destination) = match direction {
             Direction::Forward => (self.left_variation, self.right_variation),
@@ -284,7 +282,7 @@ impl TrafficProfile {
         (source, destination)
     }
 
-    /// Every path that carries frames, with its direction.
+    /// Returns every path that carries frames, with its direction.
     pub fn loaded_paths(&self) -> impl Iterator<Item = (Direction, &Path)> {
         self.directions.each().iter().flat_map(|&direction| {
             let paths = self.paths(direction);

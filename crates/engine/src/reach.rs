@@ -1,20 +1,20 @@
-//! How many frames of a schedule a sender can come to. What is kept of each frame needs room for these and no more: a search may begin at a
-//! rate no sender reaches, and its first trial ends after half a second.
+//! The number of frames of a schedule that a sender can reach. Tables need room for no more frames than that: a search may begin at a rate that
+//! no sender reaches, and its first trial then ends after half a second.
 
 use crate::paced_sending::GIVE_UP_LATENESS_NS;
 use sixbench_io::BATCH;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Schedule, Segment};
 
-/// No thread sends more frames in a second than this. Writing one into a buffer takes longer (`sixbench selftest --generate`), and handing
-/// it over comes on top. Senders are held to it.
+/// No thread sends more frames per second than this: even writing frames into a buffer takes longer (`sixbench selftest --generate`), and they
+/// must also be handed over. Senders are limited to it.
 pub(crate) const FASTEST: FrameRate = FrameRate(100_000_000);
 
-/// Batches that may leave between the frame that is too late and the sender's end.
+/// Batches that may still leave between the frame that is too late and the sender's end.
 const MARGIN: u64 = 4 * BATCH as u64;
 
-/// Returns the most frames of `schedule` that so many senders, which take turns, have sent when they end: all, or, where they are due faster than
-/// any sender is, those that leave before they are so late that they give up.
+/// Returns the most frames of `schedule` that this number of senders, which take turns, have sent when they end: all of them, or, if they are due
+/// faster than any sender can send, those that leave before the senders are so late that they give up.
 pub(crate) fn reach(schedule: &Schedule, senders: usize) -> u64 {
     let senders = senders.max(1) as u64;
     let mut late_ns = 0.0;
@@ -29,7 +29,7 @@ pub(crate) fn reach(schedule: &Schedule, senders: usize) -> u64 {
     schedule.frames()
 }
 
-/// Returns by how much the fastest senders fall behind with each frame, nanoseconds; below zero where they keep up.
+/// Returns by how much the fastest senders fall behind with each frame, nanoseconds; negative if they keep up.
 fn growth_ns(segment: &Segment, senders: u64) -> f64 {
     1e9 / (FASTEST.0 * senders) as f64 - 1e9 / segment.rate.0.max(1) as f64
 }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_billion_frames_a_second_end_after_half_a_second_and_a_ninth() {
-        // The fastest sender has sent 10^8 t frames at t, and is late by 0.9 t.
+        // The fastest sender has sent 10^8 t frames at time t, and is late by 0.9 t.
         let sent = reached(TrialSpec::constant(FrameRate(1_000_000_000), MINUTE));
         assert!((55_555_555..55_556_000).contains(&sent), "{sent}");
         let short = TrialSpec::constant(FrameRate(1_000_000_000), 1_000_000);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_slower_stretch_lets_the_sender_catch_up() {
-        // In 0.4 s at 200 M/s it falls 0.4 s behind, and in as long again at 20 M/s it has caught up.
+        // In 0.4 s at 200 M/s it falls 0.4 s behind, and in another 0.4 s at 20 M/s it has caught up.
         let kind = TrialKind::Drop { at_ns: 400_000_000, to: FrameRate(20_000_000) };
         let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000) };
         assert_eq!(reached(spec), spec.frames());

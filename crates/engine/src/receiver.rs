@@ -1,4 +1,4 @@
-//! The receiver of one port: judges every frame, counts by sequence number, answers neighbours.
+//! The receiver of one port: it judges every frame, counts by sequence number, and answers neighbours.
 
 use crate::neighbour::NeighbourAnswerer;
 use crate::stall::Gaps;
@@ -9,14 +9,14 @@ use sixbench_io::{BATCH, PortError, Receive};
 use sixbench_wire::tag::Tag;
 use std::net::IpAddr;
 
-/// Full batches taken in at one look: receiving is cheaper than sending, and must never be what falls behind.
+/// Full batches received in one poll: receiving is cheaper than sending, and must never be what falls behind.
 const BATCHES: usize = 4;
-/// Frames taken in at one look at most.
+/// The most frames received in one poll.
 pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
-/// Time to listen on after the last frame, for duplicates, in nanoseconds.
+/// The time for which to keep listening for duplicates after the last frame, in nanoseconds.
 pub(crate) const LINGER_NS: u64 = 5_000_000;
 
-/// One port being received from. Everything it needs is allocated when it is made.
+/// One port being received from. Everything it needs is allocated when it is created.
 pub(crate) struct Receiver<'a> {
     port: &'a mut dyn Receive,
     answerer: NeighbourAnswerer,
@@ -25,24 +25,25 @@ pub(crate) struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
+    /// Returns a receiver; gaps between polls that are longer than `stall_ns` count as stalls.
     pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, tally: FrameTally, stall_ns: u64) -> Self {
         Self { port, answerer, tally, gaps: Gaps::new(stall_ns, 0) }
     }
 
-    /// The first frame is due at `start_ns`.
+    /// Sets the time at which the first frame is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.gaps.begin(start_ns);
         self.tally.begin(start_ns);
     }
 
-    /// Takes in what has arrived; `is_sending` while frames are still being sent.
+    /// Receives the frames that have arrived; `is_sending` is true while frames are still being sent.
     #[inline]
     pub(crate) fn poll(&mut self, clock: &Clock, is_sending: bool) -> Result<(), PortError> {
         self.poll_each(clock, is_sending, &mut |_| ())
     }
 
-    /// The same, and hands every right frame that is the first of its number to `on_first`, late or not; at most [`MOST_AT_A_LOOK`].
+    /// Does the same as [`Self::poll`], and hands the first right frame with each number to `on_first`, even if it is late; at most
+    /// [`MOST_AT_A_LOOK`] frames.
     #[inline]
     pub(crate) fn poll_each(
         &mut self,
@@ -72,7 +73,7 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// Returns the time at which a frame of this trial was received last, in nanoseconds; 0: none yet.
+    /// Returns the time at which the last frame of this trial so far was received, in nanoseconds; 0 if there was none yet.
     #[inline]
     pub(crate) fn last_arrival_ns(&self) -> u64 {
         self.tally.last_arrival_ns()
@@ -84,14 +85,14 @@ impl<'a> Receiver<'a> {
         self.tally.distinct()
     }
 
-    /// Returns how many different frames this receiver and others of its direction saw together.
+    /// Returns how many different frames this receiver and others of its direction have seen together.
     pub(crate) fn seen_together(&self, others: &[&Self]) -> u64 {
         let mut seen = self.tally.seen().clone();
         others.iter().for_each(|other| drop(seen.unite(other.tally.seen())));
         seen.count()
     }
 
-    /// Returns what was seen, and the frames for which the receive ring had no room.
+    /// Returns the counts, including the frames for which the receive ring had no room.
     pub(crate) fn finish(self) -> Result<Received, PortError> {
         let overruns = self.port.overruns()?;
         let lost_neighbours = self.answerer.asked_by_all().to_vec();
@@ -99,19 +100,19 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// What a receiver leaves behind.
+/// The results of a receiver.
 pub(crate) struct Received {
     pub(crate) tally: FrameTally,
     /// The stalls of its loop.
     pub(crate) gaps: Gaps,
     /// Frames for which the receive ring had no room.
     pub(crate) overruns: u64,
-    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
+    /// Addresses that the DUT requested by broadcast or multicast during the trial, because it had lost them.
     pub(crate) lost_neighbours: Vec<IpAddr>,
 }
 
 impl Received {
-    /// Adds what another receiver of the same direction saw.
+    /// Adds the results of another receiver of the same direction.
     pub(crate) fn add(&mut self, other: Self) {
         self.tally.add(other.tally);
         self.gaps.add(&other.gaps);

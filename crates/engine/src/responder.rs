@@ -1,4 +1,5 @@
-//! The right end of the tester where it answers: each right request, once, by the reply with its number, on the thread that received it.
+//! The right end of the tester when it answers requests: it answers each right request once, with the reply of the same number, on the thread
+//! that received it.
 
 use crate::bitmap::Bitmap;
 use crate::paced_sending::GIVE_UP_LATENESS_NS;
@@ -11,15 +12,15 @@ use sixbench_method::trial::Sending;
 use sixbench_wire::template::StampedTime;
 use std::collections::VecDeque;
 
-/// Requests that may wait for their replies to be sent. When there is no room for those of one more look, the port is not looked at: then
-/// requests wait in its ring, and what overruns there is counted as the tester's.
+/// Requests that may wait for their replies to be sent. If there is no room for those of one more poll, the port is not polled: the requests then
+/// wait in its ring, and overruns there count as the tester's.
 const MOST_WAITING: usize = 16 * MOST_AT_A_LOOK;
 
 /// Receives requests and sends replies.
 pub(crate) struct Responder<'a> {
     pub(crate) receiver: Receiver<'a>,
     replies: Replies<'a>,
-    /// The time at which the port was looked at last, in nanoseconds.
+    /// The time at which the port was last polled, in nanoseconds.
     looked_ns: u64,
 }
 
@@ -29,11 +30,11 @@ struct PendingRequest {
     sequence: u64,
     /// The time at which it left the tester, in nanoseconds.
     time_ns: u64,
-    /// The last look at the port before it was seen: it cannot have been there earlier.
+    /// The time of the last poll before it was seen, before which it cannot have arrived.
     since_ns: u64,
 }
 
-/// The replies: those to be sent, and counts of those that were.
+/// The replies to be sent, and the counts of those that were sent.
 struct Replies<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
@@ -56,14 +57,14 @@ struct ResponderCounts {
     /// The times at which the first and the last reply left, in nanoseconds.
     first_ns: u64,
     last_ns: u64,
-    /// The longest time from the look before a request was seen to the leaving of its reply, in nanoseconds.
+    /// The longest time from the poll before a request was seen to the sending of its reply, in nanoseconds.
     worst_ns: u64,
     late: u64,
 }
 
 impl<'a> Responder<'a> {
-    /// Answers what `receiver` takes in by frames of `stream`, of which there are at most `frames`; a reply more than `stall_ns` behind its
-    /// request counts as late.
+    /// Returns a responder that answers the requests of `receiver` with frames of `stream`, of which there are at most `frames`. A reply more
+    /// than `stall_ns` behind its request counts as late.
     pub(crate) fn new(receiver: Receiver<'a>, port: &'a mut dyn Transmit, stream: Stream, frames: u64, stall_ns: u64) -> Self {
         let replies = Replies {
             writer: Writer::new(&stream, port.slots()),
@@ -79,13 +80,13 @@ impl<'a> Responder<'a> {
         Self { receiver, replies, looked_ns: 0 }
     }
 
-    /// The first request is due at `start_ns`.
+    /// Sets the time at which the first request is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.receiver.begin(start_ns);
         self.looked_ns = start_ns;
     }
 
-    /// Takes in what has arrived and answers it; `is_sending` while requests are still being sent.
+    /// Receives and answers the requests that have arrived; `is_sending` is true while requests are still being sent.
     #[inline]
     pub(crate) fn poll(&mut self, clock: &Clock, is_sending: bool) -> Result<(), PortError> {
         let replies = &mut self.replies;
@@ -99,31 +100,31 @@ impl<'a> Responder<'a> {
         replies.send(clock)
     }
 
-    /// Returns whether every reply that will be sent has left, once no more requests come.
+    /// Returns whether every reply that will be sent has left, once no more requests arrive.
     #[inline]
     pub(crate) fn has_answered_all(&mut self, now_ns: u64) -> Result<bool, PortError> {
         let replies = &mut self.replies;
         if !replies.is_flushed && replies.waiting.is_empty() {
-            // A port that does not let go of the last replies is given up, as a sender's is.
+            // A port that keeps holding the last replies is given up, like that of a sender.
             replies.is_flushed = replies.port.flush()? || now_ns.saturating_sub(replies.counts.last_ns) > GIVE_UP_LATENESS_NS;
         }
         Ok(replies.is_flushed)
     }
 
-    /// Returns the number of replies that have left by now.
+    /// Returns the number of replies that have left so far.
     pub(crate) fn sent(&self) -> u64 {
         self.replies.counts.sent
     }
 
-    /// Returns the time at which the last of them left, in nanoseconds; 0: none.
+    /// Returns the time at which the last of them left, in nanoseconds; 0 if there is none.
     pub(crate) fn last_sent_ns(&self) -> u64 {
         self.replies.counts.last_ns
     }
 
-    /// Returns the receiver of the requests, and the replies as they were sent.
+    /// Returns the receiver of the requests, and the replies that were sent.
     pub(crate) fn finish(self) -> (Receiver<'a>, SentReplies) {
         let ResponderCounts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
-        // Replies have no schedule of their own: that they follow their requests is judged one by one.
+        // Replies have no schedule of their own: each is judged by how soon it follows its request.
         let took_ns = last_ns.saturating_sub(first_ns);
         let sending = Sending { nominal_ns: took_ns, took_ns, worst_lateness_ns: worst_ns, late_frames: late };
         (self.receiver, SentReplies { due, sent, refused, sending, numbers: self.replies.sent })
@@ -136,11 +137,11 @@ pub(crate) struct SentReplies {
     pub(crate) due: u64,
     /// Replies that left.
     pub(crate) sent: u64,
-    /// Replies that the DUT had no room for.
+    /// Replies for which the DUT had no room.
     pub(crate) refused: u64,
-    /// How well they followed their requests.
+    /// Their timing relative to the requests.
     pub(crate) sending: Sending,
-    /// The numbers of those that left.
+    /// The numbers of the replies that left.
     pub(crate) numbers: Bitmap,
 }
 
@@ -153,7 +154,7 @@ impl Replies<'_> {
         }
     }
 
-    /// Sends what waits, batch by batch, as long as the port takes whole ones.
+    /// Sends waiting replies, batch by batch, as long as the port takes whole batches.
     #[inline]
     fn send(&mut self, clock: &Clock) -> Result<(), PortError> {
         while let Some(oldest) = self.waiting.front() {
@@ -175,7 +176,7 @@ impl Replies<'_> {
         Ok(())
     }
 
-    /// Takes note of the oldest `count` requests as answered.
+    /// Notes that the oldest `count` requests were answered.
     #[inline]
     fn note(&mut self, count: usize, now_ns: u64) {
         for request in self.waiting.drain(..count) {
@@ -191,7 +192,7 @@ impl Replies<'_> {
         }
     }
 
-    /// A responder so far behind sends no more: the trial is invalid anyway.
+    /// Stops sending, because the responder is too far behind and the trial is invalid anyway.
     #[cold]
     fn give_up(&mut self) {
         self.gave_up = true;

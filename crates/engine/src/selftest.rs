@@ -1,4 +1,4 @@
-//! The tester's own ceiling: what it could do if there were no DUT and no link.
+//! The tester's own limits: the rates that it reaches without a DUT and without a link.
 
 use crate::delay::Delays;
 use crate::profile::TrafficProfile;
@@ -17,16 +17,16 @@ use sixbench_method::trial::{DirectionResult, TrialSpec};
 use sixbench_wire::template::StampedTime;
 use sixbench_wire::{MacAddress, WireError};
 
-/// Generates `frames` frames of one direction of the profile through the very code that sends them, into nothing.
-/// Returns the rate reached on the calling thread.
+/// Generates `frames` frames of one direction of the profile with the same code that sends them, and discards them. Returns the rate reached on
+/// the calling thread.
 ///
 /// # Errors
-/// A profile of which no frames can be made: addresses that do not belong together, or a frame size too short for the tag.
+/// No frames can be built for the profile: its addresses do not belong together, or its frame size is too short for the tag.
 pub fn generate(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     into_nothing(profile, direction, None, frames, clock)
 }
 
-/// The rate at which the Initiator goes through its four-tuples, `count` of them and again from the first.
+/// Returns the rate at which the Initiator enumerates its four-tuples, `count` of them, starting over after the last.
 ///
 /// # Panics
 /// If the profile has no gateway, or no combinations for one connection.
@@ -42,10 +42,10 @@ pub fn enumerate(profile: &TrafficProfile, count: u64, clock: &Clock) -> FrameRa
     rate_of(count, clock.now_ns() - start_ns)
 }
 
-/// The rate at which the Initiator generates the frames of phase 1.
+/// Returns the rate at which the Initiator generates the frames of phase 1.
 ///
 /// # Panics
-/// If the profile has no gateway, or not as many combinations.
+/// If the profile has no gateway, or too few combinations.
 pub fn open(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     into_nothing(profile, Direction::Forward, Some(&conversation(profile, connections)), connections, clock)
 }
@@ -55,16 +55,16 @@ pub fn open(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result
 pub struct Responding {
     /// Octets of the table.
     pub table_octets: u64,
-    /// Entries read in the test's order.
+    /// The rate at which entries are read in the test's order.
     pub reads: FrameRate,
-    /// Frames generated.
+    /// The rate at which frames are generated.
     pub frames: FrameRate,
 }
 
-/// Fills the state table and has the Responder read it, and generate frames from it.
+/// Fills the state table, then makes the Responder read it and generate frames from it.
 ///
 /// # Panics
-/// If the profile has no gateway, or not as many combinations.
+/// If the profile has no gateway, or too few combinations.
 pub fn respond(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<Responding, WireError> {
     let conversation = conversation(profile, connections).at(ConversationStep::Use);
     let table = &conversation.table;
@@ -96,7 +96,7 @@ fn into_nothing(
     clock: &Clock,
 ) -> Result<FrameRate, WireError> {
     let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
-    // The load does not matter: nothing is paced here.
+    // The load does not matter, because nothing is paced here.
     let spec = TrialSpec::burst(FrameRate(1), frames);
     let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation };
     let stream = Stream::sent(source, (own, peer))?;
@@ -108,11 +108,11 @@ fn into_nothing(
         let time = StampedTime::new(clock.now_ns());
         let next = || {
             let number = sequence;
-            // A batch may go past the last frame: connections begin again.
+            // A batch may go past the last frame: the connections then start over.
             sequence = if sequence + 1 == frames { 0 } else { sequence + 1 };
             (number, time)
         };
-        // Into memory: it cannot fail, and takes a whole batch.
+        // Sending into memory cannot fail, and takes a whole batch.
         let _ = writer.transmit(&stream, next, BATCH, &mut port);
         sent += BATCH as u64;
     }
@@ -122,17 +122,17 @@ fn into_nothing(
 /// The way in which received frames are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
-    /// As in a trial: by comparison with the expected octets, and by each field only where they differ.
+    /// As in a trial: by comparison with the expected octets, and field by field only if they differ.
     Usual,
-    /// By each field of every frame: what a trial costs whose frames all differ from the expected ones.
+    /// Field by field for every frame: the cost of a trial in which all frames differ from the expected ones.
     FieldByField,
 }
 
-/// Receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, through the very code of a trial, from
-/// memory. Returns the rate reached on the calling thread; the time in which the frames are generated is left out.
+/// Receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, from memory and with the same code as a
+/// trial. Returns the rate reached on the calling thread, without the time in which the frames are generated.
 ///
 /// # Errors
-/// A profile of which no frames can be made.
+/// No frames can be built for the profile.
 pub fn receive(
     profile: &TrafficProfile,
     direction: Direction,
@@ -140,7 +140,7 @@ pub fn receive(
     verification: Verification,
     clock: &Clock,
 ) -> Result<FrameRate, WireError> {
-    /// Frames between two looks at the clock.
+    /// Frames between two readings of the clock.
     const AT_ONCE: u64 = 2048;
     let frames = frames.next_multiple_of(AT_ONCE);
     let mut exchange = MemoryLink::new(profile, direction, frames, AT_ONCE as usize, verification)?;
@@ -153,11 +153,11 @@ pub fn receive(
     Ok(rate_of(frames, took_ns))
 }
 
-/// Generates, receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, in turns of a batch.
-/// Returns the rate reached on the calling thread: each frame was sent once and received once.
+/// Generates, receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, one batch at a time. Returns
+/// the rate reached on the calling thread, at which each frame was sent once and received once.
 ///
 /// # Errors
-/// A profile of which no frames can be made.
+/// No frames can be built for the profile.
 pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     let frames = frames.next_multiple_of(BATCH as u64);
     let mut exchange = MemoryLink::new(profile, direction, frames, BATCH, Verification::Usual)?;
@@ -170,7 +170,7 @@ pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clo
     Ok(rate_of(frames, clock.now_ns() - start_ns))
 }
 
-/// Frames that go from the sender to the receiver through memory.
+/// A link on which frames go from the sender to the receiver through memory.
 struct MemoryLink {
     stream: Stream,
     writer: Writer,
@@ -181,7 +181,7 @@ struct MemoryLink {
 }
 
 impl MemoryLink {
-    /// Ready for `frames` frames, `at_once` of them sent before they are received.
+    /// Returns a link for `frames` frames, `at_once` of which are sent before they are received.
     fn new(
         profile: &TrafficProfile,
         direction: Direction,
@@ -190,7 +190,7 @@ impl MemoryLink {
         verification: Verification,
     ) -> Result<Self, WireError> {
         let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
-        // Due faster than any core writes them, as none may be sent before it is due; of 80 million frames a receiver then expects all.
+        // They are due faster than any core writes them, as none may be sent before it is due; a receiver then expects all of up to 80 million frames.
         let spec = TrialSpec::burst(FrameRate(250_000_000), frames);
         let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation: None };
         let stream = Stream::expected(source, (own, peer))?;
@@ -219,7 +219,7 @@ impl MemoryLink {
             *sequence += 1;
             (*sequence - 1, time)
         };
-        // Into memory: it cannot fail, and a whole batch has room.
+        // Sending into memory cannot fail, and there is room for a whole batch.
         let _ = self.writer.transmit(&self.stream, next, BATCH, &mut self.sender);
     }
 
@@ -237,10 +237,10 @@ impl MemoryLink {
         now_ns - start_ns
     }
 
-    /// Looks whether every frame was found right.
+    /// Checks that every frame was judged right.
     ///
     /// # Panics
-    /// If one was not: the figure would be of another work than a trial's.
+    /// If one was not: the rate would then be for different work than in a trial.
     fn finish(self) {
         let mut result = DirectionResult::counted(Direction::Forward, self.sent, 0);
         self.tally.finish(&mut result, &SentNumbers::InTurn(vec![self.sent]));

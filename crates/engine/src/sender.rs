@@ -1,4 +1,4 @@
-//! A paced sender: of one direction, or of a queue's share of it. Sends what is due, and never waits to fill a batch.
+//! A paced sender of one direction, or of a queue's share of it. It sends the frames that are due, and never waits to fill a batch.
 
 use crate::flow::DrawnPorts;
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
@@ -11,22 +11,22 @@ use sixbench_method::trial::Schedule;
 use sixbench_wire::template::{PlainPatch, StampedTime, Template, TunnelPatch};
 use std::sync::Arc;
 
-/// One direction being sent, by one queue.
+/// One direction being sent by one queue.
 pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     pub(crate) sending: PacedSending,
-    /// Number of its frames of which receivers keep what is to be known.
+    /// The number of its frames for which receivers have room in their tables.
     reach: u64,
     writer: Writer,
     is_flushed: bool,
     refused: u64,
-    /// The requests that may wait for their replies, of a sender that waits for them.
+    /// The requests that may wait for their replies, if the sender waits for them.
     requests: Option<RequestSlots>,
 }
 
 impl<'a> Sender<'a> {
-    /// Will send a queue's share of `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
+    /// Returns a sender of a queue's share of `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
     pub(crate) fn new(
         port: &'a mut dyn Transmit,
         stream: Stream,
@@ -36,29 +36,29 @@ impl<'a> Sender<'a> {
         let sending = PacedSending::new(Pacer::share(schedule, share), stall_ns);
         let writer = Writer::new(&stream, port.slots());
         let reach = share.part_of(reach(schedule, share.of as usize));
-        // A queue without frames has nothing to push on.
+        // A queue without frames has nothing to flush.
         let is_flushed = sending.pacer.frames() == 0;
         Self { port, stream, sending, reach, writer, is_flushed, refused: 0, requests: None }
     }
 
-    /// The same, whose requests wait for their replies as `log` has it, if there is one.
+    /// Returns the same sender, which waits for replies to its requests according to `log`, if there is one.
     pub(crate) fn waiting_for_replies(self, log: Option<Arc<RequestLog>>) -> Self {
         let requests = log.map(|log| RequestSlots::new(log, &self.sending.pacer));
         Self { requests, ..self }
     }
 
-    /// Returns what it and the receivers of replies know of each other, where it waits for replies.
+    /// Returns the log that it shares with the receivers of replies, if it waits for these.
     pub(crate) fn request_log(&self) -> Option<&Arc<RequestLog>> {
         self.requests.as_ref().map(|requests| &requests.log)
     }
 
-    /// The first frame is due at `start_ns`.
+    /// Sets the time at which the first frame is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.sending.pacer.begin(start_ns);
         self.requests.iter_mut().for_each(|requests| requests.begin(start_ns));
     }
 
-    /// Sends what is due at `now_ns`, at most a batch.
+    /// Sends the frames that are due at `now_ns`, at most a batch.
     #[inline]
     pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
         if self.sending.has_sent_all() {
@@ -88,8 +88,8 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Pushes on what the port still holds. A port that does not let go of it, as that of a link that is down, is given up: then the last
-    /// frame leaves now at the earliest, and the trial was too slow.
+    /// Flushes the frames that the port still holds. A port that keeps holding them, such as that of a link that is down, is given up: then the
+    /// last frame leaves now at the earliest, and the trial was too slow.
     #[cold]
     fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
         self.is_flushed = self.port.flush()?;
@@ -100,7 +100,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Returns whether nothing more will leave: what the port still held is on its way.
+    /// Returns whether nothing more will leave, including the frames that the port held.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.is_flushed
@@ -111,22 +111,22 @@ impl<'a> Sender<'a> {
         self.requests.as_ref().map_or(0, |requests| requests.left_out)
     }
 
-    /// Returns the number of its frames that the DUT had no room for.
+    /// Returns the number of its frames for which the DUT had no room.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 }
 
-/// Writes frames into buffers, copying a template only where the buffer holds another.
+/// Writes frames into buffers, copying a template only if the buffer holds another one.
 pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
     held: Vec<Held>,
     way: WritingWay,
 }
 
-/// The way in which the frames of a stream are written, the quickest first.
+/// The way in which the frames of a stream are written, fastest first.
 enum WritingWay {
-    /// Plain datagrams of which only the ports vary, beside number and time.
+    /// Plain datagrams in which only the ports vary, apart from number and time.
     Ports(DrawnPorts, PlainPatch),
     /// Plain datagrams.
     Plain(FlowPattern, PlainPatch),
@@ -155,13 +155,12 @@ enum Held {
 }
 
 impl Writer {
-    /// Writes frames of `stream` into the buffers of a port with so many of them.
+    /// Returns a writer for frames of `stream` into the buffers of a port with this number of slots.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
         Self { held: vec![Held::Unknown; slots], way: WritingWay::of(stream) }
     }
 
-    /// Has `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is looked at once for all of
-    /// them.
+    /// Makes `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is checked only once for all of them.
     #[inline]
     pub(crate) fn transmit(
         &mut self,
@@ -172,7 +171,7 @@ impl Writer {
     ) -> Result<Sent, PortError> {
         let held = &mut self.held;
         match &self.way {
-            // Copies, which the compiler can keep in registers: what is behind a reference may be the frame that is being written.
+            // These are copies, which the compiler can keep in registers: for all it knows, a reference might point into the frame being written.
             &WritingWay::Ports(ports, patch) if patch.is_ipv4() => {
                 write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
                     patch.patch_ports::<true>(frame, ports.at(sequence), sequence, time);
@@ -192,7 +191,7 @@ impl Writer {
     }
 }
 
-/// Has `port` send up to `wanted` foreground frames with the numbers and times that `next` gives, each completed by `patch`.
+/// Makes `port` send up to `wanted` foreground frames with the numbers and times that `next` gives, each completed by `patch`.
 #[inline(always)]
 fn write_each(
     stream: &Stream,

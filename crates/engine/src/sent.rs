@@ -4,7 +4,7 @@ use crate::bitmap::Bitmap;
 use serde::{Deserialize, Serialize};
 use sixbench_method::trial::DirectionResult;
 
-/// The frames of a direction that a machine sent whose receivers are on another one.
+/// The frames of a direction that one machine sent to receivers on another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentShare {
     /// The counts of sending; all others are zero.
@@ -15,14 +15,14 @@ pub struct SentShare {
 
 /// The numbers of the frames that were sent.
 pub(crate) enum SentNumbers {
-    /// Of those that each queue sends in turn, so many from the first on: queue q of n sends q, q + n, q + 2 n and so on.
+    /// The number of frames that each queue has sent, where queues take turns: queue q of n sends q, q + n, q + 2 n and so on.
     InTurn(Vec<u64>),
-    /// These.
+    /// The numbers in this bitmap.
     Each(Bitmap),
 }
 
 impl SentNumbers {
-    /// Returns the numbers of the frames that were sent and not seen, ascending.
+    /// Returns the numbers of the frames that were sent but not seen, ascending.
     pub(crate) fn missing<'a>(&'a self, seen: &'a Bitmap) -> Box<dyn Iterator<Item = u64> + 'a> {
         match self {
             Self::Each(sent) => Box::new(sent.without(seen)),
@@ -46,7 +46,7 @@ mod tests {
         [0, 2, 3].into_iter().for_each(|number| assert!(seen.set(number)));
         let missing = |counts: &[u64]| SentNumbers::InTurn(counts.to_vec()).missing(&seen).collect::<Vec<_>>();
         assert_eq!(missing(&[6]), [1, 4, 5]);
-        // Queue 0 sent 0, 2, 4, 6 and queue 1 only 1.
+        // Queue 0 has sent 0, 2, 4, 6, and queue 1 only 1.
         assert_eq!(missing(&[4, 1]), [1, 4, 6]);
         assert_eq!(missing(&[0, 0]), [0; 0]);
     }

@@ -1,4 +1,4 @@
-//! The variable 32 bits of the addresses on either side of the DUT: where they stand, and which values they take.
+//! The variable 32 bits of the addresses on either side of the DUT: their position, and the values they take.
 
 use crate::flow::Counter;
 use crate::profile::{AddressVariation, TrafficProfile};
@@ -13,20 +13,20 @@ const LAST_AT_IPV6: usize = 12;
 const UPPER_HALF: u32 = 0xffff_0000;
 const LOWER_HALF: u32 = 0xffff;
 
-/// From a place in a range to the 32 bits of an address on one side of the DUT.
+/// Maps a place in a range to the 32 bits of an address on one side of the DUT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AddressField {
-    /// The bits that stay.
+    /// The bits that do not vary.
     kept: u32,
-    /// The place 0.
+    /// The value of place 0.
     first: u32,
     step: u32,
-    /// The bits that may change.
+    /// The bits that may vary.
     mask: u32,
 }
 
 impl AddressField {
-    /// `own` are the 32 bits of the path's own address.
+    /// Returns the field for a variation; `own` are the 32 bits of the path's own address.
     pub(crate) fn new(variation: AddressVariation, version: IpVersion, own: u32) -> Self {
         let lower = |step| Self { kept: own & UPPER_HALF, first: own & LOWER_HALF, step, mask: LOWER_HALF };
         match (variation, version) {
@@ -38,7 +38,8 @@ impl AddressField {
         }
     }
 
-    /// The 16 bits from the octet `offset` on are the lower half of the 32 bits, and there is nothing in front of octet 0.
+    /// Returns the field of a part. The 16 bits from octet `offset` on are the lower half of the 32 bits, unless `offset` is 0, before which
+    /// there are none.
     fn of_part(first: u32, offset: u8, own: u32) -> Self {
         match offset {
             0 => Self { kept: own & LOWER_HALF, first: first << 16, step: 1 << 16, mask: UPPER_HALF },
@@ -46,7 +47,7 @@ impl AddressField {
         }
     }
 
-    /// The addresses of a pool differ in their last 16 bits, which are the places.
+    /// Returns the field of a pool, whose addresses differ in their last 16 bits, which are the places.
     fn of_pool(own: u32) -> Self {
         Self { kept: own & UPPER_HALF, first: 0, step: 1, mask: LOWER_HALF }
     }
@@ -58,7 +59,7 @@ impl AddressField {
 }
 
 impl AddressVariation {
-    /// Returns every address that `own` becomes, in the order of the values; none where nothing varies.
+    /// Returns every value of the address `own`, in the order of the values; none if it does not vary.
     pub fn addresses(self, own: IpAddr) -> impl Iterator<Item = IpAddr> {
         let version = version(own);
         let at = self.begins_at(version);
@@ -72,7 +73,7 @@ impl AddressVariation {
     }
 }
 
-/// Returns an address of a pool, which has these last 16 bits.
+/// Returns the address of a pool with these last 16 bits.
 pub(crate) fn pool_address(own: IpAddr, last: u16) -> IpAddr {
     let at = last_at(version(own));
     with_part(own, at, AddressField::of_pool(part_of(own, at)).at(u32::from(last)))
@@ -89,17 +90,17 @@ pub(crate) fn version(address: IpAddr) -> IpVersion {
     if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
-/// The side from which a frame is seen, and the side that sent it.
+/// The side on which a frame is seen, and the side that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Viewpoint {
-    /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
+    /// True on the Initiator's link, where its own addresses are seen; false on the Responder's.
     pub(crate) at_initiator: bool,
     /// True if the Initiator sent it.
     pub(crate) of_initiator: bool,
 }
 
 impl Viewpoint {
-    /// Returns whether the frame bears a source that the DUT has translated, which is to be learned here rather than known.
+    /// Returns whether the frame has a source that the DUT has translated, which must be learned here because it is not known.
     pub(crate) fn is_translated(self) -> bool {
         self.of_initiator && !self.at_initiator
     }
@@ -119,7 +120,7 @@ pub(crate) struct VaryingAddresses {
     /// The octet at which they begin.
     pub(crate) at: usize,
     variation: AddressVariation,
-    /// The DUT makes them, from its pool.
+    /// True if the DUT takes the addresses from its pool.
     is_pool: bool,
 }
 
@@ -129,7 +130,7 @@ impl VaryingAddresses {
     }
 }
 
-/// Source and destination.
+/// Returns the variable bits of source and destination.
 pub(crate) fn sides(
     (source, destination): (AddressVariation, AddressVariation),
     version: IpVersion,
@@ -144,7 +145,7 @@ pub(crate) fn sides(
     }
 }
 
-/// Returns the counters of source and destination address; `None` where neither varies.
+/// Returns the counters of the source and destination address; `None` if neither varies.
 pub(crate) fn counters(profile: &TrafficProfile, direction: Direction) -> Option<(Counter, Counter)> {
     let (source, destination) = profile.variations(direction);
     match (counter(source), counter(destination)) {

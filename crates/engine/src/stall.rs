@@ -1,28 +1,28 @@
-//! Did the tester itself fall behind? Tracks the gaps between two looks of a polling loop.
+//! Tracks the gaps between two polls of a loop, to detect that the tester itself has fallen behind.
 
-/// Gaps in one loop.
+/// Gaps in one polling loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gaps {
     bound_ns: u64,
     last_ns: u64,
     /// The longest gap, nanoseconds.
     pub(crate) worst_ns: u64,
-    /// Sum of the gaps above the bound, nanoseconds.
+    /// The sum of the gaps above the bound, nanoseconds.
     pub(crate) stalled_ns: u64,
 }
 
 impl Gaps {
-    /// Gaps longer than `bound_ns` are stalls; the first gap is counted from `start_ns`.
+    /// Returns a tracker for which gaps longer than `bound_ns` are stalls; the first gap is counted from `start_ns`.
     pub(crate) fn new(bound_ns: u64, start_ns: u64) -> Self {
         Self { bound_ns, last_ns: start_ns, worst_ns: 0, stalled_ns: 0 }
     }
 
-    /// The first gap is counted from `start_ns`.
+    /// Restarts the count of the first gap at `start_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.last_ns = start_ns;
     }
 
-    /// The loop is here at `now_ns`.
+    /// Notes that the loop polls at `now_ns`.
     #[inline]
     pub(crate) fn look(&mut self, now_ns: u64) {
         let gap = now_ns.saturating_sub(self.last_ns);

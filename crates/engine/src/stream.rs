@@ -1,4 +1,4 @@
-//! The frames of one direction: templates for foreground and background, and which frame comes next.
+//! The frames of one direction: templates for foreground and background, and the order of frames.
 
 use crate::flow::{DrawnPorts, Flow};
 use crate::profile::{AddressVariation, Encapsulation, Path, TrafficProfile};
@@ -15,12 +15,12 @@ use sixbench_wire::template::{
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 use std::sync::Arc;
 
-/// The hop limit test frames leave with.
+/// The hop limit with which test frames leave.
 pub(crate) const HOP_LIMIT: u8 = 64;
 
 /// The kind, direction and trial of a frame: one octet of the tag.
 ///
-/// The trial's number (modulo 64) tells a straggler of the trial before from a frame of this one.
+/// The trial's number (modulo 64) distinguishes a straggler of an earlier trial from a frame of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamId(pub(crate) u8);
 
@@ -45,34 +45,33 @@ pub(crate) struct FrameKind {
     pattern: Pattern,
     address_fields: (AddressField, AddressField),
     population: Option<SubscriberPopulation>,
-    /// True if the identification and fragmentation fields of the frame, where it is IPv4, arrive as they were sent.
+    /// True if the identification and fragmentation fields of an IPv4 frame must arrive as they were sent.
     pub(crate) keeps_identification: bool,
 }
 
 /// The basis from which the ports and addresses of a frame follow.
 enum Pattern {
-    /// Its number.
+    /// The frame's number.
     Flow(FlowPattern),
-    /// The connection it belongs to.
+    /// The connection that the frame belongs to.
     Conversation(Box<Conversation>, Viewpoint),
 }
 
-/// The settings that both kinds of frames of a direction have in common.
+/// The settings that both kinds of frames of a direction share.
 struct Common<'a> {
     profile: &'a TrafficProfile,
     direction: Direction,
     trial: u8,
     macs: (MacAddress, MacAddress),
     conversation: Option<&'a Conversation>,
-    /// True if the frames are described as they arrive, not as they leave.
+    /// True if the frames are described as they arrive, false if as they leave.
     is_arrival: bool,
-    /// True if these are replies: their ports and addresses are those of the forward frames with the same numbers, ends
-    /// swapped.
+    /// True if these are replies, which have the ports and addresses of the forward frames with the same numbers, with the ends swapped.
     is_reply: bool,
 }
 
 impl Common<'_> {
-    /// Returns the end of the frames at which the subscribers are: they are on the left.
+    /// Returns the subscribers' end of these frames; the subscribers are on the left.
     fn subscriber_end(&self) -> DatagramEnd {
         match self.direction {
             Direction::Forward => DatagramEnd::Source,
@@ -80,7 +79,7 @@ impl Common<'_> {
         }
     }
 
-    /// The subscribers as they are seen where these frames are: forward frames leave on the left and arrive on the right.
+    /// Returns the subscribers as seen where these frames are: forward frames leave on the left and arrive on the right.
     fn population(&self) -> Option<SubscriberPopulation> {
         let is_left = (self.direction == Direction::Forward) != self.is_arrival;
         let subscribers = self.profile.subscribers.as_ref()?;
@@ -89,12 +88,12 @@ impl Common<'_> {
         Some(SubscriberPopulation::new(subscribers, self.subscriber_end(), is_left, range.order))
     }
 
-    /// The direction whose ports and addresses these frames have.
+    /// Returns the direction whose pattern of ports and addresses these frames follow.
     fn pattern(&self) -> Direction {
         if self.is_reply { Direction::Forward } else { self.direction }
     }
 
-    /// Returns the variations of source and destination address.
+    /// Returns the variations of the source and destination address.
     fn variations(&self) -> (AddressVariation, AddressVariation) {
         let (source, destination) = self.profile.variations(self.pattern());
         if self.is_reply { (destination, source) } else { (source, destination) }
@@ -108,7 +107,7 @@ impl Common<'_> {
         }
     }
 
-    /// The connections that foreground frames are of, if they are of some, and how they are seen.
+    /// Returns the connections to which foreground frames belong, if any, and how they are seen.
     fn conversation(&self) -> Option<(Conversation, Viewpoint)> {
         let opens = self.profile.gateway.as_ref()?.opens;
         let of_initiator = self.direction == opens;
@@ -143,7 +142,7 @@ impl FrameKind {
             src: ends.source,
             dst: ends.destination,
             hop_limit,
-            // The size is that of the datagram; the header around it comes on top.
+            // The size is that of the datagram's frame; an outer header is added to it.
             frame_octets: usize::from(profile.frame_size.without_fcs(version)) + outer.map_or(0, |outer| outer.octets()),
             stream: id.0,
             variable_at: (sides.0.at, sides.1.at),
@@ -154,7 +153,7 @@ impl FrameKind {
         let address_fields = (sides.0.address_field(version, own.0), sides.1.address_field(version, own.1));
         let pattern = match conversation {
             Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
-            // The trial's number stays out of ports and addresses: every trial has the same pattern.
+            // Ports and addresses do not depend on the trial's number: every trial has the same pattern.
             None => {
                 let of = common.pattern();
                 let stream = StreamId::new(of, is_background, trial).0 & 3;
@@ -171,12 +170,12 @@ impl FrameKind {
         Ok(Self { keeps_identification: false, template, pattern, address_fields, population })
     }
 
-    /// Returns whether the frames arrive with sources that the DUT has drawn from a pool.
+    /// Returns whether the frames arrive with sources that the DUT has taken from a pool.
     pub(crate) fn has_translated_source(&self) -> bool {
         matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
     }
 
-    /// Returns the pattern of the ports and addresses of these frames, if they are not those of connections.
+    /// Returns the pattern of ports and addresses of these frames, unless they belong to connections.
     pub(crate) fn flow_pattern(&self) -> Option<&FlowPattern> {
         match &self.pattern {
             Pattern::Flow(pattern) => Some(pattern),
@@ -184,7 +183,7 @@ impl FrameKind {
         }
     }
 
-    /// The variable fields of frame `sequence`, the `index`-th of its flow pattern.
+    /// Returns the variable fields of frame `sequence`, which is frame `index` of its flow pattern.
     #[inline]
     fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
         let (conversation, view) = match &self.pattern {
@@ -192,7 +191,7 @@ impl FrameKind {
             Pattern::Conversation(conversation, view) => (conversation, view),
         };
         let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
-        // The place of the Initiator's address is the subscriber's number; behind the DUT it is one of the pool.
+        // The place of the Initiator's address is the subscriber's number; behind the DUT the address comes from the pool.
         let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
         let at_home = self.population.as_ref().filter(|_| view.at_initiator);
         let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(number)?)));
@@ -202,7 +201,7 @@ impl FrameKind {
     }
 }
 
-/// The ports and addresses of the frames of one kind that follow from their numbers.
+/// The ports and addresses of frames of one kind, which follow from the frames' numbers.
 #[derive(Clone)]
 pub(crate) struct FlowPattern {
     flow: Flow,
@@ -211,13 +210,13 @@ pub(crate) struct FlowPattern {
     /// True for replies, which have the fields of the request with the same number.
     is_reply: bool,
     is_echo: bool,
-    /// The requests of a closed loop, each of which is of the client that was free to send it.
+    /// The requests of a closed loop, each of which belongs to the client that was free to send it.
     requests: Option<Arc<RequestLog>>,
 }
 
 impl FlowPattern {
-    /// Returns the variable fields of frame `sequence`, the `index`-th of the pattern. Of a reply ports and addresses are those of the
-    /// request, ends swapped; an echo keeps identifier and sequence number (RFC 4443 section 4.2).
+    /// Returns the variable fields of frame `sequence`, which is frame `index` of the pattern. A reply has the ports and addresses of its request
+    /// with the ends swapped; an echo reply keeps identifier and sequence number (RFC 4443 section 4.2).
     #[inline(always)]
     pub(crate) fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
         let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
@@ -234,7 +233,7 @@ impl FlowPattern {
         Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
     }
 
-    /// Returns the addresses of the subscriber whose frame it is, and puts one of its ports in the place of another.
+    /// Returns the addresses of the frame's subscriber, and replaces one port by one of the subscriber's.
     #[inline(always)]
     fn subscriber(
         &self,
@@ -258,12 +257,12 @@ impl FlowPattern {
         self.flow.drawn_ports().filter(|_| is_simple)
     }
 
-    /// Returns whether 32 bits of an address differ from frame to frame.
+    /// Returns whether 32 bits of an address vary from frame to frame.
     pub(crate) fn varies_addresses(&self) -> bool {
         self.flow.varies_addresses()
     }
 
-    /// Returns the end of the frames at which there are many subscribers, with a whole address each, if there is one.
+    /// Returns the end of the frames at which there are many subscribers, each with a whole address; `None` without subscribers.
     pub(crate) fn subscriber_end(&self) -> Option<DatagramEnd> {
         self.population.as_ref().map(SubscriberPopulation::end)
     }
@@ -271,11 +270,11 @@ impl FlowPattern {
 
 /// The way in which frames take turns among flows.
 enum Turns {
-    /// Every frame has values of its own.
+    /// Every frame has its own values.
     Unbounded,
-    /// Among so many at once.
+    /// Frames take turns among this number of flows.
     Among(u64),
-    /// Among those already started.
+    /// Frames take turns among the flows that have already started.
     Started(Schedule),
 }
 
@@ -289,7 +288,7 @@ impl Turns {
     }
 }
 
-/// Both kinds of one direction, as they leave or as they must arrive.
+/// Both kinds of frames of one direction, as they leave or as they must arrive.
 pub(crate) struct Stream {
     pub(crate) direction: Direction,
     pub(crate) id: StreamId,
@@ -299,24 +298,24 @@ pub(crate) struct Stream {
     turns: Turns,
 }
 
-/// Whose frames a stream is made of.
+/// The source of a stream's frames.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamSource<'a> {
     pub(crate) profile: &'a TrafficProfile,
     pub(crate) spec: &'a TrialSpec,
     pub(crate) direction: Direction,
     pub(crate) trial: u8,
-    /// Connections the foreground frames are of.
+    /// The connections to which the foreground frames belong.
     pub(crate) conversation: Option<&'a Conversation>,
 }
 
 impl Stream {
-    /// As the frames leave the tester: from `own` to the DUT's `peer` hardware address.
+    /// Returns the frames as they leave the tester, from the hardware address `own` to the DUT's `peer`.
     pub(crate) fn sent(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
         Self::new(&of.common((own, peer), false), of.spec, |path| (path.sent, HOP_LIMIT))
     }
 
-    /// As the frames must arrive at the tester: from the DUT's `peer` to `own`.
+    /// Returns the frames as they must arrive at the tester, from the DUT's hardware address `peer` to `own`.
     pub(crate) fn expected(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
         Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
     }
@@ -328,7 +327,7 @@ impl Stream {
             let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
             Ok(FrameKind { keeps_identification, ..FrameKind::new(&datagram, hop_limit, is_background, common)? })
         };
-        // A background frame would open no connection, nor try one.
+        // A background frame would not open or validate a connection.
         let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != ConversationStep::Use);
         let share = if is_of_connections { Share::ALL } else { common.profile.share };
         Ok(Self {
@@ -341,7 +340,7 @@ impl Stream {
         })
     }
 
-    /// The same frames, where each is of the client that `requests` has noted for its number.
+    /// Returns the same frames, with the client of each taken from `requests`.
     pub(crate) fn of_clients(mut self, requests: Option<&Arc<RequestLog>>) -> Self {
         if let Pattern::Flow(pattern) = &mut self.foreground.pattern {
             pattern.requests = requests.cloned();
@@ -349,31 +348,31 @@ impl Stream {
         self
     }
 
-    /// Octets of the longest frame, without FCS.
+    /// Returns the octets of the longest frame, without FCS.
     pub(crate) fn longest_octets(&self) -> usize {
         let background = self.background.iter().map(|kind| kind.template.frame_octets());
         background.fold(self.foreground.template.frame_octets(), usize::max)
     }
 
-    /// The kinds of frames that there are, foreground first, and whether each is background.
+    /// Returns the kinds of frames in the stream, foreground first, and whether each is background.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&FrameKind, bool)> {
         std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
     }
 
-    /// Returns the pattern of the frames and their template where all are of one kind; `None` with background traffic, or without a pattern
-    /// that their numbers decide.
+    /// Returns the pattern of the frames and their template if all are of one kind; `None` with background traffic, or if the frames' numbers do
+    /// not determine a pattern.
     pub(crate) fn only_kind(&self) -> Option<(&FlowPattern, &Template)> {
         let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
         Some((pattern, &self.foreground.template))
     }
 
-    /// Returns the ports of the frames of this stream by their numbers, if nothing else varies of them but number and time.
+    /// Returns the ports of the frames of this stream by their numbers, if apart from them only number and time vary.
     pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
         let is_simple = self.background.is_none() && matches!(self.turns, Turns::Unbounded);
         self.foreground.flow_pattern().filter(|_| is_simple)?.drawn_ports()
     }
 
-    /// The kind of frame `sequence`, and whether it is background.
+    /// Returns the kind of frame `sequence`, and whether it is background.
     #[inline]
     pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, bool) {
         match &self.background {
@@ -382,19 +381,19 @@ impl Stream {
         }
     }
 
-    /// The variable fields of frame `sequence`, which is of this `kind`.
+    /// Returns the variable fields of frame `sequence`, which is of this `kind`.
     #[inline]
     pub(crate) fn variable(&self, kind: &FrameKind, sequence: u64, time: StampedTime) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, None)
     }
 
-    /// The same of a frame that arrived from `seen`, which counts where the source cannot be known before.
+    /// Returns the same for a frame that arrived from `seen`, which is used if the source cannot be known in advance.
     #[inline]
     pub(crate) fn variable_of_arrival(&self, kind: &FrameKind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, Some(seen))
     }
 
-    /// Takes note of the source of a right frame where it opens a connection.
+    /// Notes the source of a right frame if it opens a connection.
     #[inline]
     pub(crate) fn learn(&self, kind: &FrameKind, sequence: u64, source: Mapped) {
         if let Pattern::Conversation(conversation, view) = &kind.pattern {
@@ -402,23 +401,23 @@ impl Stream {
         }
     }
 
-    /// The connection of a frame, if it is of one, and how it is known.
+    /// Returns the connection to which a frame belongs, if there is one.
     pub(crate) fn connection(&self, sequence: u64) -> Option<(&Conversation, u64)> {
         let Pattern::Conversation(conversation, view) = &self.kind(sequence).0.pattern else { return None };
         Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
     }
 
-    /// Returns whether the foreground frames arrive to have their sources learned.
+    /// Returns whether the sources of arriving foreground frames are to be learned.
     pub(crate) fn opens_connections(&self) -> bool {
         matches!(&self.foreground.pattern, Pattern::Conversation(conversation, view) if conversation.learns(*view))
     }
 
-    /// Returns whether the foreground frames arrive with sources out of a pool.
+    /// Returns whether the foreground frames arrive with sources from a pool.
     pub(crate) fn has_translated_sources(&self) -> bool {
         self.foreground.has_translated_source()
     }
 
-    /// Returns the place of frame `sequence` in the flow pattern of its kind.
+    /// Returns the index of frame `sequence` in the flow pattern of its kind.
     #[inline(always)]
     pub(crate) fn turn(&self, sequence: u64) -> u64 {
         match &self.turns {

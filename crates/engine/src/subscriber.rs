@@ -1,5 +1,4 @@
-//! Which subscriber a frame is of, and what its addresses and ports are then: a function of the frame's number, so that the receiver
-//! computes them again.
+//! The subscriber of a frame, and its addresses and ports: a function of the frame's number, so that the receiver can compute them again.
 
 use crate::flow::{Counter, Draw};
 use crate::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
@@ -8,24 +7,24 @@ use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{DatagramEnd, SubscriberAddresses};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The subscribers as one kind of frame of one direction bears them.
+/// The subscribers in one kind of frame of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriberPopulation {
     end: DatagramEnd,
     groups: Vec<SeenGroup>,
     numbers: Counter,
     port_order: ValueOrder,
-    /// The addresses of each, by its number among all; empty where there are more than stay in a core's cache.
+    /// The addresses of each subscriber, by its number among all; empty if there are more than fit into a core's cache.
     kept: Box<[SubscriberAddresses]>,
 }
 
-/// The most subscribers whose addresses are kept: those of both directions, as they leave and as they arrive, fit a core's second cache.
+/// The most subscribers whose addresses are cached: those of both directions, as they leave and as they arrive, fit into a core's second-level cache.
 const MOST_KEPT: u32 = 2048;
 
-/// The subscribers of one rule, as they are seen on one link.
+/// The subscribers of one rule, as seen on one link.
 #[derive(Clone, Copy, Debug)]
 struct SeenGroup {
-    /// The number that its first has among all.
+    /// The number of its first subscriber among all.
     first: u32,
     seen: Appearance,
     ports: PortRule,
@@ -40,7 +39,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl SubscriberPopulation {
-    /// `is_left`: as they are seen on the left link. `port_order` is that of the ports at the subscribers' end.
+    /// Returns the subscribers as seen on the left link or, without `is_left`, on the right. `port_order` is that of the ports at the subscribers' end.
     pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: ValueOrder) -> Self {
         let mut first = 0;
         let seen = |group: &SubscriberGroup| {
@@ -58,7 +57,7 @@ impl SubscriberPopulation {
         population
     }
 
-    /// The ends with nothing where each subscriber has an address of its own.
+    /// Returns the ends with the address at the subscribers' end set to zero, if each subscriber has its own address.
     pub(crate) fn zero_varying_suffix(&self, ends: AddressPair) -> AddressPair {
         if self.groups.iter().all(|group| group.seen.inner.is_none()) {
             return ends;
@@ -72,20 +71,20 @@ impl SubscriberPopulation {
         }
     }
 
-    /// Frame `index`'s subscriber.
+    /// Returns the subscriber of frame `index`.
     #[inline(always)]
     pub(crate) fn drawn(&self, index: u64, draw: Draw) -> Option<Member<'_>> {
         self.member(self.numbers.place(index, draw.subscriber))
     }
 
-    /// The subscriber that has this number among all; `None` of a population without groups.
+    /// Returns the subscriber with this number among all; `None` for a population without groups.
     #[inline(always)]
     pub(crate) fn member(&self, number: u32) -> Option<Member<'_>> {
         let group = self.groups.iter().rfind(|group| group.first <= number)?;
         Some(Member { group, number: u64::from(number - group.first) })
     }
 
-    /// Returns its addresses.
+    /// Returns the subscriber's addresses.
     #[inline(always)]
     pub(crate) fn addresses(&self, member: Member<'_>) -> SubscriberAddresses {
         let among_all = u64::from(member.group.first) + member.number;
@@ -97,13 +96,13 @@ impl SubscriberPopulation {
         SubscriberAddresses { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
     }
 
-    /// Returns the end of the frames at which they are.
+    /// Returns the end of the frames at which the subscribers are.
     #[inline]
     pub(crate) fn end(&self) -> DatagramEnd {
         self.end
     }
 
-    /// Puts one of its own ports in the place of the one at `end`, where subscribers do not have all ports.
+    /// Replaces the port at `end` with one of the subscriber's own, if its ports are restricted.
     #[inline(always)]
     pub(crate) fn take_port(
         &self,

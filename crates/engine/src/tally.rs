@@ -1,5 +1,5 @@
-//! The counts of the frames that one receiver saw, by sequence number: which came, how late, and what was wrong with them. Those of several
-//! queues are put together in `queues`.
+//! The counts of the frames that one receiver has seen, by sequence number: which arrived, how late, and what was wrong with them. `queues`
+//! combines the counts of several queues.
 
 mod fields;
 mod queues;
@@ -18,54 +18,54 @@ use sixbench_io::clock::Clock;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
-/// Wrong frames kept for the report.
+/// The number of wrong frames kept for the report.
 const EXAMPLES: usize = 5;
-/// Octets kept of each: the largest frame, and some that should not be there.
+/// Octets kept of each: the largest frame, and some octets more.
 const EXAMPLE_OCTETS: usize = 9_300;
 
-/// Time by which the clocks of two cores of a machine may be apart, in nanoseconds: a frame that seems to have been sent no more than this after it
-/// arrived is right.
+/// The time by which the clocks of two cores of a machine may differ, in nanoseconds: a frame is right even if it seems to have been sent up to
+/// this time after it arrived.
 pub(crate) const CLOCKS_APART_NS: u64 = 1_000;
 
 /// The frames that a receiver is to expect.
 pub(crate) struct ExpectedFrames {
     pub(crate) verifier: Verifier,
-    /// When each frame is due; empty where nothing is.
+    /// The times at which frames are due; empty if there are no frames.
     pub(crate) schedule: Schedule,
-    /// Time of sending by the schedule, nanoseconds.
+    /// The time of sending in the schedule, nanoseconds.
     pub(crate) duration_ns: u64,
-    /// A frame later than this is not received; 0: no limit.
+    /// The time after which a frame no longer counts as received; 0 for no limit.
     pub(crate) timeout_ns: u64,
-    /// Time by which the clocks of the sender and of the receiver may be apart, nanoseconds.
+    /// The time by which the clocks of sender and receiver may differ, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
-    /// The histograms into which delays go.
+    /// The histograms in which delays are recorded.
     pub(crate) delays: Delays,
 }
 
-/// The counts of the frames that a receiver saw.
+/// The counts of the frames that a receiver has seen.
 pub(crate) struct FrameTally {
     expected: ExpectedFrames,
     seen: Bitmap,
-    /// What became of the frames that are not simply right, by number, where other receivers may see frames of the same numbers.
+    /// The outcomes of the frames that are not simply right, by number, if other receivers may see frames with the same numbers.
     faulty: Option<FaultyFrames>,
     counts: ReceiverCounts,
-    /// The frames among them that came back wrong, by field.
+    /// Those of the frames that came back wrong, by field.
     wrong_fields: WrongFields,
-    /// The highest sequence number so far of foreground and background, which take different ways through a DUT, of each queue that sends:
-    /// between queues there is no order.
+    /// The highest sequence number so far of foreground and background, which take different ways through a DUT, for each sending queue: there is
+    /// no order between queues.
     highest: Box<[[Option<u64>; 2]]>,
     /// Frames not received, by bin.
     bins: Vec<u64>,
     /// The highest number of a frame not received.
     last_missing: Option<u64>,
-    /// The time at which a frame was received last, in nanoseconds; 0: not yet.
+    /// The time at which the last frame so far was received, in nanoseconds; 0 if there was none.
     last_arrival_ns: u64,
-    /// The longest time without one, from arrival to arrival.
+    /// The longest time without a frame, from arrival to arrival.
     silence: (u64, u64),
-    /// The due times of the frames, as their sender has them.
+    /// The due times of the frames, as the sender computes them.
     pacer: Pacer,
     examples: Vec<Example>,
-    /// The examples' octets, one after the other, in memory taken before the trial.
+    /// The examples' octets, one after the other, in memory allocated before the trial.
     kept: Vec<u8>,
 }
 
@@ -88,13 +88,13 @@ struct ReceiverCounts {
 struct Example {
     tag: Tag,
     mismatch: Mismatch,
-    /// The time at which it had arrived at the latest, in nanoseconds.
+    /// The latest time at which it may have arrived, in nanoseconds.
     arrived_ns: u64,
     octets: std::ops::Range<usize>,
 }
 
 impl FrameTally {
-    /// Counts nothing yet of the frames expected, which are sent by so many queues in turn and received by so many.
+    /// Returns a tally without counts for the expected frames, which are sent by these queues in turn and received by these.
     pub(crate) fn new(expected: ExpectedFrames, queues: QueueCounts) -> Self {
         let reach = reach(&expected.schedule, queues.sending);
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
@@ -115,8 +115,7 @@ impl FrameTally {
         }
     }
 
-    /// Counts a frame that was there when it was `now_ns`, or arrived since then; hands it to `on_first` where it is right and the first of its
-    /// number.
+    /// Counts a frame that had arrived at `now_ns`, or has since then, and hands it to `on_first` if it is the first right one with its number.
     #[inline(always)]
     pub(crate) fn take(&mut self, frame: &[u8], (now_ns, clock): (u64, &Clock), on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let mut class = self.expected.verifier.judge(frame);
@@ -156,19 +155,19 @@ impl FrameTally {
                 }
             }
             FrameClass::Misdirected => self.counts.misdirected += 1,
-            // Its receiver looks whether a neighbour sent it, and counts it.
+            // The receiver checks whether it came from a neighbour, and counts it.
             FrameClass::Foreign => {}
         }
         class
     }
 
-    /// The first frame is due at `start_ns`.
+    /// Sets the time at which the first frame is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.pacer.begin(start_ns);
     }
 
-    /// Returns the verdict on a right frame whose time of sending is odd: no frame leaves before it is due, or after it arrived. It looks at the clock
-    /// again, as the frame may have been sent and received since that was read.
+    /// Returns the verdict on a right frame whose time of sending is implausible: no frame leaves before it is due, or after it arrived. This
+    /// reads the clock again, as the frame may have been sent and received since the last reading.
     #[cold]
     fn judge_time(&self, class: FrameClass, tag: Tag, clock: &Clock) -> FrameClass {
         match tag.time_ns {
@@ -180,7 +179,7 @@ impl FrameTally {
         }
     }
 
-    /// Counts a frame that is not one of the tester's, nor a neighbour's.
+    /// Counts a frame that comes neither from the tester nor from a neighbour.
     #[cold]
     pub(crate) fn take_foreign(&mut self, frame: &[u8]) {
         self.counts.foreign += 1;
@@ -191,24 +190,24 @@ impl FrameTally {
         }
     }
 
-    /// Returns the number of different frames seen.
+    /// Returns the number of different frames that were seen.
     #[inline]
     pub(crate) fn distinct(&self) -> u64 {
         self.counts.distinct
     }
 
-    /// The numbers of the frames seen.
+    /// Returns the numbers of the frames seen.
     pub(crate) fn seen(&self) -> &Bitmap {
         &self.seen
     }
 
-    /// Returns the time at which a frame was received last, in nanoseconds; 0: none yet.
+    /// Returns the time at which the last frame so far was received, in nanoseconds; 0 if there was none.
     #[inline]
     pub(crate) fn last_arrival_ns(&self) -> u64 {
         self.last_arrival_ns
     }
 
-    /// Marks the frame as seen; says whether it is the first of its number, and counts order and duplicates.
+    /// Marks the frame as seen; returns whether it is the first with its number, and counts reordered and duplicate frames.
     #[inline(always)]
     fn is_new(&mut self, tag: Tag) -> bool {
         if !self.seen.set(tag.sequence) {
@@ -228,7 +227,7 @@ impl FrameTally {
 
     #[inline(always)]
     fn take_right(&mut self, tag: Tag, now_ns: u64) {
-        // The stamp of a batch may be a little older than the youngest frame in it.
+        // The time stamp of a batch may be a little older than the newest frame in it.
         let delay = now_ns.saturating_sub(tag.time_ns);
         if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
             self.counts.late += 1;
@@ -242,7 +241,7 @@ impl FrameTally {
         self.note_arrival(now_ns);
     }
 
-    /// Takes note of a frame that does not count as received, as it is wrong, and had arrived by `now_ns`.
+    /// Notes a frame that does not count as received because it is wrong, and that had arrived by `now_ns`.
     #[cold]
     fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), now_ns: u64) {
         self.note_faulty(tag, fault);
@@ -287,7 +286,7 @@ impl FrameTally {
         self.examples.push(Example { tag, mismatch, arrived_ns, octets: start..self.kept.len() });
     }
 
-    /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent.
+    /// Writes the counts into `result`; `sent` are the numbers of the frames that were sent.
     pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: &SentNumbers) {
         let counts = &self.counts;
         result.received = counts.received;
@@ -322,7 +321,7 @@ impl FrameTally {
         result.delays = delays.buckets();
     }
 
-    /// An example in one line.
+    /// Returns a description of an example in one line.
     fn explain(&self, example: &Example) -> String {
         let Example { tag, mismatch, arrived_ns, .. } = *example;
         let verifier = &self.expected.verifier;
@@ -347,7 +346,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// The verdicts on frames with these numbers and times of sending, which arrive when it is `now_ns`; the first frame was due at 7 ns.
+    /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.
     fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64, clock: &Clock) -> Vec<Option<Mismatch>> {
         let address = |text: &str| text.parse().expect("address");
         let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));

@@ -1,4 +1,4 @@
-//! The tasks of a trial, or of a phase of one: what each queue of the two ports has to send and to receive.
+//! The tasks of a trial, or of a phase of one: what each queue of the two ports has to send and receive.
 
 use crate::delay::Delays;
 use crate::error::MeasureError;
@@ -22,32 +22,32 @@ use sixbench_method::trial::{Schedule, TrialKind, TrialSettings, TrialSpec};
 use sixbench_wire::MacAddress;
 use std::sync::Arc;
 
-/// The part of a trial that is sent at a time: a whole stateless trial, or a phase of a stateful one.
+/// A part of a trial that is sent at once: a whole stateless trial, or a phase of a stateful one.
 pub(crate) struct TrialPhase<'a> {
     pub(crate) spec: &'a TrialSpec,
     /// The directions in which frames are sent.
     pub(crate) loaded: &'a [Direction],
     /// The longest wait for residual frames, nanoseconds.
     pub(crate) residual_ns: u64,
-    /// A frame later than this is not received; 0: no limit.
+    /// The time after which a frame no longer counts as received; 0 for no limit.
     pub(crate) frame_timeout_ns: u64,
-    /// Connections the foreground frames are of.
+    /// The connections to which the foreground frames belong.
     pub(crate) conversation: Option<&'a Conversation>,
 }
 
-/// Everything a trial's tasks are made from.
+/// Everything needed to create a trial's tasks.
 pub(crate) struct TrialContext<'a> {
     pub(crate) phase: &'a TrialPhase<'a>,
     pub(crate) profile: &'a TrafficProfile,
     pub(crate) settings: &'a TrialSettings,
-    /// Own and peer's hardware address: left, right.
+    /// The own and the peer's hardware address: left, right.
     pub(crate) macs: [(MacAddress, MacAddress); 2],
     pub(crate) trial: u8,
     /// Queues of the ports: left, right.
     pub(crate) queues: [usize; 2],
-    /// Time by which the clocks of sender and receiver may be apart, nanoseconds.
+    /// The time by which the clocks of sender and receiver may differ, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
-    /// The requests and their replies where clients wait for these.
+    /// The requests and their replies, if clients wait for these.
     pub(crate) requests: Option<Arc<RequestLog>>,
 }
 
@@ -61,7 +61,7 @@ impl TrialContext<'_> {
         self.phase.spec.kind == TrialKind::Response
     }
 
-    /// The trial's tasks: senders before receivers.
+    /// Returns the trial's tasks, with senders before receivers.
     pub(crate) fn tasks<'p>(&self, left: &'p mut [Halves], right: &'p mut [Halves]) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
         let mut tasks = Vec::with_capacity(2 * (left.len() + right.len()));
@@ -77,7 +77,7 @@ impl TrialContext<'_> {
         Ok(tasks)
     }
 
-    /// The responders of an exchange. Each receives and sends on one thread, so that no reply waits for another one to take it up.
+    /// Returns the responders of an exchange. Each receives and sends on one thread, so that no reply waits for another thread.
     fn responders<'p>(&self, PortHalves { transmit, receive }: PortHalves<'p>) -> Result<Vec<Task<'p>>, MeasureError> {
         let frames = reach(&self.phase.spec.schedule(), self.queues[Direction::Forward as usize]);
         let responder = |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
@@ -89,7 +89,7 @@ impl TrialContext<'_> {
     }
 
     fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
-        // In a closed loop one queue sends the requests of all clients: it knows who waits.
+        // In a closed loop one queue sends the requests of all clients, as it must know which of them wait.
         let of = if self.requests.is_some() { 1 } else { ports.len() };
         let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
             let share = ThreadShare { index: queue as u64, of: of as u64 };
@@ -114,7 +114,7 @@ impl TrialContext<'_> {
         StreamSource { profile: self.profile, spec, direction, trial: self.trial, conversation }
     }
 
-    /// The frames of a direction as they leave.
+    /// Returns the frames of a direction as they leave.
     fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
         Ok(Stream::sent(self.source(direction), (own, peer))?.of_clients(self.requests.as_ref()))
@@ -144,7 +144,7 @@ impl TrialContext<'_> {
         Ok(Receiver::new(port, answerer, tally, self.settings.stall_ns))
     }
 
-    /// The first frame to be tagged and the distance to the next, so that they are spread evenly.
+    /// Returns the first frame to be tagged and the distance to the next, so that the tagged frames are spread evenly.
     fn tagged(&self, schedule: &Schedule) -> Option<(u64, u64)> {
         let tagging = self.phase.spec.tagging.filter(|_| schedule.frames() > 0)?;
         let first = schedule.first_due_from(tagging.after_ns);

@@ -1,5 +1,4 @@
-//! The frame tester: two ports, a profile, and a trial whenever one is asked for. One of the ports may be on another machine, which makes its part
-//! of each trial.
+//! The frame tester: two ports, a profile, and trials on request. One of the ports may be on another machine, which does its part of each trial.
 
 use crate::companion::{Companion, DistantPort, EndResult, EndTrial};
 use crate::driver::{self, Layout};
@@ -35,28 +34,28 @@ pub struct FrameTester {
     pub(crate) clock: Clock,
     pub(crate) stop: Arc<AtomicBool>,
     trial: u8,
-    /// Asks the DUT how many connections it has.
+    /// Asks the DUT for the number of its connections.
     pub(crate) counter: Option<ConnectionCounter>,
-    /// True if a frame that opens a connection ever came through.
+    /// True if a frame that opens a connection has ever passed.
     pub(crate) has_delivered: bool,
-    /// The moment at which the first frame of the latest trial was due, nanoseconds of the clock.
+    /// The moment at which the first frame of the last trial was due, in nanoseconds of the clock.
     began_ns: Option<u64>,
 }
 
-/// A trial, or a phase of it, whose frames are through.
+/// A trial, or a phase of it, in which all frames are done.
 struct FinishedRun<'t> {
     tasks: Vec<Task<'t>>,
-    /// The longest time that a thread had no core although it was ready, nanoseconds.
+    /// The longest time for which a thread was ready but had no core, nanoseconds.
     kept_off_ns: u64,
-    /// The moment at which the first frame was due, nanoseconds of the clock.
+    /// The moment at which the first frame was due, in nanoseconds of the clock.
     began_ns: u64,
 }
 
-/// Asks the DUT how many connections it has; `None` where it does not say, an error in words where it should and could not be asked.
+/// Asks the DUT for the number of its connections; `None` if it does not provide it, or an error message if it should but could not be asked.
 pub type ConnectionCounter = Box<dyn FnMut() -> Result<Option<u64>, String> + Send>;
 
 impl FrameTester {
-    /// A tester between two open ports. `stop` ends a trial early.
+    /// Returns a tester between two open ports. `stop` ends a trial early.
     pub fn new(
         ports: (Port, Port),
         profile: Admitted<TrafficProfile>,
@@ -67,8 +66,8 @@ impl FrameTester {
         Self::between((TesterPort::new(ports.0), TesterPort::new(ports.1)), profile.into_inner(), settings, layout, stop)
     }
 
-    /// One end of a tester: it sends `sends` from `port`, and receives the other direction there. The other end is on another machine, at `distant`.
-    /// `stop` ends a trial early.
+    /// Returns one end of a tester, which sends `sends` from `port`, and receives the other direction there. The other end is on another machine,
+    /// at `distant`. `stop` ends a trial early.
     pub fn at_one_end(
         (sends, port, distant): (Direction, Port, DistantPort),
         profile: Admitted<TrafficProfile>,
@@ -103,7 +102,7 @@ impl FrameTester {
         }
     }
 
-    /// Returns in words which core serves which queues, and how order is judged; `None` where each port has one queue.
+    /// Returns a description of which core serves which queues, and of how order is judged; `None` if each port has one queue.
     pub fn queues_in_words(&self) -> Option<String> {
         let queues = [self.left.count, self.right.count];
         let placement = placement(queues, &self.layout.cores);
@@ -115,34 +114,34 @@ impl FrameTester {
         })
     }
 
-    /// Returns the moment at which the first frame of the latest trial was due, or of its last phase; `None` before the first one.
+    /// Returns the moment at which the first frame of the last trial, or of its last phase, was due; `None` before the first trial.
     pub fn began(&self) -> Option<Instant> {
         let ago_ns = self.clock.now_ns().saturating_sub(self.began_ns?);
         Instant::now().checked_sub(Duration::from_nanos(ago_ns))
     }
 
-    /// Returns the clock by which frames are sent and received.
+    /// Returns the clock used for sending and receiving.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Sends and receives by this clock from now on, which shows the time of the other machine, where an end of the tester is.
+    /// Sets the clock used for sending and receiving, which shows the other machine's time if the tester has an end there.
     pub fn set_clock(&mut self, clock: Clock) {
         self.clock = clock;
     }
 
-    /// Measures other traffic from now on, over the same ports.
+    /// Switches to other traffic over the same ports.
     pub fn set_profile(&mut self, profile: Admitted<TrafficProfile>, settings: TrialSettings) {
         self.profile = profile.into_inner();
         self.settings = settings;
     }
 
-    /// Asks `counter` between the phases of a stateful trial, and at its end, how many connections the DUT has.
+    /// Sets the `counter` that is called between the phases of a stateful trial, and at its end, for the number of the DUT's connections.
     pub fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         self.counter = counter;
     }
 
-    /// Runs what takes time between the phases where the tester runs, not on the DUT's core.
+    /// Runs slow work between the phases on the tester's core, not on the DUT's.
     pub(crate) fn on_own_core<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let core = self.layout.cores.first().copied();
         std::thread::scope(|scope| {
@@ -154,23 +153,23 @@ impl FrameTester {
         })
     }
 
-    /// A trial with everything the profile loads.
+    /// Returns a trial in all directions that the profile loads.
     pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> TrialPhase<'a> {
         let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
-        // Requests go one way and replies the other, whatever else the profile loads.
+        // Requests go one way and replies the other, regardless of the profile's directions.
         let loaded = if spec.kind == TrialKind::Response { Directions::Both } else { self.profile.directions };
         TrialPhase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
     }
 
-    /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
+    /// Resolves the DUT's hardware address on both sides, which also tells it ours (learning frames of RFC 2544 section 23).
     pub fn resolve(&mut self) -> Result<(MacAddress, MacAddress), MeasureError> {
-        // What is on another machine is resolved there.
+        // A port on another machine is resolved there.
         let left = if self.left.is_here() { self.resolve_end(Direction::Forward)? } else { self.left.mac };
         let right = if self.right.is_here() { self.resolve_end(Direction::Reverse)? } else { self.right.mac };
         Ok((left, right))
     }
 
-    /// The DUT's hardware address on the link from which `direction` is sent.
+    /// Returns the DUT's hardware address on the link from which `direction` is sent.
     fn resolve_end(&mut self, direction: Direction) -> Result<MacAddress, MeasureError> {
         let (end, neighbours) = match direction {
             Direction::Forward => (&mut self.left, &self.profile.left),
@@ -189,7 +188,7 @@ impl FrameTester {
         }
     }
 
-    /// Sends and receives: the trial itself, or a phase of it.
+    /// Sends and receives the frames of a trial, or of a phase of it.
     pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
         self.trial = (self.trial + 1) % 64;
         let stall_ns = self.settings.stall_ns;
@@ -201,10 +200,10 @@ impl FrameTester {
         Ok(result)
     }
 
-    /// Makes this end's part of a trial whose other part `companion` makes, at the same time.
+    /// Runs this end's part of a trial, while `companion` runs the other part.
     ///
     /// # Errors
-    /// A trial that one machine must make alone; the other machine cannot make its part, or is lost; the same errors as of any other trial.
+    /// The trial must be run by one machine; the other machine cannot run its part, or is lost; or the errors of any other trial.
     pub fn measure_end(&mut self, trial: &EndTrial, companion: &mut dyn Companion) -> Result<EndResult, MeasureError> {
         let EndTrial { spec, number, clocks_apart_ns, measures_delays } = trial;
         let queues = self.left.count.max(self.right.count);
@@ -258,7 +257,7 @@ impl FrameTester {
         Ok(FinishedRun { tasks, kept_off_ns: run.kept_off_ns(), began_ns: run.began_ns() })
     }
 
-    /// Own and peer's hardware address, left and right. Behind a wire the peer is the tester's other port.
+    /// Returns the own and the peer's hardware address, left and right. Behind a wire the peer is the tester's other port.
     fn hardware_addresses(&self, peers: (MacAddress, MacAddress)) -> [(MacAddress, MacAddress); 2] {
         let (left, right) = (self.left.mac, self.right.mac);
         match self.profile.wire {
@@ -267,8 +266,8 @@ impl FrameTester {
         }
     }
 
-    /// A link that is down at the end of a trial is no loss by the device: frames were lost before they reached it. Only a reset may take
-    /// a link down, and not bring it back.
+    /// Checks that the links are up at the end of a trial: if one is down, frames were lost before they reached the device. Only a reset may take
+    /// a link down without bringing it back up.
     fn check_links(&self, spec: &TrialSpec) -> Result<(), MeasureError> {
         if !matches!(spec.kind, TrialKind::Reset { .. }) {
             self.left.check_link()?;
@@ -278,7 +277,7 @@ impl FrameTester {
     }
 }
 
-/// Refuses trials that one machine has to make alone.
+/// Refuses trials that must be run by one machine.
 fn check_kind(spec: &TrialSpec) -> Result<(), MeasureError> {
     match spec.kind {
         _ if spec.opens().is_some() => Err(MeasureError::OnTwoMachines("connections")),

@@ -4,16 +4,16 @@ use crate::companion::DistantPort;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_wire::MacAddress;
 
-/// Batches thrown away before a trial at most: more than a receive ring holds.
+/// The most batches discarded before a trial: more than a receive ring holds.
 const MOST_DRAINED: usize = 1024;
 
 /// One port with its queues.
 pub(crate) struct TesterPort {
     pub(crate) name: String,
     pub(crate) mac: MacAddress,
-    /// Its queues; none of a port that is on another machine.
+    /// Its queues; none if the port is on another machine.
     pub(crate) queues: Vec<Halves>,
-    /// The number of its queues, wherever it is.
+    /// The number of its queues, on whichever machine.
     pub(crate) count: usize,
 }
 
@@ -22,7 +22,7 @@ impl TesterPort {
         Self { name: port.name, mac: MacAddress(port.mac), count: port.queues.len(), queues: port.queues }
     }
 
-    /// A port that is on another machine: nothing is sent and received there by this one.
+    /// Returns a port that is on another machine, and on which this one neither sends nor receives.
     pub(crate) fn distant(port: DistantPort) -> Self {
         Self { name: String::new(), mac: port.mac(), queues: Vec::new(), count: port.queues }
     }
@@ -31,10 +31,10 @@ impl TesterPort {
         !self.queues.is_empty()
     }
 
-    /// Throws away what arrived before the trial, and forgets what did not fit.
+    /// Discards frames that arrived before the trial, and the count of those that did not fit.
     pub(crate) fn drain(&mut self) -> Result<(), PortError> {
         for queue in &mut self.queues {
-            // A device that never stops sending does not keep the trial from starting.
+            // A device that never stops sending must not keep the trial from starting.
             for _ in 0..MOST_DRAINED {
                 if queue.receive.receive(&mut |_| ())? == 0 {
                     break;
@@ -50,7 +50,7 @@ impl TesterPort {
     }
 }
 
-/// The receiving halves of all queues of a port as one.
+/// The receiving halves of all queues of a port, combined.
 pub(crate) struct AllQueues<'a>(pub(crate) &'a mut [Halves]);
 
 impl Receive for AllQueues<'_> {
@@ -67,7 +67,7 @@ impl Receive for AllQueues<'_> {
     }
 }
 
-/// The halves of the queues of a port, apart.
+/// The halves of the queues of a port, separated.
 #[derive(Default)]
 pub(crate) struct PortHalves<'p> {
     pub(crate) transmit: Vec<&'p mut dyn Transmit>,

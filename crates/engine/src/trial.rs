@@ -1,5 +1,5 @@
-//! One trial under way: senders and receivers as tasks that are polled in turn, on as many threads as there are cores for them.
-//! On one core everything runs to completion in one loop, so that the DUT can have the other.
+//! A trial in progress: senders and receivers are tasks that are polled in turn, on as many threads as there are cores for them. With one core
+//! everything runs in one loop, so that the DUT can have the other core.
 
 use crate::companion::Companion;
 use crate::driver::{CallsOff, EndsOthers, Layout, TrialStart, joined, pin_and_prioritise};
@@ -16,69 +16,70 @@ use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A burst is not waited for longer than this after it was sent, whatever still trickles in.
+/// The time limit for waiting after a burst was sent, even if frames still trickle in.
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
 
 /// The state that the threads of a trial share.
 pub(crate) struct FrameRun<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    /// A task failed: the others need not go on.
+    /// True if a task has failed, so that the others need not continue.
     failed: AtomicBool,
     residual_ns: u64,
-    /// True if the wait for residual frames begins again with every frame received (RFC 9004 section 6.2).
+    /// True if the wait for residual frames starts over with every frame received (RFC 9004 section 6.2).
     waits_for_silence: bool,
-    /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
+    /// True if reverse frames are replies: they are sent at the same time as forward frames, and there are as many as forward frames arrive.
     is_exchange: bool,
-    /// What the sender and the receivers of replies know of each other, where the sender waits for replies.
+    /// The log that the sender and the receivers of replies share, if the sender waits for replies.
     requests: Option<Arc<RequestLog>>,
-    /// Time by which the reverse direction starts later, in nanoseconds.
+    /// The time by which the reverse direction starts later, in nanoseconds.
     reverse_offset_ns: u64,
     /// Both directions, forward first.
     progress: [DirectionProgress; 2],
-    /// True while frames are waited for again, after all were sent: two queues received the same frame, so that a direction may not be over as
-    /// soon as as many frames were seen as were to come.
+    /// True while frames are waited for again after all were sent: two queues have received the same frame, so the number of frames seen does not
+    /// show that a direction is complete.
     waits_again: bool,
     /// Receivers that still wait for frames.
     pending: AtomicUsize,
-    /// The longest time that a thread of the tester had no core although it was ready, nanoseconds.
+    /// The longest time for which a thread of the tester was ready but had no core, nanoseconds.
     kept_off_ns: AtomicU64,
     /// The moment at which the first frame is due, by the run's clock.
     began_ns: AtomicU64,
-    /// The machine of the tester's other end, where that is not this one.
+    /// The machine with the tester's other end, if that is not this one.
     other: Option<OtherEnd<'a>>,
 }
 
-/// The end of the tester that is on another machine.
+/// The tester's end on another machine.
 struct OtherEnd<'a> {
     companion: Mutex<&'a mut dyn Companion>,
     lost: Arc<AtomicBool>,
-    /// The reason why there is no common start, if there is none.
+    /// The reason why the two machines agreed on no common start, if so.
     failure: Mutex<Option<MeasureError>>,
 }
 
-/// The progress of one direction, as its queues tell it to each other.
+/// The progress of one direction, which its queues share.
 struct DirectionProgress {
-    /// Queues that still send.
+    /// The number of queues that are still sending.
     sending: AtomicUsize,
     /// The time at which the last frame so far was sent, in nanoseconds.
     last_sent_ns: AtomicU64,
     /// The same once nothing more will be sent; 0 until then.
     sent_at_ns: AtomicU64,
-    /// Frames that are to come. Of replies it counts up as responders end.
+    /// The number of frames to be received. For replies it increases as responders end.
     expected: AtomicU64,
     receivers: Vec<ReceiverProgress>,
-    /// The time after the start of the trial at which its last frame has left another machine, in nanoseconds; `None` where it is sent here, or nowhere.
+    /// The time after the start of the trial at which the last frame will have left another machine, in nanoseconds; `None` if the direction is
+    /// sent here, or not at all.
     sent_elsewhere_ns: Option<u64>,
 }
 
-/// The progress of a receiver, in a cache line of its own.
+/// The progress of a receiver, in its own cache line.
 #[repr(align(64))]
 #[derive(Default)]
 struct ReceiverProgress {
-    /// Different frames seen.
+    /// The number of different frames seen.
     distinct: AtomicU64,
-    /// The time at which a frame was received last, in nanoseconds; 0: none yet.
+    /// The time at which the last frame so far was received, in nanoseconds; 0 if there was none yet.
     last_arrival_ns: AtomicU64,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct DirectionQueue {
 }
 
 impl DirectionQueue {
-    /// Returns that of two things which is of its direction.
+    /// Returns the one of two things that belongs to its direction.
     pub(crate) fn of<'t, T>(self, forward: &'t mut T, reverse: &'t mut T) -> &'t mut T {
         match self.direction {
             Direction::Forward => forward,
@@ -103,23 +104,23 @@ impl DirectionQueue {
 pub(crate) enum Task<'a> {
     Send(DirectionQueue, Box<Sender<'a>>),
     Receive(DirectionQueue, Box<Receiver<'a>>, Waiting),
-    /// Receives forward frames on the queue with this index and answers each by a reverse one.
+    /// Receives forward frames on the queue with this index and answers each with a reverse one.
     Respond(usize, Box<Responder<'a>>, Waiting),
 }
 
 /// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// Nothing is due here: only neighbours are answered.
+    /// No frames are due here; only neighbours are answered.
     Idle,
     /// Frames are due or may still come.
     Due,
-    /// Everything came, or the wait for residual frames is over.
+    /// All frames have arrived, or the wait for residual frames is over.
     Over,
 }
 
 impl<'a> FrameRun<'a> {
-    /// A run of these tasks, of a trial that waits `residual_ns` for residual frames.
+    /// Returns a run of these tasks for a trial that waits `residual_ns` for residual frames.
     pub(crate) fn new(
         (clock, stop): (&'a Clock, &'a AtomicBool),
         spec: &TrialSpec,
@@ -131,7 +132,7 @@ impl<'a> FrameRun<'a> {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
             requests: None,
-            // Half a frame's time, so that on one core the two directions do not come due at the same moment.
+            // This is half of a frame's time, so that on one core the two directions are not due at the same moment.
             reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
             clock,
             stop,
@@ -148,8 +149,8 @@ impl<'a> FrameRun<'a> {
         run
     }
 
-    /// The same run, whose tasks are those of one end of the tester: what else there is of the `loaded` directions is done by another machine, whose
-    /// clock may differ by `clocks_apart_ns` from the one here.
+    /// Returns the same run for the tasks of one end of the tester: the rest of the `loaded` directions is done by another machine, whose clock
+    /// may differ by `clocks_apart_ns` from ours.
     pub(crate) fn with_other_end(
         mut self,
         companion: &'a mut dyn Companion,
@@ -165,7 +166,7 @@ impl<'a> FrameRun<'a> {
                 progress.sent_elsewhere_ns = Some(offset_ns + last_due_ns + clocks_apart_ns);
                 *progress.expected.get_mut() = schedule.frames();
             }
-            // What is received elsewhere is over here when it is sent.
+            // A direction that is received elsewhere is done here once it is sent.
             if progress.receivers.is_empty() {
                 *self.pending.get_mut() += *progress.sending.get_mut();
             }
@@ -180,7 +181,7 @@ impl<'a> FrameRun<'a> {
         if direction == Direction::Reverse { self.reverse_offset_ns } else { 0 }
     }
 
-    /// Takes note of a task that there is; `frames` are those of the schedule.
+    /// Notes that there is this task; `frames` is the number of frames in the schedule.
     fn expect(&mut self, task: &Task<'_>, frames: u64) {
         let [forward, reverse] = &mut self.progress;
         match task {
@@ -199,30 +200,30 @@ impl<'a> FrameRun<'a> {
         *self.pending.get_mut() += usize::from(task.waiting() == Some(Waiting::Due));
     }
 
-    /// Returns for how long a thread of the tester had no core at most, although it was ready, nanoseconds.
+    /// Returns the longest time for which a thread of the tester was ready but had no core, nanoseconds.
     pub(crate) fn kept_off_ns(&mut self) -> u64 {
         *self.kept_off_ns.get_mut()
     }
 
-    /// Returns the moment at which the first frame was due, nanoseconds of the run's clock.
+    /// Returns the moment at which the first frame was due, in nanoseconds of the run's clock.
     pub(crate) fn began_ns(&mut self) -> u64 {
         *self.began_ns.get_mut()
     }
 
-    /// Runs the tasks to the end of the trial and gives them back.
+    /// Runs the tasks to the end of the trial and returns them.
     pub(crate) fn complete<'t>(&mut self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
         let mut tasks = self.perform(tasks, layout)?;
         if !two_queues_saw_a_frame(&tasks) {
             return Ok(tasks);
         }
-        // As many frames came as were sent, but one twice: another may still be on its way.
+        // As many frames arrived as were sent, but one of them twice: another may still be in flight.
         self.waits_again = true;
         let again = tasks.iter_mut().map(|task| usize::from(task.waits_again())).sum();
         *self.pending.get_mut() = again;
         self.perform(tasks, layout)
     }
 
-    /// Runs the tasks to the end of the trial and gives them back.
+    /// Runs the tasks to the end of the trial and returns them.
     fn perform<'t>(&self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         let agreed = || self.agreed_start();
@@ -237,7 +238,7 @@ impl<'a> FrameRun<'a> {
                 scope.spawn(move || {
                     let _ends_others = EndsOthers(&self.failed);
                     pin_and_prioritise(core);
-                    // What frames come from the device is taken apart here. The ports are open.
+                    // Frames from the device are parsed here, so privileges are no longer wanted. The ports are already open.
                     let _ = give_up_privileges();
                     let Some(start_ns) = start.wait() else { return Ok(Vec::new()) };
                     let _noting = start.note_waits();
@@ -255,7 +256,7 @@ impl<'a> FrameRun<'a> {
         })
     }
 
-    /// Returns the moment of the first frame that both machines have agreed on; `None` if they have not.
+    /// Returns the moment of the first frame on which both machines have agreed; `None` if they have not.
     fn agreed_start(&self) -> Option<u64> {
         let other = self.other.as_ref()?;
         let agreed = other.companion.lock().unwrap_or_else(PoisonError::into_inner).agree(self.clock);
@@ -271,7 +272,7 @@ impl<'a> FrameRun<'a> {
         self.other.as_ref().is_some_and(|other| other.lost.load(Ordering::Relaxed))
     }
 
-    /// Takes note of the start of the trial, also for the directions that another machine sends.
+    /// Notes the start of the trial, also for the directions that another machine sends.
     fn note_start(&self, start_ns: u64) {
         self.began_ns.store(start_ns, Ordering::Relaxed);
         for progress in &self.progress {
@@ -306,8 +307,8 @@ impl<'a> FrameRun<'a> {
     }
 }
 
-/// Returns in words which queues each core serves when both directions are sent, as [`spread`] has it: `queues` are those of the left and of
-/// the right port.
+/// Returns a description of which queues each core serves if both directions are sent, according to [`spread`]; `queues` are the numbers of
+/// queues of the left and the right port.
 pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
     let [left, right] = queues;
     let of =
@@ -326,7 +327,7 @@ pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
     (0..threads).map(of_thread).collect::<Vec<_>>().join("; ")
 }
 
-/// Distributes the tasks (senders first) over threads. With two, each direction has its own, or each queue where there are two.
+/// Distributes the tasks (senders first) over threads. With two threads, each direction has its own, or each queue if there are two.
 fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
     for (index, task) in tasks.into_iter().enumerate() {
@@ -353,7 +354,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Returns what it waits for; `None` of a sender.
+    /// Returns the state of its receiver; `None` for a sender.
     fn waiting(&self) -> Option<Waiting> {
         match self {
             Self::Send(..) => None,
@@ -361,7 +362,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Has a receiver that was done wait again; returns whether it is one.
+    /// Makes a receiver that was done wait again; returns whether this is one.
     fn waits_again(&mut self) -> bool {
         match self {
             Self::Receive(_, _, waiting @ Waiting::Over) => {
@@ -372,7 +373,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Returns what receives a direction here, if anything does.
+    /// Returns the receiver of a direction in this task, if there is one.
     fn receiver(&self, direction: Direction) -> Option<&Receiver<'a>> {
         match self {
             Self::Receive(queue, receiver, _) if queue.direction == direction => Some(receiver),
@@ -428,7 +429,7 @@ fn poll_receiver(
     Ok(())
 }
 
-/// Once the last request was received or given up, only replies that still wait are sent.
+/// Polls a responder. Once the last request was received or given up, it only sends replies that are still waiting.
 #[inline]
 fn poll_responder(
     queue: usize,
@@ -464,7 +465,7 @@ impl DirectionProgress {
         }
     }
 
-    /// Takes note that a queue sends nothing more; its last frame left at `last_ns`.
+    /// Notes that a queue will send nothing more; its last frame left at `last_ns`.
     fn note_sender_done(&self, last_ns: u64) {
         self.last_sent_ns.fetch_max(last_ns.max(1), Ordering::AcqRel);
         if self.sending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -472,7 +473,7 @@ impl DirectionProgress {
         }
     }
 
-    /// Returns how many different frames the queues have seen, and when the last came, in nanoseconds.
+    /// Returns how many different frames the queues have seen, and when the last one arrived, in nanoseconds.
     fn received(&self) -> (u64, u64) {
         let (mut distinct, mut last_arrival_ns) = (0, 0);
         for receiver in &self.receivers {
@@ -497,13 +498,13 @@ impl FrameRun<'_> {
         &self.progress[direction as usize]
     }
 
-    /// Returns whether frames of a direction are still being sent; replies take as long as requests do.
+    /// Returns whether frames of a direction are still being sent; replies are sent for as long as requests are.
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {
         let paced = if self.is_exchange { Direction::Forward } else { direction };
         let progress = self.of(paced);
         let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
-        // Of what another machine sends it is known beforehand.
+        // If another machine sends them, the end is known in advance.
         sent_at_ns == 0 || (progress.sent_elsewhere_ns.is_some() && self.clock.now_ns() < sent_at_ns)
     }
 

@@ -1,8 +1,8 @@
-//! Is the received frame the right translation of the one that was sent? Decided for every frame, field by field.
+//! Decides for every received frame, field by field, whether it is the right translation of the frame that was sent.
 //!
-//! The tag names the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from
-//! both. A frame that equals the expected one in every octet is right; any other is read field by field, which names what is wrong.
-//! Nothing is allocated here until a wrong frame is put into words, after the trial.
+//! The tag identifies the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from both. A
+//! frame that equals the expected one in every octet is right; any other is parsed field by field, which shows what is wrong. Nothing is
+//! allocated here until a wrong frame is described, after the trial.
 
 mod expected_octets;
 mod foreign;
@@ -26,15 +26,15 @@ use std::fmt;
 pub(crate) enum FrameClass {
     /// Right in every field.
     Right(Tag),
-    /// Right but for a defect the DUT is known to have.
+    /// Right except for a defect that the DUT is known to have.
     Defective(Tag, Mismatch),
     /// A test frame with a wrong field.
     Mistranslated(Tag, Mismatch),
-    /// A test frame whose headers are right and whose payload is damaged, be it the fill pattern or the tag's time of sending.
+    /// A test frame with right headers and a damaged payload, either in the fill pattern or in the tag's time of sending.
     Corrupt(Tag, Mismatch),
     /// A test frame that belongs to the other direction.
     Misdirected,
-    /// No frame of this trial.
+    /// Not a frame of this trial.
     Foreign,
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct Verifier {
     frames: u64,
     zero_checksum_is_known: bool,
     absent_checksum_is_known: bool,
-    /// True if addresses are changed after zero may have been written for all ones: the checksum that is then due is not
-    /// known, and may be anything.
+    /// True if addresses are changed after zero may have been written instead of all ones: the checksum that is then due is unknown, and may be
+    /// anything.
     is_changed_after: bool,
     /// True if frames that arrive here open connections.
     learns: bool,
-    /// Foreground and, where there is any, background as they must arrive; empty where every frame is to be read field by field.
+    /// Foreground and, if there is any, background as they must arrive; empty if every frame is to be parsed field by field.
     octets: Vec<ExpectedOctets>,
 }
 
 impl Verifier {
-    /// Expects the first `frames` frames of `expected`.
+    /// Returns a verifier for the first `frames` frames of `expected`.
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
         let is_changed_after = expected.has_translated_sources();
         let learns = expected.opens_connections();
@@ -63,12 +63,12 @@ impl Verifier {
         Self { expected, frames, zero_checksum_is_known, absent_checksum_is_known: false, is_changed_after, learns, octets }
     }
 
-    /// The same verifier, to which it is known or not that the DUT sends UDP over IPv4 without a checksum.
+    /// Returns the same verifier, which knows whether the DUT sends UDP over IPv4 without a checksum.
     pub(crate) fn knowing_absent_checksums(self, absent_checksum_is_known: bool) -> Self {
         Self { absent_checksum_is_known, ..self }
     }
 
-    /// Reads every field of every frame from now on, be it as expected or not.
+    /// Makes the verifier parse every field of every frame, even of one that is as expected.
     pub(crate) fn read_every_field(&mut self) {
         self.octets.clear();
     }
@@ -82,7 +82,7 @@ impl Verifier {
         }
     }
 
-    /// Returns the tag of a frame that equals the expected one; `None` of all others, of which some are right, too.
+    /// Returns the tag of a frame that equals the expected one; `None` for all others, some of which are right, too.
     #[inline(always)]
     fn right(&mut self, frame: &[u8]) -> Option<Tag> {
         let (octets, tag) = self.octets.iter_mut().find_map(|octets| octets.tag_of(frame).map(|tag| (octets, tag)))?;
@@ -94,7 +94,7 @@ impl Verifier {
         is_right.then_some(tag)
     }
 
-    /// Returns the verdict on `frame` by each of its fields. Slower than the comparison, and the one that decides.
+    /// Returns the verdict on `frame` by each of its fields. This is slower than the comparison, and authoritative.
     fn judge_fields(&self, frame: &[u8]) -> FrameClass {
         let Some(seen) = ParsedDatagram::read(frame) else {
             return FrameClass::Foreign;
@@ -120,7 +120,7 @@ impl Verifier {
         self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable), may_be_absent)
     }
 
-    /// Takes note of the source of a right frame where it opens a connection: of the first with its number only, not of a duplicate.
+    /// Notes the source of a right frame if it opens a connection. Only the first frame with its number counts, not a duplicate.
     #[inline(always)]
     pub(crate) fn learn(&self, frame: &[u8], tag: Tag) {
         if self.learns {
@@ -139,8 +139,8 @@ impl Verifier {
         self.expected.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen.mapped())
     }
 
-    /// A computed checksum of zero is to be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator that updates checksums
-    /// incrementally may forget it. Over IPv4 a zero that is sent says that there is none (RFC 768).
+    /// Returns the verdict on a UDP checksum. A computed checksum of zero must be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator
+    /// that updates checksums incrementally may omit that. Over IPv4 a checksum that is sent as zero means that there is none (RFC 768).
     #[inline]
     fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16, may_be_absent: bool) -> FrameClass {
         match seen {
@@ -159,7 +159,7 @@ impl Verifier {
         StreamId(tag.stream).is_background()
     }
 
-    /// A frame of which nothing was seen, in one line, where it was the only one of its connection.
+    /// Returns a description in one line of a missing frame, if it was the only one of its connection.
     pub(crate) fn explain_missing(&self, sequence: u64) -> Option<String> {
         let (conversation, connection) = self.expected.connection(sequence)?;
         conversation.explain_missing(connection)
@@ -171,7 +171,7 @@ impl Verifier {
         mismatch.name(kind.template.description().transport)
     }
 
-    /// A wrong frame in one line.
+    /// Returns a description of a wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
         let Some(seen) = ParsedDatagram::read(frame) else {
             return format!("{} frame {}: unreadable", self.expected.direction, tag.sequence);
@@ -181,7 +181,7 @@ impl Verifier {
         self.line(tag, mismatch, in_words(mismatch, &seen, kind, &variable))
     }
 
-    /// A frame with an impossible time of sending in one line. Times are counted in nanoseconds from when the first frame was due, at
+    /// Returns a description in one line of a frame with an impossible time of sending. Times are nanoseconds since the first frame was due, at
     /// `start_ns`; `bound_ns` is when the frame was due or when it arrived.
     pub(crate) fn explain_time(&self, tag: Tag, mismatch: Mismatch, start_ns: u64, bound_ns: u64) -> String {
         let since_start = |ns: u64| i128::from(ns) - i128::from(start_ns);
@@ -199,13 +199,13 @@ impl Verifier {
     }
 }
 
-/// Octets of the inner IP datagram of a frame of this template.
+/// Returns the octets of the inner IP datagram of a frame of this template.
 fn datagram_octets(template: &Template) -> usize {
     let around = template.description().outer.map_or(0, |outer| outer.octets());
     template.frame_octets() - ethernet::HEADER_LEN - around
 }
 
-/// Octets of the UDP datagram in a frame of this template.
+/// Returns the octets of the UDP datagram in a frame of this template.
 fn udp_length(template: &Template) -> u16 {
     let header = if template.src().is_ipv4() { ipv4::HEADER_LEN } else { ipv6::HEADER_LEN };
     (datagram_octets(template) - header) as u16
@@ -215,10 +215,10 @@ fn is_payload_whole(seen: &ParsedDatagram<'_>) -> bool {
     seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
 }
 
-/// Returns the offset in a payload of its first octet that is not of the fill pattern.
+/// Returns the offset in a payload of its first octet that differs from the fill pattern.
 fn first_damaged(payload: &[u8]) -> usize {
     let filled = payload.get(tag::LEN..).unwrap_or_default();
-    // Halved: a part is whole if each shorter one is.
+    // Binary search: a prefix is undamaged if and only if each shorter one is.
     let (mut whole, mut damaged) = (0, filled.len());
     while damaged - whole > 1 {
         let middle = whole.midpoint(damaged);
@@ -227,7 +227,7 @@ fn first_damaged(payload: &[u8]) -> usize {
     tag::LEN + whole
 }
 
-/// Compares all but payload and UDP checksum, in the order of the frame.
+/// Compares everything except payload and UDP checksum, in the order of the frame.
 #[inline]
 fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> Option<Mismatch> {
     let template = &kind.template;
@@ -266,8 +266,8 @@ fn hardware_addresses(template: &Template) -> Option<(MacAddress, MacAddress)> {
     Some((ethernet.dst(), ethernet.src())).filter(|(_, source)| source.is_unicast())
 }
 
-/// The same of the Ethernet header: no frame is sent with a tag, and each is for the tester's own address from the one that answered for
-/// the DUT.
+/// Returns the mismatch in the Ethernet header, if there is one: no frame is sent with a VLAN tag, and each must be for the tester's address and
+/// come from the address that answered for the DUT.
 #[inline]
 fn mismatch_of_ethernet(seen: &ParsedDatagram<'_>, template: &Template) -> Option<Mismatch> {
     if seen.vlan.is_some() {
@@ -281,8 +281,8 @@ fn mismatch_of_ethernet(seen: &ParsedDatagram<'_>, template: &Template) -> Optio
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
 }
 
-/// The same of the outer header. Its flow label (RFC 6438), and of IPv4 its identification and don't-fragment flag (RFC 4213 section 3.2), are
-/// the encapsulator's own business.
+/// Returns the mismatch in the outer header, if there is one. The encapsulator is free to choose its flow label (RFC 6438), and in IPv4 its
+/// identification and don't-fragment flag (RFC 4213 section 3.2).
 #[inline]
 fn mismatch_outside(seen: &ParsedDatagram<'_>, template: &Template, variable: &Variable) -> Option<Mismatch> {
     let (outer, addresses) = match (&seen.outer, template.outer_addresses(variable)) {
@@ -395,7 +395,7 @@ mod tests {
         Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
     }
 
-    /// A frame whose UDP checksum, all ones, was written as zero; with its time of sending, which decides the checksum.
+    /// Returns a frame whose UDP checksum, all ones, was written as zero; its time of sending was chosen to give this checksum.
     fn zeroed() -> Vec<u8> {
         let stream = stream();
         let kind = stream.kind(0).0;
@@ -453,7 +453,7 @@ mod tests {
         assert!(matches!(judged(six, 60, true), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)), "IPv6 requires it");
     }
 
-    /// What is told of frame 0 after this change.
+    /// Returns the description of frame 0 after this change.
     fn told(change: impl Fn(&mut Vec<u8>)) -> Option<String> {
         let mut verifier = Verifier::new(stream(), 1, false);
         let stream = stream();

@@ -1,6 +1,6 @@
-//! The requests that may be under way in a closed loop. Each has a slot, as each `ping6` of a client has a request of its own: the slot sends its next
-//! request when that is due and the one before has its reply, or was waited for long enough. While it waits its schedule stands still, and what
-//! that still holds when the time of sending is over is left out. No slot waits for another. Nothing here sends or reads a clock.
+//! The requests that may be in flight in a closed loop. Each has a slot, like each `ping6` of a client has its own request: the slot sends its
+//! next request when that is due and the previous one has its reply or has timed out. While it waits, its schedule is suspended, and requests
+//! that are left when the time of sending is over are left out. No slot waits for another. Nothing here sends or reads a clock.
 
 use crate::pacer::{Pacer, ThreadShare};
 use crate::profile::TrafficProfile;
@@ -10,22 +10,23 @@ use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// After so long without a reply a request counts as lost, and the next one of its slot may leave: that of `ping6 -i0`, which sends a hundred
-/// requests a second to a host that does not answer.
+/// The time without a reply after which a request counts as lost, so that the next one of its slot may leave. It is that of `ping6 -i0`, which
+/// sends a hundred requests a second to a host that does not answer.
 const PATIENCE_NS: u64 = 10_000_000;
 
-/// The slot that each request of a trial left from, and the replies of each slot: what the sender and the receivers of a closed loop know of each
-/// other. A request is noted before it leaves, so whatever receives it, or its reply, finds it here.
+/// The slot from which each request of a trial left, and the replies to each slot: the state that the sender and the receivers of a closed loop
+/// share. A request is noted before it leaves, so its receiver, and that of its reply, always find it here.
 pub(crate) struct RequestLog {
     clients: u32,
     /// The slot of each request, by its number.
     slots: Box<[AtomicU32]>,
-    /// Of each slot the number after that of the last of its requests that has a reply.
+    /// For each slot, one more than the number of its last request that has a reply.
     answered: Box<[AtomicU64]>,
 }
 
 impl RequestLog {
-    /// The log of a trial by `spec`; `None` where nobody waits for replies. The requests that may wait are divided among the subscribers of `profile`.
+    /// Returns the log of a trial by `spec`; `None` if clients do not wait for replies. The requests that may wait are divided among the
+    /// subscribers of `profile`.
     pub(crate) fn of(spec: &TrialSpec, profile: &TrafficProfile) -> Option<Arc<Self>> {
         let outstanding = spec.outstanding.filter(|_| spec.kind == TrialKind::Response)?;
         let clients = profile.subscribers.as_ref().map_or(1, |groups| groups.count().max(1));
@@ -33,19 +34,19 @@ impl RequestLog {
     }
 
     fn new(clients: u32, outstanding: u32, requests: u64) -> Self {
-        // Each client has at least one, and all have as many.
+        // Each client has at least one slot, and all have the same number.
         let slots = (outstanding / clients).max(1) * clients;
         let slots_of_requests = (0..requests).map(|_| AtomicU32::new(0)).collect();
         Self { clients, slots: slots_of_requests, answered: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Returns the client that sent a request, by its number among all; 0 of a number that no request has.
+    /// Returns the client that sent a request, by its number among all; 0 for a number that no request has.
     #[inline]
     pub(crate) fn client(&self, sequence: u64) -> u32 {
         self.slot(sequence).unwrap_or(0) % self.clients
     }
 
-    /// Takes note of a right reply to request `sequence`.
+    /// Notes a right reply to request `sequence`.
     #[inline]
     pub(crate) fn note_reply(&self, sequence: u64) {
         if let Some(slot) = self.slot(sequence) {
@@ -66,15 +67,15 @@ impl RequestLog {
     }
 }
 
-/// One request at a time.
+/// A slot, which has one request in flight at a time.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// Requests sent.
     sent: u64,
-    /// The time at which its next request is due, and by how much that is later than by the schedule, because it waited; nanoseconds.
+    /// The time at which its next request is due, and by how much that is later than in the schedule because it waited, in nanoseconds.
     due_ns: u64,
     waited_ns: u64,
-    /// The number after that of its last request, and the time at which that left, nanoseconds.
+    /// One more than the number of its last request, and the time at which that left, in nanoseconds.
     last: u64,
     last_ns: u64,
 }
@@ -83,20 +84,20 @@ struct Slot {
 pub(crate) struct RequestSlots {
     pub(crate) log: Arc<RequestLog>,
     slots: Box<[Slot]>,
-    /// The schedule that no slot has waited in: slot s of S has every S-th request, from number s on.
+    /// The schedule if no slot waits: slot s of S has every S-th request, starting with number s.
     schedule: Pacer,
     /// The time at which the last request of the schedule is due, nanoseconds.
     end_ns: u64,
-    /// The slot that is looked at first: all take turns.
+    /// The slot that is checked first, as all take turns.
     first: usize,
     /// The slots whose requests may leave next, in this order.
     admitted: Vec<usize>,
-    /// Requests of the schedule that were left out.
+    /// The number of requests in the schedule that were left out.
     pub(crate) left_out: u64,
 }
 
 impl RequestSlots {
-    /// The slots of `log`, for the requests of `pacer`.
+    /// Returns the slots of `log`, for the requests of `pacer`.
     pub(crate) fn new(log: Arc<RequestLog>, pacer: &Pacer) -> Self {
         let slots = vec![Slot::default(); log.answered.len()].into_boxed_slice();
         let admitted = Vec::with_capacity(BATCH);
@@ -105,7 +106,7 @@ impl RequestSlots {
         new
     }
 
-    /// The first request is due at `start_ns`.
+    /// Sets the time at which the first request is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.schedule.begin(start_ns);
         self.end_ns = self.schedule.last_due_time();
@@ -118,8 +119,8 @@ impl RequestSlots {
         ThreadShare { index: slot as u64, of: self.slots.len() as u64 }
     }
 
-    /// Returns how many requests of `pacer` may leave at `now_ns`, at most a batch, and notes whose they are. The next one of `pacer` is due when the
-    /// first of them is. Requests whose slot waits are due later, or never.
+    /// Returns how many requests of `pacer` may leave at `now_ns`, at most a batch, and notes their slots. The next request of `pacer` becomes
+    /// due when the earliest of them is. Requests whose slot waits are due later, or never.
     #[inline]
     pub(crate) fn admit(&mut self, pacer: &mut Pacer, now_ns: u64) -> usize {
         self.admitted.clear();
@@ -143,7 +144,7 @@ impl RequestSlots {
         self.admitted.len()
     }
 
-    /// Returns whether the next request of a slot may leave at `now_ns`. If it is due and waits, it is due now.
+    /// Returns whether the next request of a slot may leave at `now_ns`. If it is due but must wait, its due time becomes now.
     #[inline]
     fn is_free(&mut self, index: usize, now_ns: u64) -> bool {
         let slot = &mut self.slots[index];
@@ -159,7 +160,7 @@ impl RequestSlots {
         !waits
     }
 
-    /// Takes note that the first `count` of the requests that were admitted have left at `now_ns`, the first with number `sequence`.
+    /// Notes that the first `count` of the admitted requests have left at `now_ns`, the first one with number `sequence`.
     #[inline]
     pub(crate) fn note_sent(&mut self, count: usize, sequence: u64, now_ns: u64) {
         for nth in 0..count {
@@ -183,7 +184,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A request each millisecond, for a tenth of a second.
+    /// A closed loop with a request each millisecond, for a tenth of a second.
     struct Loop {
         slots: RequestSlots,
         pacer: Pacer,
@@ -196,7 +197,7 @@ mod tests {
             Self { slots: RequestSlots::new(log, &pacer), pacer }
         }
 
-        /// Sends what may leave at this millisecond and returns how many that are.
+        /// Sends the requests that may leave at this millisecond; returns their number.
         fn sent(&mut self, ms: u64) -> usize {
             let (admitted, next) = (self.slots.admit(&mut self.pacer, ms * MS), self.pacer.next_number());
             self.slots.note_sent(admitted, next, ms * MS);
@@ -208,7 +209,7 @@ mod tests {
             requests.into_iter().for_each(|request| self.slots.log.note_reply(request));
         }
 
-        /// The requests that each client has sent.
+        /// Returns the requests that each client has sent.
         fn by_client(&self) -> Vec<usize> {
             let mut sent = vec![0; self.slots.log.clients as usize];
             (0..self.pacer.sent()).for_each(|request| sent[self.slots.log.client(request) as usize] += 1);
@@ -235,7 +236,7 @@ mod tests {
             three.sent(ms);
             answers(&three, 1);
         }
-        // The first of the second client left at 1 ms, and its next one at 12: those of the others every 3 ms.
+        // The first request of the second client left at 1 ms, and its next one at 12 ms; those of the others leave every 3 ms.
         assert_eq!(three.by_client(), [5, 2, 4]);
         assert_eq!(three.pacer.next_number(), 11);
     }
@@ -250,7 +251,7 @@ mod tests {
                 sent
             })
             .sum();
-        // The slot of request 3 would have sent again at 11 ms and waits until 14.
+        // The slot of request 3 would have sent again at 11 ms and waits until 14 ms.
         assert_eq!(sent, 17, "one a millisecond, but that of 11 ms left three later");
         assert_eq!(eight.slots.slots[3].waited_ns, 2 * MS, "it was seen to wait until 13 ms");
         assert!(eight.slots.slots.iter().enumerate().all(|(index, slot)| index == 3 || slot.waited_ns == 0));

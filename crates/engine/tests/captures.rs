@@ -1,5 +1,5 @@
-//! What the tester sends, decoded by a program that shares nothing with it: scapy reads captures of each kind of traffic, and must find in
-//! every field what the rule says, on either side of the device. Needs Debian's python3-scapy; without it these tests fail.
+//! The tester's frames, decoded by an independent program: scapy parses captures of each kind of traffic, and every field must have the value
+//! that follows from the rule, on either side of the device. This needs Debian's python3-scapy; without it these tests fail.
 
 mod common;
 mod reference;
@@ -25,15 +25,15 @@ use std::process::Command;
 const EACH: usize = 20;
 const SIZES: [u16; 2] = [84, 257];
 
-/// A frame as scapy reads it.
+/// A frame as parsed by scapy.
 #[derive(Clone, Debug, Deserialize)]
 struct Frame {
-    /// The hardware address it comes from.
+    /// The source hardware address.
     from: String,
     octets: usize,
-    /// From the outermost to the innermost.
+    /// The headers, from the outermost to the innermost.
     headers: Vec<Header>,
-    /// Whether a frame that is built from its fields, with lengths and checksums computed, has the same octets.
+    /// True if a frame built from its fields, with computed lengths and checksums, has the same octets.
     is_rebuilt: bool,
     /// 17, or the type of an echo.
     kind: u8,
@@ -41,7 +41,7 @@ struct Frame {
     words: (u16, u16),
     /// Octets of the UDP datagram, or the ICMPv6 message.
     length: usize,
-    /// What it carries, in hexadecimal digits.
+    /// Its payload, in hexadecimal digits.
     payload: String,
 }
 
@@ -66,20 +66,20 @@ impl Frame {
         self.headers.last().expect("a header")
     }
 
-    /// The header around it.
+    /// Returns the outer header.
     fn outer(&self) -> &Header {
         assert_eq!(self.headers.len(), 2, "{self:?}");
         &self.headers[0]
     }
 
-    /// The only header.
+    /// Returns the only header.
     fn plain(&self) -> &Header {
         assert_eq!(self.headers.len(), 1, "{self:?}");
         &self.headers[0]
     }
 }
 
-/// A directory of this test's own, gone when dropped.
+/// A directory used only by this test, removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -113,7 +113,7 @@ struct Datagram {
     right: Frame,
 }
 
-/// Twenty datagrams of each direction, as they were on either link.
+/// Returns twenty datagrams of each direction, as captured on both links.
 fn captured(name: &str, profile: TrafficProfile, device: LoopbackDevice) -> Vec<Datagram> {
     let scratch = Scratch::new(name);
     let [left, right] = ["left.pcap", "right.pcap"].map(|file| scratch.0.join(file));
@@ -130,7 +130,7 @@ fn captured(name: &str, profile: TrafficProfile, device: LoopbackDevice) -> Vec<
     paired(&decoded(&left), &decoded(&right))
 }
 
-/// Frames of the left and of the right capture with the same payload, in which the tag is.
+/// Returns the frames of the left and the right capture with the same payload, which contains the tag.
 fn paired(left: &[Frame], right: &[Frame]) -> Vec<Datagram> {
     assert_eq!((left.len(), right.len()), (2 * EACH, 2 * EACH));
     let datagrams: Vec<Datagram> = left
@@ -144,7 +144,7 @@ fn paired(left: &[Frame], right: &[Frame]) -> Vec<Datagram> {
     datagrams
 }
 
-/// What holds of every datagram: scapy computes the same lengths and checksums; hop limits fall by one; sizes are as the size says.
+/// Checks properties of every datagram: scapy computes the same lengths and checksums; hop limits decrease by one; sizes are right.
 fn check_form(Datagram { is_forward, left, right }: &Datagram, size: u16, written_hops: Option<u8>) {
     let (sent, arrived) = if *is_forward { (left, right) } else { (right, left) };
     assert!(left.is_rebuilt && right.is_rebuilt, "{left:?} {right:?}");
@@ -166,7 +166,7 @@ fn check_form(Datagram { is_forward, left, right }: &Datagram, size: u16, writte
     }
 }
 
-/// Captures each size of a profile, checks the form of every datagram, and hands out its ends. Returns how many subscribers there were.
+/// Captures each size of a profile, checks the form of every datagram, and passes on its ends. Returns the number of subscribers seen.
 fn check_each<R: Reference>(
     name: &str,
     profile: &TrafficProfile,
@@ -187,7 +187,7 @@ fn check_each<R: Reference>(
     sources.len()
 }
 
-/// Addresses and ports in the order of a forward datagram, whichever way it went.
+/// Addresses and ports in the order of a forward datagram, for either direction.
 #[derive(Debug)]
 struct Ends {
     outer: Option<(IpAddr, IpAddr)>,
@@ -333,7 +333,7 @@ fn scapy_finds_requests_and_replies_with_right_checksums() {
 
 #[test]
 fn a_frame_with_a_wrong_checksum_or_length_is_not_what_scapy_builds() {
-    // Of 6-in-4: in the checksum of the outer header, and in that of UDP.
+    // For 6-in-4: one octet in the checksum of the outer header, and one in that of UDP.
     for at in [24, 80] {
         let scratch = Scratch::new(&format!("wrong-{at}"));
         let path = scratch.0.join("frame.pcap");
@@ -349,7 +349,7 @@ fn a_frame_with_a_wrong_checksum_or_length_is_not_what_scapy_builds() {
     }
 }
 
-/// A frame of 6to4 as the reference relay makes it.
+/// Returns a 6to4 frame built by the reference relay.
 fn encapsulated() -> Vec<u8> {
     let payload = [&[0x13, 0x88, 0, 9, 0, 12, 0, 0][..], b"six!"].concat();
     let (source, destination) = (HOST.parse().expect("address"), "2002:c612:1::1".parse().expect("address"));

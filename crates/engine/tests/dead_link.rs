@@ -1,4 +1,4 @@
-//! Links that go down while a trial is under way: every trial ends, and says why.
+//! Links that go down during a trial: every trial ends and reports the reason.
 
 mod common;
 
@@ -13,22 +13,22 @@ use sixbench_method::trial::{Measurer, TrialSettings, TrialSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the port of a link that is down does with frames.
+/// The treatment of frames by a port whose link is down.
 #[derive(Clone, Copy, PartialEq)]
 enum Dead {
-    /// Has no room for any, as a NIC whose queue does not drain.
+    /// It has room for none, like a NIC whose queue does not drain.
     TakesNone,
-    /// Takes them and never lets go of them.
+    /// It takes them and holds them forever.
     KeepsThem,
-    /// Refuses them all.
+    /// It refuses them all.
     Refuses,
-    /// Has a bug.
+    /// It has a bug.
     Panics,
 }
 
 struct DeadTransmit(Box<dyn Transmit>, Dead);
 
-/// Returns the port with its link down for the frames of trials: neighbours still answer.
+/// Returns the port with its link down for the frames of trials; neighbours still answer.
 fn dead_link(port: Port, dead: Dead) -> Port {
     let dying = |Halves { transmit, receive }| Halves { transmit: Box::new(DeadTransmit(transmit, dead)), receive };
     Port { name: "dead".to_owned(), queues: port.queues.into_iter().map(dying).collect(), ..port }

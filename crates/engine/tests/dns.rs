@@ -1,4 +1,4 @@
-//! The DNS tester against servers of our own on loopback, at low rates: nothing here depends on speed.
+//! The DNS tester with our own servers on loopback, at low rates: nothing here depends on timing.
 
 use sixbench_engine::Layout;
 use sixbench_engine::dns::authority::{AddressZone, Authority};
@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A client never sleeps: two at once leave the servers no core.
+/// Clients never sleep, so two at once would leave the servers no core.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn domain() -> Domain {
     Domain::new("dns64perf.test").expect("a domain")
 }
 
-/// Gives a server the priority of the client, which never sleeps: beside it one of the usual priority would hardly run on a busy machine.
+/// Gives a server the priority of the client, which never sleeps: at ordinary priority it would hardly run on a busy machine.
 fn raise() {
-    // Where it cannot be raised the client's is not, either.
+    // If the priority cannot be raised here, the client's cannot be raised, either.
     let _ = sixbench_io::thread::raise_priority();
 }
 
@@ -103,7 +103,7 @@ fn every_query_to_an_authority_is_answered_rightly() {
     let _guard = ONE_AT_A_TIME.lock();
     let server = Server::start(50);
     let mut tester = tester(ends(server.address), settings(50));
-    // No more than the receive buffer of a server takes that is away all the time.
+    // So few that the receive buffer holds all of them even if the server does not run.
     let result = measure(&mut tester, &spec(400, 500));
     let dns = result.dns().expect("queries");
     assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (200, 200, 0), "{dns:?}");
@@ -143,14 +143,14 @@ fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
     let server = Server::start(100);
     let ends = DnsEnds { authority: Some(authority), ..ends(server.address) };
     let mut tester = tester(ends, settings(100));
-    // This machine may be too busy to keep the pace now and then.
+    // This machine may sometimes be too busy to keep the pace.
     let mut certify = || tester.certify(FrameRate(1000), 300_000_000).expect("a self-test").expect("a certificate");
     assert!((0..20).any(|_| certify().rate == 1000), "fit for 1000 queries/s");
     let above = measure(&mut tester, &spec(1001, 300));
     assert_eq!((above.verdict(LossRatio::ZERO), above.directions[0].offered), (Verdict::Invalid, 0));
 }
 
-/// A server that passes the first query on to `upstream` and fails all others without a query of its own.
+/// Returns a server that passes the first query on to `upstream`, and fails all others without querying.
 fn failing_after_one(upstream: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let any = || UdpSocket::bind("[::1]:0").expect("a port");
     let (server, client) = (any(), any());

@@ -1,4 +1,4 @@
-//! Caching and the self-test, with the tester's own authority behind a server of ours on loopback.
+//! Caching and the self-test, with the tester's own authority and a server of ours on loopback.
 
 #[path = "common/dns.rs"]
 mod dns;
@@ -18,14 +18,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Nothing here may depend on speed: a server that asks has to wait for processors that others want as well.
+/// Returns settings with long time limits. Nothing here may depend on timing, as a server that queries must wait for busy processors.
 fn patient() -> DnsSettings {
     DnsSettings { timeout_ns: 10_000_000_000, window_ns: 10_000_000_000, ..settings() }
 }
 
 const SERVFAIL: u8 = 2;
 
-/// A server that gets to know names in this way, and a tester with an authority for it.
+/// Returns a server that learns names in this way, and a tester with an authority for it.
 fn pair(knows: impl FnOnce(SocketAddr) -> Knows, settings: DnsSettings, rig: Rig) -> (Dns64, DnsTester) {
     let listen = free();
     let server = Dns64::start(knows(listen), rig, u64::MAX);
@@ -33,7 +33,7 @@ fn pair(knows: impl FnOnce(SocketAddr) -> Knows, settings: DnsSettings, rig: Rig
     (server, tester)
 }
 
-/// A trial of 200 queries. Again where this machine did not let the tester send all.
+/// Returns a trial of 200 queries. It is repeated if this machine did not let the tester send everything.
 fn cached(knows: fn(SocketAddr) -> Knows, cached: u8, cached_names: u32) -> TrialResult {
     for _ in 0..5 {
         let settings = DnsSettings { cached, cached_names, ..patient() };
@@ -94,13 +94,13 @@ fn a_server_that_knows_all_names_from_before_is_found_out() {
 
 #[test]
 fn a_server_that_forgets_is_found_out_however_few_names_are_repeated() {
-    // One name resolved before, asked for a hundred times, and resolved again each time.
+    // One name that was resolved before, asked for a hundred times, and resolved again each time.
     assert_eq!(differ(&cached(Knows::Never, 50, 1)), Some((100, 0)));
     assert_eq!(differ(&cached(Knows::Never, 100, 1)), Some((200, 0)));
     assert_eq!(differ(&cached(Knows::Never, 50, 50)), Some((100, 0)));
 }
 
-/// A server too busy to ask its authority has failed; it has not answered from its cache.
+/// A server that is too busy to query its authority has failed; it has not answered from its cache.
 #[test]
 fn errors_are_no_cache_hits() {
     let overloaded = each(|number, right| vec![if number % 2 == 1 { error(right, SERVFAIL) } else { right }]);
@@ -129,19 +129,19 @@ fn a_trial_has_no_more_queries_than_names() {
     let result = measure(&mut tester, &spec(500, 260));
     assert_eq!(result.faults, [Fault::TooFewNames { needed: 130, has: 128 }]);
     assert_eq!(result.directions[0].offered, 0);
-    // Of the first 150 queries 74 are for new names.
+    // 74 of the first 150 queries are for new names.
     let (_server, mut tester) = pair(Knows::Once, DnsSettings { cached: 50, cached_names: 55, ..few() }, honest());
     assert_eq!(measure(&mut tester, &spec(500, 300)).faults, [Fault::TooFewNames { needed: 129, has: 128 }]);
 }
 
-/// Whether a name is cached is seen where the authority is ours. Behind another one nothing may depend on it.
+/// If the authority is ours, it shows whether a name is cached. With any other one, nothing may depend on that.
 #[test]
 fn names_a_server_may_know_are_not_repeated_where_nobody_would_see_it() {
     let server = Dns64::start(Knows::All, honest(), u64::MAX);
     let few = DnsSettings { names: "10.0.0.0/25".parse().expect("names"), ..patient() };
     let mut tester = tester(server.address, None, few, &[]);
     assert_eq!(counted(&measure(&mut tester, &spec(500, 200))).answers.right, 100);
-    // The probe's and a hundred may be in its cache.
+    // The probe's name and a hundred others may be in its cache.
     let again = measure(&mut tester, &spec(500, 100));
     assert_eq!(again.faults, [Fault::TooFewNames { needed: 151, has: 128 }]);
     assert_eq!(again.directions[0].offered, 0);
@@ -167,7 +167,7 @@ fn no_name_comes_twice_before_all_have_come() {
         assert_eq!(counted(&result).answers.sent, new.len() as u64);
         assert!(new.into_iter().all(|name| asked.insert(name)), "in trial {trial}");
     }
-    // One for the probe, three times 85: all of them. The next trial begins with the first names again, and the server has them cached.
+    // One for the probe and three times 85 are all of them. The next trial starts again with the first names, which the server has cached.
     assert_eq!(asked.len(), 256);
     let result = measure(&mut tester, &spec(500, 170));
     assert_eq!(differ(&result), Some((0, 85)));
@@ -177,7 +177,7 @@ fn no_name_comes_twice_before_all_have_come() {
 #[test]
 fn the_self_test_certifies_at_the_authoritys_own_address_and_trials_go_on_there() {
     let (_server, mut tester) = pair(Knows::Once, patient(), honest());
-    // This machine may be too busy to keep the pace now and then.
+    // This machine may sometimes be too busy to keep the pace.
     let mut certify = || alone(|| tester.certify(FrameRate(500), 200_000_000)).expect("a self-test").expect("a certificate");
     let certificate = (0..20).map(|_| certify()).find(|certificate| certificate.rate == 500).expect("fit for 500 queries/s");
     assert_eq!(certificate.trials.last().map(|trial| (trial.rate, trial.sent, trial.in_time)), Some((1100, 220, 220)));

@@ -1,4 +1,4 @@
-//! The DNS tester against rigged servers on loopback: every wrong a server does must be counted, exactly, under its own name.
+//! The DNS tester with rigged servers on loopback: every fault of a server must be counted, exactly, under its own name.
 
 #[path = "common/dns.rs"]
 mod dns;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const TENTH: u64 = QUERIES / 10;
 
-/// All right but for every tenth.
+/// Returns the counts if all answers except every tenth are right.
 fn but_for_a_tenth() -> Answers {
     Answers { sent: QUERIES, right: QUERIES - TENTH, ..Answers::default() }
 }
@@ -45,7 +45,7 @@ fn another_prefix_is_a_wrong_address_told_in_one_line() {
     let result = queries(rig);
     assert_eq!(counted(&result).answers, Answers { sent: QUERIES, wrong_address: QUERIES, ..Answers::default() });
     assert_eq!(result.directions[0].mistranslated, QUERIES);
-    // The probe has had the first name.
+    // The probe has used the first name.
     let expected = "010-000-000-001.dns64perf.test: expected AAAA 64:ff9b::a00:1, got \
                     010-000-000-001.dns64perf.test: NOERROR, AAAA 65:ff9b::a00:1 TTL 60";
     assert_eq!(result.directions[0].examples[0], expected);
@@ -96,7 +96,7 @@ fn an_answer_without_a_record_is_empty() {
 
 #[test]
 fn a_record_of_another_name_is_none_of_this_one() {
-    // The owner is the domain.
+    // The owner of the record is the domain.
     let answers = every_tenth(|answer| {
         let at = at_record(answer) + 1;
         answer[at] += 16;
@@ -124,7 +124,7 @@ fn loops_of_compression_and_counts_that_lie_are_malformed() {
     assert_eq!(every_tenth(|answer| answer.push(0)), malformed, "longer than it says");
 }
 
-/// Answers with another identifier, or without one, belong to no query.
+/// Answers with another identifier, or that are too short for one, belong to no query.
 #[test]
 fn what_nobody_asked_for_answers_nothing() {
     let unasked = Answers { unanswered: TENTH, unasked: TENTH, ..but_for_a_tenth() };
@@ -163,7 +163,7 @@ fn the_second_answer_is_a_duplicate_and_the_first_decides() {
             let mut wrong = right.clone();
             *wrong.last_mut().expect("octets") ^= 1;
             match number % 10 {
-                // Not the last ones: what comes after the last answer is waited for a moment only.
+                // This leaves out the last queries, because messages after the last answer are awaited only for a moment.
                 3 => vec![right.clone(), right],
                 4 => vec![right, wrong],
                 5 => vec![wrong, right],
@@ -176,7 +176,7 @@ fn the_second_answer_is_a_duplicate_and_the_first_decides() {
     assert_eq!(counted(&result).answers, expected);
 }
 
-/// A flood may take the room of the socket from other answers. What it took is then no loss of the server's: the trial is invalid.
+/// A flood may take the room in the socket from other answers. That is not a loss by the server: the trial is then invalid.
 #[test]
 fn a_hundred_thousand_answers_to_one_query_are_its_duplicates_and_take_no_other_away_unsaid() {
     const COPIES: u64 = 100_000;
@@ -268,7 +268,7 @@ fn a_single_query_is_a_trial() {
     assert_eq!(counted(&result).answers, Answers { sent: 1, right: 1, ..Answers::default() });
 }
 
-/// One in ten of each.
+/// Returns a rig with each fault in one of ten answers.
 fn mixed() -> Rig {
     each(|number, mut right| match number % 10 {
         1 => {
@@ -316,7 +316,7 @@ fn the_record_of_every_query_says_what_the_counts_say() {
     let of = |verdict| lines.iter().filter(|line| line[5] == verdict).count() as u64;
     let verdicts = ["right", "servfail", "unanswered", "wrong-address", "truncated"].map(of);
     assert_eq!(verdicts, [QUERIES * 6 / 10, TENTH, TENTH, TENTH, TENTH]);
-    // Names in turn; the probe has had the first.
+    // Names are used in turn; the probe has used the first.
     let names: Vec<String> = (0..QUERIES).map(|number| format!("10.0.0.{}", number + 1)).collect();
     assert!(lines.iter().map(|line| line[1]).eq(names.iter().map(String::as_str)));
 }
@@ -351,12 +351,12 @@ fn a_server_that_refuses_is_not_flooded_by_the_probe() {
     let mut tester = tester(server.address, None, settings(), &[]);
     let said = alone(|| tester.probe(Duration::from_millis(500))).expect_err("it refuses").to_string();
     assert!(said.contains("refuses recursion for this client"), "{said}");
-    // Three times a name, twenty names a second.
+    // Each name is asked for three times, at twenty names per second.
     let asked = server.asked.load(Ordering::Relaxed);
     assert!((3..=36).contains(&asked), "{asked}");
 }
 
-/// More than this machine can send or the server answer: whatever comes of it is accounted for, and does not pass.
+/// More than this machine can send or the server can answer: everything is accounted for, and the trial does not pass.
 #[test]
 fn a_rate_beyond_everything_is_no_result() {
     let server = Dns64::start(Knows::All, honest(), u64::MAX);
@@ -369,7 +369,7 @@ fn a_rate_beyond_everything_is_no_result() {
     assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Passed);
 }
 
-/// Pseudorandom numbers that are the same each time (xorshift).
+/// Returns pseudorandom numbers that are the same each time (xorshift).
 fn random(mut state: u64) -> impl FnMut() -> u64 + Clone + Send {
     move || {
         state ^= state << 13;
@@ -379,7 +379,7 @@ fn random(mut state: u64) -> impl FnMut() -> u64 + Clone + Send {
     }
 }
 
-/// Fuzzing: answers with octets changed, cut off and appended, and messages that are nothing but noise.
+/// Fuzzing: answers with octets changed, truncated and appended, and messages that are just noise.
 #[test]
 fn no_noise_from_a_server_disturbs_the_count() {
     for seed in 1..=8u64 {
@@ -400,7 +400,7 @@ fn no_noise_from_a_server_disturbs_the_count() {
         };
         let result = queries(rig);
         let answers = counted(&result).answers;
-        // The right answer comes in the end.
+        // The right answer arrives at the end.
         assert_eq!((answers.sent, answers.unanswered), (QUERIES, 0), "{answers:?}");
         let beside = answers.duplicate + answers.mismatched + answers.unasked;
         assert!((answers.settled() + beside).abs_diff(3 * QUERIES) <= 2, "{answers:?}");

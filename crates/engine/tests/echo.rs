@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 const REQUEST: u8 = 128;
 const REPLY: u8 = 129;
 
-/// Forwards requests to the right and replies to the left, and nothing else; keeps identifier and sequence number of each.
+/// Forwards requests to the right and replies to the left, and nothing else; records identifier and sequence number of each.
 #[derive(Default)]
 struct Wire(Arc<Mutex<BTreeSet<(u16, u16)>>>);
 
@@ -45,14 +45,14 @@ fn word(datagram: &Datagram, at: usize) -> u16 {
     u16::from_be_bytes([datagram.payload[at], datagram.payload[at + 1]])
 }
 
-/// The same with another word at this octet of the message, and the checksum of that.
+/// Returns the message with another word at this octet, and the checksum corrected.
 fn with(right: &Datagram, at: usize, word: u16) -> Datagram {
     let mut wrong = right.clone();
     wrong.payload[at..at + 2].copy_from_slice(&word.to_be_bytes());
     wrong.sealed()
 }
 
-/// Ten frames of each direction in turn are wrong, and told with the words due.
+/// Checks for each direction in turn that ten frames are wrong and reported with the expected message.
 fn caught(rig: fn() -> Rig) {
     for direction in [Direction::Forward, Direction::Reverse] {
         let (device, log) = reference::rigged(Wire::default(), direction, rig());

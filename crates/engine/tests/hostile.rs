@@ -1,5 +1,5 @@
-//! The whole tester against devices that send it more than they should: every count of its own frames stays exact, what is not its own is ignored and
-//! counted (RFC 2544 section 10), and it answers no more than it must.
+//! The whole tester with devices that send more than they should: every count of its own frames stays exact, other frames are ignored and counted
+//! (RFC 2544 section 10), and it answers no more than it must.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn fragments_and_extension_headers_that_lie_about_their_length_are_ignored_and_c
     let later_fragment =
         |frame: &[u8]| to_all(IPV6, &ipv6_datagram(44, &[&[17, 0, 0, 9, 0, 0, 0, 1][..], &frame[54..]].concat()));
     assert_exact("later fragment", &slow_trial(ipv6_with_background(Share::ALL), flooding(later_fragment)), |d| d.fragments);
-    // Hop-by-hop, routing and destination options, each said to be 2,048 octets long.
+    // Hop-by-hop, routing and destination options headers, each with a length of 2,048 octets.
     for next_header in [0, 43, 60] {
         let device = flooding(move |_| to_all(IPV6, &ipv6_datagram(next_header, &[next_header, 255, 0, 0, 0, 0, 0, 0])));
         assert_exact(&format!("header {next_header}"), &slow_trial(ipv6_with_background(Share::ALL), device), |d| d.foreign);
@@ -125,6 +125,6 @@ fn questions_for_neighbours_take_no_frame_away_and_get_no_flood_of_answers() {
         assert_eq!((direction.received, direction.foreign, direction.icmp), (FRAMES, 0, 0), "{direction:?}");
     }
     let (questions, answered) = (FLOOD as u64 * FRAMES, answers.load(Ordering::Relaxed));
-    // An address is answered for once a millisecond at most: of the 10,000 questions, those that a trial of half a second and its end leave room for.
+    // An address is answered for at most once a millisecond: of the 10,000 requests, as often as a trial of half a second and its end allow.
     assert!(answered > 0 && answered < questions / 4, "{answered} answers");
 }

@@ -1,4 +1,4 @@
-//! MAP-T and the CLAT of 464XLAT: the tester against reference devices in memory, correct ones and rigged ones.
+//! MAP-T and the CLAT of 464XLAT: the tester with reference devices in memory, right ones and rigged ones.
 
 mod common;
 mod reference;
@@ -15,7 +15,7 @@ use std::net::Ipv6Addr;
 
 const OFFSETS: [u32; 2] = [0, 6];
 
-/// A BR that makes every hundredth frame of a direction wrong, for both PSID offsets.
+/// Tests a BR that makes every hundredth frame of a direction wrong, for both PSID offsets.
 fn rigged_br(direction: Direction, rig: fn(Domain) -> Rig) {
     for offset in OFFSETS {
         let domain = Domain::of_the_papers(offset);
@@ -55,7 +55,7 @@ fn a_br_that_forgot_its_second_rule_loses_every_frame_of_it_and_no_other() {
     assert_eq!(received, 2 * 250);
 }
 
-/// The CE with the same IPv4 address, and the PSID's lowest bit turned.
+/// Returns the CE with the same IPv4 address and the lowest bit of the PSID inverted.
 fn neighbour(domain: Domain, ce: Ipv6Addr) -> Ipv6Addr {
     let [_, _, _, prefix, _, _, low, psid] = ce.segments();
     assert_eq!(prefix % 32, psid);
@@ -79,7 +79,7 @@ fn a_br_that_takes_a_port_outside_the_set_for_the_right_ce_is_caught() {
     rigged_br(Direction::Reverse, |domain| {
         every_hundredth(move |right| {
             let port = right.destination_port();
-            // The lowest port above, or below, that is another's.
+            // The next higher port, or a lower one, that belongs to another subscriber.
             let other = (port..).find(|p| domain.psid(*p) != domain.psid(port) && domain.psid(*p).is_some());
             let other = other.unwrap_or(1024);
             Mistake::new(&right.clone().with_destination_port(other).sealed(), "destination port", port, other)
@@ -135,12 +135,12 @@ fn a_br_that_does_not_lower_the_hop_limit_is_caught() {
 
 #[test]
 fn a_br_of_another_psid_offset_drops_what_the_tester_sends() {
-    // Under offset 0 the PSID is the first bits of the port; with offset 6 it begins after six bits: the device refuses nearly all sources.
+    // With offset 0 the PSID is the first bits of the port; with offset 6 it begins after six bits: the device refuses nearly all sources.
     let (device, log) = reference::device(MapTBr(vec![Domain::of_the_papers(6)]));
     let result = trial(profiles::map_t(Domain::of_the_papers(0)), device);
     let dropped = log.lock().expect("a log").dropped;
     let not_received: u64 = result.directions.iter().map(|d| d.offered - d.received).sum();
-    // What comes in from the right has a CE under either offset, and mostly another one.
+    // A frame that arrives on the right has a CE with either offset, but usually a different one.
     let mistranslated = result.directions[1].mistranslated;
     assert!(dropped > 900 && mistranslated > 900, "{dropped} dropped, {mistranslated} wrong");
     assert_eq!(not_received, dropped + mistranslated);
@@ -167,7 +167,7 @@ fn a_clat_that_swaps_two_clients_is_caught() {
     ten_caught(&trial(profiles::clat(), device), &log, Direction::Reverse);
 }
 
-/// Phase 1, then 1000 frames each way.
+/// Returns a trial with phase 1, then 1000 frames each way.
 fn use_them(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let phase_one = Some(PhaseOne { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
     trial_of(profile, device, TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) })
@@ -176,7 +176,7 @@ fn use_them(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
 fn establish(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let settings = profile.gateway.as_ref().expect("stateful").settings;
     let result = trial_of(profile, device, settings.establishing(profiles::CONNECTIONS, FrameRate(5_000)));
-    // The counts of a tester that kept its schedule: this machine may not have let it.
+    // These are the counts of a tester that kept its schedule, which this machine may not have allowed.
     TrialResult { faults: vec![], ..result }
 }
 
@@ -200,7 +200,7 @@ fn a_ce_of_map_t_opens_every_connection_out_of_its_port_set() {
 fn a_ce_that_leaves_its_port_set_is_caught_when_it_opens_a_connection() {
     let leave = every_hundredth(|right| {
         let outside = right.source_port() - 2048;
-        // Of a source that is still to be learned the tester names the first of the set.
+        // For a source that is not yet learned, the tester gives the first one of the set.
         Mistake::new(&right.clone().with_source_port(outside).sealed(), "source port", 55_296, outside)
     });
     let (device, log) = reference::rigged(ce(), Direction::Forward, leave);

@@ -1,5 +1,5 @@
-//! The whole tester with ports of several queues, against rigged devices in memory: counts are exact however many queues send and receive,
-//! and on whichever a frame arrives.
+//! The whole tester with ports of several queues and rigged devices in memory: counts are exact for any number of sending and receiving queues,
+//! whichever queue a frame arrives on.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn spec() -> TrialSpec {
     TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000)
 }
 
-/// Makes a trial with each number of queues and each choice of queues, and has `check` look at it.
+/// Runs a trial with each number and each choice of queues, and passes it to `check`.
 fn each_way(profile: &TrafficProfile, device: impl Fn() -> LoopbackDevice, check: impl Fn(&DirectionResult, &TrialResult)) {
     for queues in QUEUES {
         for choice in [by_number, in_turn] {
@@ -42,12 +42,12 @@ fn readdressed(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-/// Frames with some octets after the tag, which can be damaged.
+/// Returns the profile of frames with some octets after the tag, which can be damaged.
 fn filled() -> TrafficProfile {
     TrafficProfile { frame_size: sixbench_method::terms::FrameSize(128), ..ipv4() }
 }
 
-/// Received, lost, mistranslated, corrupt, duplicate, foreign.
+/// Returns the counts: received, lost, mistranslated, corrupt, duplicate, foreign.
 fn counts(direction: &DirectionResult) -> [u64; 6] {
     let DirectionResult { received, mistranslated, corrupt, duplicate, foreign, .. } = *direction;
     [received, direction.lost(), mistranslated, corrupt, duplicate, foreign]
@@ -194,7 +194,7 @@ fn frames_sent_back_are_misdirected_on_whichever_queue_they_come() {
     });
 }
 
-/// A device that lets the chosen frames wait until `by` frames later.
+/// Returns a device that delays the chosen frames until `by` frames later.
 fn holding(by: u64) -> LoopbackDevice {
     let mut held: Vec<(u64, Vec<u8>)> = Vec::new();
     Box::new(move |frame, from_left, out| {
@@ -209,7 +209,7 @@ fn holding(by: u64) -> LoopbackDevice {
     })
 }
 
-/// A device that lets frames of other queues overtake the chosen ones, but none of the same queue; counts in how many cases one did.
+/// Returns a device on which frames of other queues overtake the chosen ones, but none of the same queue; counts how often one did.
 fn overtaken_by_others(queues: u64, overtaken: Arc<AtomicU64>) -> LoopbackDevice {
     let mut held: Option<(u64, Vec<u8>)> = None;
     Box::new(move |frame, from_left, out| {
@@ -238,7 +238,7 @@ fn order_is_that_of_the_frames_of_a_queue() {
         result.directions[0].reordered
     };
     for queues in QUEUES {
-        // Four frames later is of the same queue, whether there are one, two or four.
+        // Four frames later is on the same queue, with one, two or four queues.
         assert_eq!(reordered(holding(4), queues), CHOSEN, "{queues} queues");
     }
     for queues in [2, 4] {
@@ -263,7 +263,7 @@ fn each_request_has_its_reply_by_whichever_queue_it_came() {
     }
 }
 
-/// Keeps a frame back for a while.
+/// Withholds a frame for a while.
 struct Withholding {
     inner: Box<dyn Receive>,
     number: u64,

@@ -1,4 +1,4 @@
-//! Requests and replies over reference relays in memory: what each loses, delays or repeats must be counted, exactly, under its own name.
+//! Requests and replies over reference relays in memory: every loss, delay and repetition must be counted, exactly, under its own name.
 
 mod common;
 
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A fifth of a second with [`FRAMES`] requests.
+/// Returns a trial of a fifth of a second with [`FRAMES`] requests.
 fn spec() -> TrialSpec {
     TrialSpec::response(FrameRate(FRAMES * 5), 200_000_000)
 }
@@ -37,14 +37,15 @@ fn echo() -> TrafficProfile {
     TrafficProfile { payload: Payload::Echo, ..ipv6() }
 }
 
-/// Requests and replies.
+/// Returns requests and replies.
 fn both(result: &TrialResult) -> (&DirectionResult, &DirectionResult) {
     let [requests, replies] = &result.directions[..] else { panic!("two directions: {result:?}") };
     assert_eq!((requests.intended, requests.offered), (FRAMES, FRAMES));
     (requests, replies)
 }
 
-/// Of a frame of this direction, `true` from the left, what leaves on the far side; frames are numbered from 0 in each direction.
+/// Returns a device that sends on the far side the results of `change` for a frame of this direction (`true` from the left); frames are numbered
+/// from 0 in each direction.
 fn relay(mut change: impl FnMut(bool, u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
@@ -73,7 +74,7 @@ fn every_request_is_answered_once_and_the_response_time_is_measured() {
     }
 }
 
-/// As [`asked`], on a thread for each of the first so many cores.
+/// Does the same as [`asked`], with a thread on each of the first cores.
 fn asked_on(threads: u32, profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let _guard = ONE_AT_A_TIME.lock();
     let layout = Layout { cores: (0..threads).collect() };
@@ -88,7 +89,7 @@ fn asked_on(threads: u32, profile: TrafficProfile, device: LoopbackDevice) -> Tr
 
 #[test]
 fn on_two_and_three_threads_the_counts_are_those_of_one() {
-    // Two busy threads on one core would starve each other: no more threads than cores.
+    // Two busy threads on one core would starve each other, so there are no more threads than cores.
     let available = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     for threads in (2..=3).filter(|threads| *threads <= available) {
         let lossy = relay(|to_right, n, frame| if to_right && n % 100 == 50 { vec![] } else { vec![frame] });
@@ -145,7 +146,7 @@ fn a_request_that_comes_twice_is_answered_once() {
 
 #[test]
 fn a_relay_that_answers_itself_has_answered_nothing() {
-    // As a host does: ends swapped, the type changed, the rest left as it is; the sum of the checksum does not see the ends.
+    // Like a host, this swaps the ends, changes the type, and leaves the rest; swapping the ends does not affect the checksum.
     let answered = |mut frame: Vec<u8>| {
         frame[..12].rotate_left(6);
         frame[22..54].rotate_left(16);
@@ -189,7 +190,7 @@ fn background_traffic_is_answered_too() {
     assert_eq!(both(&result).1.received, FRAMES);
 }
 
-/// A closed loop in which so many requests may wait for their replies.
+/// Returns a closed loop in which this many requests may wait for their replies.
 fn waiting(outstanding: u32, device: LoopbackDevice) -> TrialResult {
     trial_of(echo(), device, TrialSpec { outstanding: Some(outstanding), ..spec() })
 }
@@ -197,7 +198,7 @@ fn waiting(outstanding: u32, device: LoopbackDevice) -> TrialResult {
 #[test]
 fn clients_that_wait_send_everything_to_a_relay_that_keeps_up_and_loses_some() {
     let lossy = |to_right: bool, n: u64, frame| if !to_right && n % 50 == 20 { vec![] } else { vec![frame] };
-    // As many may wait as there are, so that it does not matter how fast this machine is.
+    // As many may wait as there are, so that this machine's performance does not matter.
     let result = waiting(FRAMES as u32, relay(lossy));
     let (requests, replies) = both(&result);
     assert_eq!((requests.received, replies.offered, replies.received), (FRAMES, FRAMES, 980));
@@ -207,7 +208,7 @@ fn clients_that_wait_send_everything_to_a_relay_that_keeps_up_and_loses_some() {
 fn clients_that_wait_send_little_to_a_relay_that_answers_nothing_and_that_is_no_fault_of_the_tester() {
     let result = waiting(5, relay(|_, _, _| vec![]));
     let [requests, _] = &result.directions[..] else { panic!("two directions: {result:?}") };
-    // Five at once, and after ten milliseconds without a reply five more: a fifth of a second has room for twenty times that.
+    // Five at once, and after ten milliseconds without a reply five more: in a fifth of a second, that can happen twenty times.
     assert!((5..=5 * 21).contains(&requests.offered), "{requests:?}");
     assert_eq!((requests.intended, requests.received), (requests.offered, 0), "what was not sent was not due");
     assert_eq!(result.exchange().expect("an exchange").unanswered(), requests.offered);
@@ -224,7 +225,7 @@ fn requests_after_connections_are_refused() {
 
 type Frames = Vec<Vec<u8>>;
 
-/// The frames that left on the left and on the right.
+/// Returns the frames that left on the left and on the right.
 fn tapped(profile: TrafficProfile) -> (Frames, Frames) {
     let kept = Arc::new(Mutex::new((Frames::new(), Frames::new())));
     let tap = kept.clone();
@@ -243,10 +244,10 @@ fn tapped(profile: TrafficProfile) -> (Frames, Frames) {
     std::mem::take(&mut *frames)
 }
 
-/// Every reply by its request: ends swapped, and the time of sending that the request was stamped with.
+/// Checks every reply against its request: ends swapped, and the same time of sending as the request.
 fn check_mirrored(profile: TrafficProfile, [ends, header]: [usize; 2], octets: usize, is_echo: bool) {
     let (requests, replies) = tapped(profile);
-    // Of the tag behind the header: sequence number and time of sending.
+    // Sequence number and time of sending from the tag after the header.
     let key = |frame: &[u8]| frame[header + 8 + 5..header + 8 + 18].to_vec();
     let by_tag: BTreeMap<Vec<u8>, &Vec<u8>> = requests.iter().map(|frame| (key(frame), frame)).collect();
     assert_eq!(by_tag.len(), requests.len(), "each request has a tag of its own");
@@ -277,7 +278,7 @@ fn a_reply_goes_to_where_its_request_came_from() {
     check_mirrored(many(echo()), [22, 54], 16, true);
 }
 
-/// 6to4 (RFC 3056) in octets: IPv6 leaves for the client whose IPv4 address is in its destination.
+/// Returns a 6to4 relay (RFC 3056) working on octets: IPv6 is sent to the client whose IPv4 address is in its destination.
 fn sixtofour_relay() -> LoopbackDevice {
     Box::new(|frame, from_left, out| {
         let frame = if from_left { decapsulated(frame) } else { encapsulated(frame) };
@@ -306,7 +307,7 @@ fn encapsulated(frame: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Three clients of 6to4, whose requests come encapsulated and whose replies must.
+/// Returns the profile of three 6to4 clients, whose requests arrive encapsulated and whose replies must be.
 fn clients(payload: Payload) -> TrafficProfile {
     let rule = SixRd::sixtofour("198.18.0.0/24".parse().expect("a prefix")).numbered(2, Some(3)).expect("three clients");
     let inner = ends("2002:c612:2::1", "2001:2:0:8000::2");
@@ -341,7 +342,7 @@ fn each_client_of_6to4_gets_its_own_replies() {
     }
 }
 
-/// As [`sixtofour_relay`], but it answers nothing to the second client; `seen` counts the requests of each by its address's last octet.
+/// Does the same as [`sixtofour_relay`], but does not answer the second client; `seen` counts each client's requests by the last octet of its address.
 fn relay_without_the_second(seen: Arc<Mutex<BTreeMap<u8, u64>>>) -> LoopbackDevice {
     let mut relay = sixtofour_relay();
     Box::new(move |frame, from_left, out| {
@@ -357,7 +358,7 @@ fn relay_without_the_second(seen: Arc<Mutex<BTreeMap<u8, u64>>>) -> LoopbackDevi
 #[test]
 fn each_client_waits_for_its_own_replies_alone() {
     let seen = Arc::new(Mutex::new(BTreeMap::new()));
-    // One request of each at a time.
+    // Each client has one request at a time.
     let spec = TrialSpec { outstanding: Some(3), ..spec() };
     let result = trial_of(clients(Payload::Echo), relay_without_the_second(seen.clone()), spec);
     let [requests, replies] = &result.directions[..] else { panic!("two directions: {result:?}") };
@@ -369,7 +370,7 @@ fn each_client_waits_for_its_own_replies_alone() {
     assert_eq!(requests.foreign + replies.foreign + replies.mistranslated, 0);
 }
 
-/// A wire that keeps every frame for `delay`. It looks at its clock when a frame comes, so the last ones stay.
+/// Returns a wire that holds every frame for `delay`. It checks its clock only when a frame arrives, so the last ones stay.
 fn delay_line(delay: Duration) -> LoopbackDevice {
     let (clock, mut kept) = (Clock::new(), VecDeque::new());
     Box::new(move |frame, from_left, out| {
@@ -388,7 +389,7 @@ fn the_response_time_is_twice_the_delay_of_the_relay_and_what_the_tester_takes()
     assert!(requests.received > FRAMES / 2 && replies.received > FRAMES / 2, "{result:?}");
     let time = replies.delay.as_ref().expect("response times");
     let way = requests.delay.as_ref().expect("delays");
-    // A busy machine delays some; the fastest are about on time.
+    // A busy machine delays some frames; the fastest ones are roughly on time.
     assert!((5_000_000..100_000_000).contains(&way.min_ns), "{way:?}");
     assert!((10_000_000..200_000_000).contains(&time.min_ns), "{time:?}");
     assert!(time.mean_ns() >= Some(10_000_000.0), "{time:?}");

@@ -1,4 +1,4 @@
-//! The whole tester against rigged devices in memory: every wrong the device does must be counted, exactly, under its own name.
+//! The whole tester with rigged devices in memory: every fault of the device must be counted, exactly, under its own name.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
 use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
 
-/// Applies `change` to every hundredth frame, and keeps a valid UDP checksum out of the way by leaving it as it was.
+/// Returns a device that applies `change` to every hundredth frame, without updating the UDP checksum.
 fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDevice {
     each(move |number, mut frame| {
         if number % 100 == 50 {
@@ -19,7 +19,7 @@ fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDe
     })
 }
 
-/// The same counts by a tester that kept its schedule: this machine may not have let it.
+/// Returns the same counts for a tester that kept its schedule, which this machine may not have allowed.
 fn on_time(result: TrialResult) -> TrialResult {
     TrialResult { faults: vec![], ..result }
 }
@@ -88,7 +88,7 @@ fn many_addresses_are_verified_frame_by_frame() {
     };
     let result = trial(many(), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
-    // One bit of the variable part: wrong, although another frame may well have had that address.
+    // One bit of the variable part: this is wrong, although another frame may have had that address.
     let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] ^= 1), many());
     assert!(example.contains("source address: expected 198.18."), "{example}");
 }
@@ -179,7 +179,7 @@ fn wrong_checksums_are_mistranslations_each_under_its_name() {
     assert!(example.ends_with("got 0x0000"), "{example}");
 }
 
-/// Changes a word of the IPv4 header and mends its checksum (RFC 1624).
+/// Changes a word of the IPv4 header and updates its checksum (RFC 1624).
 fn rewrite_word(frame: &mut [u8], at: usize, word: u16) {
     let read = |at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
     let sum = (!read(24) & 0xffff) + (!read(at) & 0xffff) + u32::from(word);
@@ -202,7 +202,7 @@ fn what_a_datagram_says_of_fragmentation_is_kept_unless_its_header_is_made_anew(
 
 #[test]
 fn a_fragment_and_a_wrong_length_are_mistranslations() {
-    // More fragments set, header checksum mended (0x2000 more in the header is 0x2000 less in its complement).
+    // More fragments is set, and the header checksum is updated (0x2000 more in the header is 0x2000 less in its complement).
     let fragment = every_hundredth(|frame| {
         frame[20] |= 0x20;
         let checksum = u16::from_be_bytes([frame[24], frame[25]]);
@@ -267,7 +267,7 @@ fn a_dead_device_loses_everything_and_the_trial_still_ends() {
 
 #[test]
 fn a_tester_that_cannot_keep_up_says_so() {
-    // The delay is what is tested: the device takes 2 ms for each frame, on the tester's own time, and 5000 frames/s cannot be offered.
+    // The delay is what is tested: the device takes 2 ms for each frame, out of the tester's time, so 5000 frames/s cannot be offered.
     let device = each(|_, frame| {
         std::thread::sleep(std::time::Duration::from_millis(2));
         vec![frame]
@@ -286,7 +286,7 @@ fn each_direction_can_be_loaded_alone() {
     }
 }
 
-/// An IPv4 datagram of the frame's own addresses with another protocol and payload.
+/// Returns an IPv4 datagram with the frame's own addresses and another protocol and payload.
 fn ipv4_of(frame: &[u8], protocol: u8, flags: u16) -> Vec<u8> {
     let mut other = frame.to_vec();
     other[20..22].copy_from_slice(&flags.to_be_bytes());
@@ -307,7 +307,7 @@ fn a_device_that_answers_with_icmp_errors_is_told_from_one_that_is_silent() {
 
 #[test]
 fn a_device_that_fragments_loses_the_frame_and_the_fragments_are_counted() {
-    // More fragments follow; and the second one, from octet 8 on.
+    // The first says that more fragments follow; the second begins at octet 8.
     let fragments = |frame: &[u8]| vec![ipv4_of(frame, 17, 0x2000), ipv4_of(frame, 17, 0x0001)];
     let result = trial(ipv4(), each(move |number, frame| if number % 100 == 50 { fragments(&frame) } else { vec![frame] }));
     let forward = forward(&result);

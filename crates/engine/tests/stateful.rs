@@ -1,4 +1,4 @@
-//! Stateful trials against a NAT in memory, a correct one and rigged ones: every connection is accounted for, every mix-up is seen.
+//! Stateful trials with a NAT in memory, a right one and rigged ones: every connection is accounted for, and every mix-up is detected.
 
 mod common;
 #[path = "common/nat.rs"]
@@ -19,7 +19,7 @@ fn range<V>(first: V, last: V) -> ValueRange<V> {
     ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 
-/// 30 source ports, 5 ports on each of 4 servers, from one client: 600 connections.
+/// Returns the profile of 600 connections: 30 source ports of one client, and 5 ports on each of 4 servers.
 fn nat44() -> TrafficProfile {
     let path = |sent: [&str; 2], expected: [&str; 2]| Paths {
         foreground: Path {
@@ -51,14 +51,14 @@ fn establish(profile: TrafficProfile, nat: Nat) -> TrialResult {
     on_time(trial_of(profile, nat.device(), settings.establishing(CONNECTIONS, FrameRate(5_000))))
 }
 
-/// Phase 1, then 1000 frames each way.
+/// Returns a trial with phase 1, then 1000 frames each way.
 fn use_them(profile: TrafficProfile, nat: Nat) -> TrialResult {
     let phase_one = Some(PhaseOne { connections: CONNECTIONS, rate: FrameRate(5_000) });
     let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
     trial_of(profile, nat.device(), spec)
 }
 
-/// The same counts by a tester that kept its schedule: this machine may not have let it.
+/// Returns the same counts for a tester that kept its schedule, which this machine may not have allowed.
 fn on_time(result: TrialResult) -> TrialResult {
     TrialResult { faults: vec![], ..result }
 }
@@ -172,7 +172,7 @@ fn a_connection_without_a_way_back_is_named_by_its_validation() {
 fn a_phase_1_that_lost_a_frame_has_no_phase_2() {
     let result = use_them(nat44(), Nat { loses: Some(17), ..Nat::default() });
     assert!(result.directions.is_empty());
-    // What the tester itself fell short in may follow: this machine may be busy.
+    // Faults of the tester itself may follow, as this machine may be busy.
     assert_eq!(result.faults.first(), Some(&Fault::PhaseOneIncomplete { lost: 1, of: 600, rate: 5_000 }));
     assert_eq!(result.verdict(LossRatio(0.5)), Verdict::Invalid);
 }

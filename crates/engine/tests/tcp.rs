@@ -1,4 +1,4 @@
-//! Connections over loopback, at rates any machine keeps: counts are what is tested here, not speed.
+//! Connections over loopback, at rates that any machine keeps: counts are tested here, not timing.
 
 use sixbench_engine::Layout;
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpSettings, TcpTester};
@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// As a trial among others.
+/// Returns the verdict on a result as one trial among others.
 fn verdict(result: &TcpResult) -> Verdict {
     result.clone().into_trial(&TrialSpec::constant(FrameRate(1), 1), Direction::Forward).verdict(LossRatio::ZERO)
 }
 
 const SERVER_PORT: u16 = 8080;
 
-/// Ends on two loopback addresses that no other test has: `site` tells them apart.
+/// Returns ends on two loopback addresses that no other test uses, distinguished by `site`.
 fn ends(site: u8) -> TcpEnds {
     let address = |host| IpAddr::V4(Ipv4Addr::new(127, 61, site, host));
     TcpEnds {
@@ -35,7 +35,7 @@ fn ends(site: u8) -> TcpEnds {
     }
 }
 
-/// Long time limits, so that no result depends on other work on this machine.
+/// Returns settings with long time limits, so that no result depends on other work on this machine.
 fn settings() -> TcpSettings {
     TcpSettings { time_limit: Duration::from_secs(10), stall: Duration::from_secs(5), ..TcpSettings::default() }
 }
@@ -48,12 +48,12 @@ fn tester(ends: TcpEnds, settings: TcpSettings) -> TcpTester {
     TcpTester::new(admitted(ends), settings, Layout::default(), Arc::default())
 }
 
-/// 300 connections at 1000 per second.
+/// Returns a trial of 300 connections at 1000 per second.
 fn rate_trial(ends: TcpEnds, settings: TcpSettings) -> TcpResult {
     tester(ends, settings).measure_rate(1000, Duration::from_millis(300)).expect("a trial")
 }
 
-/// Every attempted connection has exactly one result.
+/// Checks that every attempted connection has exactly one result.
 fn assert_every_fate_is_counted(result: &TcpResult) {
     let c = result.connections;
     assert_eq!(c.attempted, c.completed + c.refused + c.reset + c.unreachable + c.timed_out + c.unverified + c.wrong, "{c:?}");
@@ -105,7 +105,7 @@ fn trials_follow_each_other_at_once_over_few_ports() {
     let settings = TcpSettings { time_limit: Duration::from_millis(1250), ..settings() };
     let mut tester = tester(few, settings);
     for _ in 0..3 {
-        // 300 pairs, and no more connections within the time limit than that.
+        // There are 300 pairs, and the time limit allows no more connections than that.
         let result = tester.measure_rate(200, Duration::from_secs(1)).expect("a trial");
         assert_eq!((result.connections.attempted, result.connections.completed), (200, 200), "{result:?}");
     }
@@ -120,7 +120,7 @@ fn a_server_that_is_not_there_refuses_every_connection() {
     assert_eq!(result.examples[0], "connection 0 from 127.61.9.1:20000 to 127.61.9.9:8080: Failed(Refused) while connecting");
 }
 
-/// A server that is not the tester's: reads each request and replies by `reply`, until the test's process ends.
+/// Starts a server that is not the tester's: it reads each request and answers with `reply`, until the test's process ends.
 fn bad_server(address: IpAddr, reply: fn(TcpStream)) {
     for port in [SERVER_PORT, SERVER_PORT + 1] {
         let listener = TcpListener::bind(SocketAddr::new(address, port)).expect("a listener");
@@ -200,7 +200,7 @@ fn a_trial_stops_when_asked_to() {
     let mut tester = TcpTester::new(admitted(ends(17)), settings(), Layout::default(), stop.clone());
     let stopper = std::thread::spawn(move || {
         let end = Instant::now() + Duration::from_secs(60);
-        // The trial is under way when its first connection is there: 127.61.17.1:20000, as the kernel writes it.
+        // The trial is running once its first connection exists: 127.61.17.1:20000, in the kernel's notation.
         while !std::fs::read_to_string("/proc/net/tcp").expect("sockets").contains("01113D7F:4E20") && Instant::now() < end {
             std::thread::yield_now();
         }

@@ -1,4 +1,4 @@
-//! Connections through the masquerade of nftables, in namespaces of this test's own. Needs root; without it these tests fail, they do not skip.
+//! Connections through nftables masquerading, in namespaces used only by this test. They need root; without it these tests fail, they are not skipped.
 
 use sixbench_engine::Layout;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings, TcpTester};
@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// As a trial among others.
+/// Returns the verdict on a result as one trial among others.
 fn verdict(result: &TcpResult) -> Verdict {
     result.clone().into_trial(&TrialSpec::constant(FrameRate(1), 1), Direction::Forward).verdict(LossRatio::ZERO)
 }
 
-/// Client, DUT and server in a row, gone when this is dropped.
+/// Client, DUT and server in a row; removed when dropped.
 struct Row {
     client: String,
     dut: String,
@@ -45,7 +45,7 @@ impl Row {
         row
     }
 
-    /// A link between an end (.2) and the DUT (.1), and the end's default routes over it.
+    /// Adds a link between an end (.2) and the DUT (.1), and the end's default routes over it.
     fn link(&self, end: &str, link: &str, net4: &str, net6: &str) {
         let dut = &self.dut;
         ip(&format!("link add {link} netns {end} type veth peer name {link} netns {dut}"));
@@ -69,7 +69,7 @@ impl Row {
         assert!(child.wait().expect("end").success(), "{command:?}");
     }
 
-    /// Network address translation by the kernel; `more` is a rule for what is forwarded.
+    /// Sets up network address translation by the kernel; `more` is a rule for forwarded datagrams.
     fn masquerade(&self, more: &str) {
         let rules = format!(
             "table inet nat {{\n chain out {{\n  type nat hook postrouting priority srcnat\n  oifname \"right\" masquerade\n }}\n \

@@ -1,4 +1,4 @@
-//! What the frames look like on the wire, and what the shapes of a trial make of them, over devices in memory.
+//! The frames on the wire, and the effect of a trial's shape on them, over devices in memory.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A wire that keeps a copy of what left on the left.
+/// Returns a wire that keeps a copy of the frames sent on the left.
 fn tapped() -> (LoopbackDevice, Arc<Mutex<Vec<Vec<u8>>>>) {
     let frames = Arc::new(Mutex::new(Vec::new()));
     let kept = frames.clone();
@@ -25,7 +25,7 @@ fn tapped() -> (LoopbackDevice, Arc<Mutex<Vec<Vec<u8>>>>) {
     (device, frames)
 }
 
-/// The frames that leave on the left, all of which must come back right.
+/// Returns the frames that leave on the left, all of which must arrive right.
 fn sent(profile: TrafficProfile) -> Vec<Vec<u8>> {
     let (device, frames) = tapped();
     let result = trial(profile, device);
@@ -63,7 +63,7 @@ fn addresses_count_up_and_down_within_their_range() {
     assert_eq!(pairs, [(2, 12), (3, 11), (4, 10), (5, 12), (2, 11)]);
 }
 
-/// The 32 bits of the destination that hold the varying ones, 10 octets from its beginning, of an IPv6 frame.
+/// Returns the 32 bits of an IPv6 frame's destination that hold the varying ones, 10 octets from its beginning.
 fn varying_destination(frame: &[u8]) -> u32 {
     u32::from_be_bytes([frame[48], frame[49], frame[50], frame[51]])
 }
@@ -108,7 +108,7 @@ fn ports_of_the_directions_are_their_own() {
 
 #[test]
 fn mixed_traffic_uses_up_the_whole_range_of_each_kind() {
-    // Every second frame is foreground: counted by the frames of the stream, an even range would be used by half.
+    // Every second frame is foreground: if places were counted by the frames of the stream, only half of a range of even size would be used.
     let forward = Ports::of(ValueOrder::Increasing);
     let share = Share { foreground: 1, of: 2 };
     let frames = sent(TrafficProfile { forward_ports: forward, ..ipv6_with_background(share) });
@@ -163,7 +163,7 @@ fn an_outage_is_the_longest_silence_and_its_last_frame_is_known() {
     assert_eq!(forward.last_missing_ns, Some(699 * 200_000));
     let silence = forward.silence.expect("a silence");
     let length_ns = silence.to_ns - silence.from_ns;
-    // 400 frames at 5000 frames/s; generous, since this machine may pause, and catch up.
+    // 400 frames at 5000 frames/s, with a wide margin, since this machine may pause and catch up.
     assert!((20_000_000..1_000_000_000).contains(&length_ns), "{silence:?}");
     assert!(silence.from_ns < 1_000_000_000, "{silence:?}");
 }
@@ -180,7 +180,7 @@ fn late_frames_are_not_received_and_still_have_a_delay() {
         _ => vec![frame],
     });
     let profile = TrafficProfile { directions: Directions::Forward, ..ipv4() };
-    // They are kept for 178 ms at least; the others for as long as this machine pauses.
+    // They are held for at least 178 ms; the others for as long as this machine pauses.
     let result = trial_with_timeout(profile, device, Duration::from_millis(150));
     let forward = &result.directions[0];
     assert_eq!((forward.received, forward.late, forward.lost()), (FRAMES - 10, 10, 0));

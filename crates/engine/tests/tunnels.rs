@@ -1,4 +1,4 @@
-//! Encapsulated traffic: MAP-E, lightweight 4over6, DS-Lite, 6to4 and 6rd against reference devices in memory, correct ones and rigged ones.
+//! Encapsulated traffic: MAP-E, lightweight 4over6, DS-Lite, 6to4 and 6rd with reference devices in memory, right ones and rigged ones.
 
 mod common;
 mod reference;
@@ -55,7 +55,7 @@ fn rigged_6to4(direction: Direction, rig: Rig) {
     ten_caught(&trial(profiles::six_to_four(), device), &log, direction);
 }
 
-/// Another B4 in place of this one.
+/// Returns another B4 to replace this one.
 fn another(b4: IpAddr) -> Ipv6Addr {
     let IpAddr::V6(address) = b4 else { panic!("{b4} is no B4") };
     self::b4(address.segments()[3] ^ 1)
@@ -137,7 +137,7 @@ fn a_relay_whose_outer_address_does_not_match_the_inner_one_is_caught() {
     );
 }
 
-/// The address of the site whose IPv4 address has its last bit turned.
+/// Returns the address of the site whose IPv4 address has its last bit inverted.
 fn other_site(address: IpAddr) -> Ipv6Addr {
     let IpAddr::V6(address) = address else { panic!("{address} is of no site") };
     Ipv6Addr::from_bits(address.to_bits() ^ 1 << 80)
@@ -183,7 +183,7 @@ fn an_outer_hop_limit_that_is_not_as_stated_is_caught() {
 
 #[test]
 fn an_outer_header_with_a_traffic_class_nobody_asked_for_is_caught() {
-    // The class stands in the second octet of IPv4, and across the first two of IPv6; the header's checksum is mended.
+    // The class is in the second octet of IPv4, and spans the first two of IPv6; the header's checksum is corrected.
     rigged_lw(every_hundredth(|right| {
         let mut mistake = Mistake::new(right, "outer traffic class", 0, 8);
         mistake.instead[0][1] |= 0x80;
@@ -241,7 +241,7 @@ fn an_outer_header_of_the_other_version_is_caught() {
     }));
 }
 
-/// An encapsulated datagram with more behind the inner one, and a length that says so.
+/// Returns an encapsulated datagram with extra octets after the inner one, and a length that includes them.
 fn padded(right: &Datagram, header: usize) -> Mistake {
     let longer = Datagram { payload: [&right.payload[..], &[0; 8]].concat(), ..right.clone() };
     let frame = 14 + header + right.payload.len();
@@ -254,7 +254,7 @@ fn an_outer_length_beyond_the_inner_datagram_is_caught() {
     rigged_6to4(Reverse, every_hundredth(|right| padded(right, 20)));
 }
 
-/// Of ten frames no tag could be read: they are lost, and what came instead is not of the trial.
+/// Checks that no tag could be read from ten frames: they are lost, and the frames sent instead do not belong to the trial.
 fn ten_lost(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared), direction: Direction) -> DirectionResult {
     let result = trial(profile, device);
     let caught = result.directions[direction as usize].clone();
@@ -264,7 +264,7 @@ fn ten_lost(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared), di
     caught
 }
 
-/// These octets instead; that there is no complaint by name is what is told here.
+/// Returns the mistake of sending these octets, about which the tester makes no complaint by name.
 fn unread(instead: Vec<Vec<u8>>) -> Mistake {
     Mistake { instead, complaint: "unreadable".to_owned() }
 }
@@ -337,7 +337,7 @@ fn a_relay_that_fragments_the_outer_datagram_loses_the_frame_and_the_fragments_a
 #[test]
 fn an_aftr_that_fragments_the_outer_datagram_loses_the_frame_and_the_fragments_are_counted() {
     const FRAGMENT: u8 = 44;
-    /// RFC 8200 section 4.5: next header, reserved, offset and M, identification.
+    /// Returns a fragment by RFC 8200 section 4.5: next header, reserved, offset and M, identification.
     fn part(right: &Datagram, offset: usize, payload: &[u8], is_last: bool) -> Vec<u8> {
         let offset = (offset as u16 | u16::from(!is_last)).to_be_bytes();
         let header = [right.protocol, 0, offset[0], offset[1], 0, 0, 0, 1];
@@ -357,11 +357,11 @@ fn establish(aftr: Aftr) -> (TrialResult, Shared) {
     let settings = profile.gateway.as_ref().expect("stateful").settings;
     let (device, log) = reference::device(aftr);
     let result = trial_of(profile, device, settings.establishing(profiles::CONNECTIONS, FrameRate(5_000)));
-    // The counts of a tester that kept its schedule: this machine may not have let it.
+    // These are the counts of a tester that kept its schedule, which this machine may not have allowed.
     (TrialResult { faults: vec![], ..result }, log)
 }
 
-/// Phase 1, then 1000 frames each way.
+/// Returns a trial with phase 1, then 1000 frames each way.
 fn use_them((device, log): (LoopbackDevice, Shared)) -> (TrialResult, Shared) {
     let phase_one = Some(PhaseOne { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
     let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
@@ -386,7 +386,7 @@ fn an_aftr_that_knows_connections_by_their_inner_addresses_alone_is_caught_in_ph
     let (result, _) = establish(Aftr::without_softwires());
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Lost);
     let connections = result.phase_one_result().expect("phase 1");
-    // 10 B4s with 60 connections each: of ten with the same inner addresses and ports nine come second.
+    // 10 B4s with 60 connections each: of every ten with the same inner addresses and ports, nine collide.
     assert_eq!((connections.mapping.collisions, connections.established), (540, 60));
     assert!(connections.examples[0].ends_with("have the same four-tuple behind the DUT"), "{:?}", connections.examples);
 }
@@ -412,7 +412,7 @@ fn an_aftr_that_exchanges_two_subscribers_for_good_is_caught_in_every_frame_of_t
     });
     let (result, log) = use_them(reference::rigged(Aftr::default(), Reverse, rig));
     let (complaints, reverse) = (&log.lock().expect("a log").complaints, &result.directions[1]);
-    // A fifth of all frames, within six standard deviations (13).
+    // A fifth of all frames, to within six standard deviations (13).
     assert!((124..=276).contains(&complaints.len()), "{}", complaints.len());
     assert_eq!(reverse.mistranslated, complaints.len() as u64);
     assert_eq!(reverse.received + reverse.mistranslated, FRAMES);

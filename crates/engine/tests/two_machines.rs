@@ -1,5 +1,5 @@
-//! A tester whose ends are two testers in threads of their own, with clocks an hour apart, and what two machines say to each other over channels:
-//! every wrong of a rigged device is counted as exactly as by a tester on one machine.
+//! A tester whose ends are two testers in separate threads, with clocks an hour apart, which exchange over channels what two machines would tell
+//! each other: every fault of a rigged device is counted as exactly as with a tester on one machine.
 
 mod common;
 
@@ -19,13 +19,13 @@ use std::time::Duration;
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// What one machine says to the other.
+/// A message from one machine to the other.
 enum Said {
     StartAt(u64),
     Sent(Vec<SentShare>),
 }
 
-/// The other machine as one of them sees it.
+/// The other machine, as seen by one of them.
 struct Peer {
     chooses_start: bool,
     out: Sender<Said>,
@@ -39,7 +39,7 @@ impl Peer {
     }
 
     fn say(&self, said: Said) {
-        // One that has ended does not listen.
+        // A machine that has ended does not listen.
         let _ = self.out.send(said);
     }
 }
@@ -80,7 +80,7 @@ fn end(sends: Direction, (port, other): (Port, DistantPort), profile: &TrafficPr
         residual_ns: 500_000_000,
         rest_ns: 0,
         frame_timeout_ns: 0,
-        // Counts are what is tested here, not timing.
+        // Counts are tested here, not timing.
         stall_ns: 1_000_000_000,
     };
     let profile = Isolation::Declared.admit(profile.clone()).expect("declared");
@@ -88,18 +88,18 @@ fn end(sends: Direction, (port, other): (Port, DistantPort), profile: &TrafficPr
 }
 
 fn part(spec: TrialSpec, measures_delays: bool) -> EndTrial {
-    // Much more than the clocks in this process are apart, as between two machines.
+    // Much more than the difference of the clocks in this process, as between two machines.
     EndTrial { spec, number: 7, clocks_apart_ns: 50_000_000, measures_delays }
 }
 
-/// One trial of two machines that are connected to each other, and to a device.
+/// Returns a trial of two machines that are connected to each other, and to a device.
 fn apart(ports: (Port, Port), profile: &TrafficProfile, trial: EndTrial) -> TrialResult {
     let _guard = ONE_AT_A_TIME.lock();
     let ((to_right, from_left), (to_left, from_right)) = (channel(), channel());
     let distant = (distant(&ports.0), distant(&ports.1));
     let mut left = end(Direction::Forward, (ports.0, distant.1), profile);
     let mut right = end(Direction::Reverse, (ports.1, distant.0), profile);
-    // Both clocks of this process were begun at different times; the left one is an hour ahead besides, and the right one is set by it.
+    // The clocks were started at different times; in addition, the left one is set an hour ahead, and the right one is set by it.
     left.set_clock(left.clock().set_forward(HOUR_NS));
     let ahead_ns = left.clock().now_ns() as i64 - right.clock().now_ns() as i64;
     assert!(ahead_ns > HOUR_NS / 2);
@@ -121,14 +121,15 @@ fn through(device: LoopbackDevice, profile: &TrafficProfile) -> TrialResult {
     apart(pair_with(device), profile, part(constant(), false))
 }
 
-/// Received, lost, mistranslated, corrupt, duplicate, reordered.
+/// Returns the counts: received, lost, mistranslated, corrupt, duplicate, reordered.
 fn counts(direction: &DirectionResult) -> [u64; 6] {
     let DirectionResult { received, mistranslated, corrupt, duplicate, reordered, .. } = *direction;
     assert_eq!((direction.intended, direction.offered), (FRAMES, FRAMES));
     [received, direction.lost(), mistranslated, corrupt, duplicate, reordered]
 }
 
-/// Loses frame 50 of each hundred, doubles 51, damages 52, gives 53 another address, and has 54 overtaken by 55, in both directions.
+/// Returns a device that, in both directions and of each hundred frames, loses frame 50, doubles 51, damages 52, changes the address of 53, and
+/// lets 55 overtake 54.
 fn rigged() -> LoopbackDevice {
     let mut held = None;
     each(move |number, mut frame| match number % 100 {
@@ -151,7 +152,7 @@ fn rigged() -> LoopbackDevice {
     })
 }
 
-/// Frames with some octets after the tag, which can be damaged.
+/// Returns the profile of frames with some octets after the tag, which can be damaged.
 fn filled(directions: Directions) -> TrafficProfile {
     TrafficProfile { frame_size: sixbench_method::terms::FrameSize(128), directions, ..ipv4() }
 }
@@ -238,7 +239,7 @@ fn a_machine_that_does_not_agree_on_a_start_ends_the_trial_before_the_first_fram
     let (left, right) = pair_with(each(|_, _| panic!("nothing may be sent")));
     let mut tester = end(Direction::Forward, (left, distant(&right)), &ipv4());
     let (out, _) = channel();
-    // Nobody is at its other end any more.
+    // The other end no longer exists.
     let (_, from) = channel();
     let mut companion = Peer { chooses_start: false, out, from, lost: Arc::default() };
     let error = tester.measure_end(&part(constant(), false), &mut companion).expect_err("no start");

@@ -1,5 +1,5 @@
-//! Every field of a frame that arrives, changed by a device in memory that mends the checksums: each change must be counted, exactly, under the
-//! name of its field, by one, two and four queues.
+//! Every field of an arriving frame is changed by a device in memory, which also corrects the checksums: each change must be counted, exactly,
+//! under the name of its field, with one, two and four queues.
 
 mod common;
 
@@ -11,7 +11,7 @@ use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{DirectionResult, TrialSpec};
 use sixbench_wire::{Ipv4View, checksum};
 
-/// Forward frames of a trial by so many queues, of which the device changes the chosen ones.
+/// Returns the forward direction of a trial with this number of queues, in which the device changes the chosen frames.
 fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> DirectionResult {
     let device = rigged(move |mut frame| {
         change(&mut frame);
@@ -25,7 +25,7 @@ fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> 
     forward
 }
 
-/// A change of each chosen frame is told as `words`, and nothing else is.
+/// Checks that a change of each chosen frame is reported as `words`, and nothing else is reported.
 fn is_told(profile: &TrafficProfile, change: fn(&mut Vec<u8>), words: &str) {
     for queues in QUEUES {
         let forward = forward(queues, profile.clone(), change);
@@ -38,10 +38,10 @@ fn is_told(profile: &TrafficProfile, change: fn(&mut Vec<u8>), words: &str) {
     }
 }
 
-/// Where an IPv4 header begins.
+/// The offset at which an IPv4 header begins.
 const IP: usize = 14;
 
-/// Changes an IPv4 header and writes the checksum that is then right.
+/// Changes an IPv4 header and updates its checksum.
 fn in_ipv4(frame: &mut [u8], change: impl Fn(&mut [u8])) {
     let header = &mut frame[IP..IP + 20];
     change(header);
@@ -50,7 +50,7 @@ fn in_ipv4(frame: &mut [u8], change: impl Fn(&mut [u8])) {
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Changes the tag's time of sending in a datagram of UDP over IPv4, and writes the checksum that is then right.
+/// Changes the tag's time of sending in a UDP datagram over IPv4, and updates its checksum.
 fn at_time(frame: &mut [u8], change: impl Fn(u64) -> u64) {
     const UDP: usize = IP + 20;
     let time = frame[UDP + 18..].first_chunk_mut::<8>().expect("a tag");
@@ -60,7 +60,7 @@ fn at_time(frame: &mut [u8], change: impl Fn(u64) -> u64) {
     frame[UDP + 6..UDP + 8].copy_from_slice(&checksum::finish_udp(sum).to_be_bytes());
 }
 
-/// A time of sending that cannot be makes the payload a damaged one; `is_told` reads the number of the frame and the two times of an example.
+/// Checks that an impossible time of sending makes the payload corrupt; `is_told` gets the frame's number and the two times of an example.
 fn is_corrupt(change: fn(&mut Vec<u8>), words: &str, is_told: fn(u64, [i64; 2]) -> bool) {
     for queues in QUEUES {
         let forward = forward(queues, ipv4(), change);
@@ -116,7 +116,7 @@ fn frames_wrong_in_different_ways_are_counted_by_field_each_once_however_many_co
             match number % 100 {
                 1 => vec![copy],
                 2 | 3 => vec![other],
-                // Of two wrong copies one counts, and of a right and a wrong one the right one.
+                // Of two wrong copies only one counts; of a right and a wrong one, the right one.
                 4 => vec![copy.clone(), copy],
                 5 => vec![frame, copy],
                 _ => vec![frame],
@@ -130,7 +130,7 @@ fn frames_wrong_in_different_ways_are_counted_by_field_each_once_however_many_co
     }
 }
 
-/// IPv6 without background, through a wire whose hardware addresses are known.
+/// Returns the profile of IPv6 without background, through a wire with known hardware addresses.
 fn ipv6() -> TrafficProfile {
     TrafficProfile { wire: Some(WireAddresses::Kept), ..ipv6_with_background(Share::ALL) }
 }
@@ -153,11 +153,11 @@ fn the_flow_label_and_the_identification_are_told_where_they_are_to_be_kept() {
 
 #[test]
 fn octets_behind_the_datagram_are_told_and_whether_they_may_be_memory() {
-    // The shortest frames, of 60 octets: not even these are padded.
+    // The shortest frames, of 60 octets: even these are not padded.
     is_told(&ipv4(), |frame| frame.extend([0; 4]), ": octets after the datagram: expected none, got 4");
     is_told(&ipv4(), |frame| frame.extend([0, 0, 7]), ": octets after the datagram: expected none, got 3, not all zero");
     is_told(&ipv6(), |frame| frame.push(0), ": octets after the datagram: expected none, got 1");
-    // A datagram that was shortened within a frame of the same length is none that Ethernet had to pad.
+    // If a datagram was shortened within a frame of the same length, Ethernet did not have to pad it.
     let shortened = |frame: &mut Vec<u8>| {
         in_ipv4(frame, |header| header[3] -= 2);
         frame[IP + 25] -= 2;

@@ -1,16 +1,16 @@
-//! The tester's clock: the processor's time stamp counter, calibrated, in nanoseconds. That of one machine can be set by that of another.
+//! The tester's clock: the processor's time stamp counter, calibrated to nanoseconds. It can be set by the clock of another machine.
 
-/// Nanoseconds since the clock was made. Cheap to read (about 20 ns) and cheap to copy.
+/// Nanoseconds since the clock was created. It is cheap to read (about 20 ns) and to copy.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: quanta::Clock,
     origin: u64,
-    /// The number of nanoseconds that is added to the time since the clock was made, modulo 2^64.
+    /// The number of nanoseconds, modulo 2^64, that is added to the time since the clock was created.
     set_forward_ns: u64,
 }
 
 impl Clock {
-    /// Calibrates against the system's monotonic clock (once a process, about 0.2 s).
+    /// Calibrates the clock against the system's monotonic clock (once per process, about 0.2 s).
     #[expect(clippy::new_without_default, reason = "it takes time, so it should be seen")]
     pub fn new() -> Self {
         let source = quanta::Clock::new();
@@ -18,12 +18,12 @@ impl Clock {
         Self { source, origin, set_forward_ns: 0 }
     }
 
-    /// Returns the same clock, set forward by so many nanoseconds, or back, so that it shows about the time of another machine's clock.
+    /// Returns the same clock, set forward by this many nanoseconds (or back, if negative), so that it approximates the clock of another machine.
     pub fn set_forward(&self, by_ns: i64) -> Self {
         Self { set_forward_ns: by_ns as u64, ..self.clone() }
     }
 
-    /// Returns the present time, in nanoseconds since the clock was made, or of the clock that it was set by.
+    /// Returns the current time, in nanoseconds since the clock was created, or of the clock by which it was set.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         self.source.delta_as_nanos(self.origin, self.source.raw()).wrapping_add(self.set_forward_ns)
@@ -38,10 +38,10 @@ mod tests {
     #[test]
     fn the_clock_agrees_with_the_system_within_a_hundredth() {
         let clock = Clock::new();
-        // The system's clock is read on both sides of each reading: this thread may lose its core between two of them.
+        // The system's clock is read before and after each reading, because this thread may lose its core in between.
         let read = || (Instant::now(), clock.now_ns(), Instant::now());
         let begin = read();
-        // The time that both clocks measure.
+        // The interval that both clocks measure.
         std::thread::sleep(Duration::from_millis(50));
         let end = read();
         let own = Duration::from_nanos(end.1 - begin.1);

@@ -258,7 +258,7 @@ fn refused(why: &str) -> io::Error {
 /// Creates a file at a path that the user named, or empties the one that is there.
 ///
 /// # Errors
-/// Those of [`File::create`]; there is a link of this name.
+/// Those of [`File::create`]; or the name is that of a symbolic link.
 pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NO_LINK).open(path)
 }

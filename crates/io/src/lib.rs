@@ -1,7 +1,8 @@
-//! Frames to and from the kernel or the NIC, and time. The only crate with `unsafe`; it knows neither protocols nor methods.
+//! Sends and receives frames through the kernel or the NIC, and reads the time. This is the only crate with `unsafe`; it knows neither protocols
+//! nor methods.
 //!
-//! A [`Port`] is one end of a link. It has a transmitting and a receiving half, so that a paced sender can own its core.
-//! No half allocates, locks or logs once it is open.
+//! A [`Port`] is one end of a link. It has a transmitting and a receiving half, so that a paced sender can have a core to itself. Once open,
+//! neither half allocates, locks or logs.
 
 mod backend;
 pub mod clock;
@@ -26,20 +27,20 @@ pub use sys::interface::Interface;
 use std::io;
 use std::num::NonZeroU32;
 
-/// Most frames taken or given in one call: the time stamp a batch shares stays true.
+/// The most frames taken or given in one call, so few that the time stamp a batch shares stays accurate.
 pub const BATCH: usize = 64;
 
 /// One end of a link, open.
 pub struct Port {
-    /// Its name, as people call it: that of the interface, where it is one.
+    /// Its name for users: that of the interface, if it is one.
     pub name: String,
     /// The hardware address frames are sent from.
     pub mac: [u8; 6],
     /// A description of how frames are sent and received, for the facts of a run.
     pub how: String,
-    /// The NUMA node that its NIC is on, where that is known and there are several.
+    /// The NUMA node of its NIC, if that is known and there are several.
     pub node: Option<NumaNode>,
-    /// The halves of each of its queues, of which there is at least one.
+    /// The halves of each of its queues; there is at least one queue.
     pub queues: Vec<Halves>,
 }
 
@@ -47,27 +48,27 @@ impl Port {
     /// Returns the halves of the only queue.
     ///
     /// # Panics
-    /// The port has several: frames of the others would be taken for lost.
+    /// The port has several queues: frames on the others would be counted as lost.
     pub fn into_single_queue(mut self) -> Halves {
         assert!(self.queues.len() == 1, "{} has {} queues, and one is served", self.name, self.queues.len());
         self.queues.remove(0)
     }
 }
 
-/// The entry of a backend.
+/// The description of a backend.
 #[derive(Debug)]
 pub struct BackendInfo {
-    /// The word for it: a value of `io`, or what stands before the colon in the name of a port.
+    /// Its word: a value of `io`, or the part before the colon in a port's name.
     pub word: &'static str,
     /// Its name in the facts of a run.
     pub title: &'static str,
     /// One sentence that says what it is and where it works.
     pub definition: &'static str,
-    /// True if it serves several queues of a port, and polls the driver where that is wanted.
+    /// True if it supports several queues per port, and busy polling of the driver.
     pub serves_queues: bool,
-    /// True if it opens interfaces of the kernel; otherwise its ports are named by its word, a colon, and an address that it alone understands.
+    /// True if it opens kernel interfaces; otherwise its ports are named by its word, a colon, and an address that only it understands.
     pub opens_interfaces: bool,
-    /// Returns what this machine lacks for it, apart from the rights of the user.
+    /// Returns what this machine lacks for it, apart from the user's rights.
     pub obstacle: fn() -> Option<Obstacle>,
     /// Opens a port.
     pub open: fn(&PortRequest<'_>) -> Result<Port, PortError>,
@@ -81,7 +82,7 @@ impl PartialEq for BackendInfo {
 
 impl Eq for BackendInfo {}
 
-/// Something that this machine lacks, and what to do about it.
+/// Something that this machine lacks, and the remedy.
 pub struct Obstacle {
     /// A description of what is missing.
     pub what: String,
@@ -89,39 +90,39 @@ pub struct Obstacle {
     pub cure: String,
 }
 
-/// The port that a backend is asked to open.
+/// A request to a backend to open a port.
 pub struct PortRequest<'a> {
-    /// The name of an interface in the calling thread's network namespace, or the address.
+    /// The name of an interface in the calling thread's network namespace, or an address.
     pub address: &'a str,
-    /// The settings that it is to have.
+    /// The settings that the port is to have.
     pub settings: PortOptions,
 }
 
 /// The settings of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortOptions {
-    /// Octets of the longest frame to be sent, without FCS. An interface has room for as many as its MTU says.
+    /// Octets of the longest frame to be sent, without FCS. An interface has room for as many as its MTU allows.
     pub longest_frame: u32,
-    /// The number of queues; `None`: as many as the port has, where the backend serves several, else one.
+    /// The number of queues; `None` for as many as the port has, or one if the backend does not support several.
     pub queues: Option<NonZeroU32>,
-    /// True if the threads that receive are to poll the driver themselves, instead of waiting for its interrupts.
+    /// True if the receiving threads are to poll the driver instead of waiting for its interrupts.
     pub busy_poll: bool,
 }
 
 impl PortOptions {
-    /// The defaults, for frames of up to `longest_frame` octets without FCS.
+    /// Returns the default settings, for frames of up to `longest_frame` octets without FCS.
     pub fn of(longest_frame: u32) -> Self {
         Self { longest_frame, queues: None, busy_poll: false }
     }
 
-    /// Returns whether a backend that serves one queue by its interrupts will do.
+    /// Returns whether a backend with one queue and interrupts is sufficient.
     fn is_plain(self) -> bool {
         self.queues.is_none_or(|queues| queues.get() == 1) && !self.busy_poll
     }
 }
 
 impl PortRequest<'_> {
-    /// Refuses what a backend that serves one queue by its interrupts has not got; `port` names the port, and `title` the backend.
+    /// Refuses settings that a backend with one queue and interrupts does not support; `port` names the port, and `title` the backend.
     fn check_plain(&self, port: &str, title: &str) -> Result<(), PortError> {
         let PortOptions { queues, busy_poll, .. } = self.settings;
         let refused = |what: String| Err(PortError::Interface { interface: port.to_owned(), what });
@@ -133,16 +134,16 @@ impl PortRequest<'_> {
     }
 }
 
-/// The two halves of a port, or of one of its queues, each fit for a thread of its own.
+/// The two halves of a port, or of one of its queues. Each can be moved to its own thread.
 pub struct Halves {
-    /// Sends.
+    /// The half that sends.
     pub transmit: Box<dyn Transmit>,
-    /// Receives.
+    /// The half that receives.
     pub receive: Box<dyn Receive>,
 }
 
-/// Writes a frame: gets the number of the buffer (stable, below [`Transmit::slots`]) and the buffer, which still holds what
-/// was written there last; returns the frame's octets without FCS.
+/// Writes a frame. It gets the number of the buffer (stable, below [`Transmit::slots`]) and the buffer, which still holds the frame last written
+/// there; it returns the frame's octets without FCS.
 pub type Fill<'a> = dyn FnMut(usize, &mut [u8]) -> usize + 'a;
 
 /// The sending half of a port.
@@ -150,20 +151,20 @@ pub trait Transmit: Send {
     /// Returns the number of different buffers.
     fn slots(&self) -> usize;
 
-    /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
-    /// A frame that was filled has left the tester or waits in a queue of ours (`taken`), or was turned away (`refused`, counted in `taken`
-    /// too, now or when it was filled): by a full DUT, or by a link that is down.
+    /// Sends up to `wanted` frames, each written by `fill`, and returns at once with the outcome. A frame that was filled has left the tester or
+    /// waits in one of our queues (`taken`), or it was refused (`refused`, which is also counted in `taken`, now or when it was filled) by a full
+    /// DUT or a link that is down.
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
 
-    /// Pushes on what was taken and still waits in a queue of ours; says whether nothing does any more. Never waits.
+    /// Sends on frames that were taken and still wait in one of our queues, without blocking; returns whether none are left.
     fn flush(&mut self) -> Result<bool, PortError> {
         Ok(true)
     }
 
-    /// Checks that the link can carry frames. Takes a lock of the kernel: not to be called while frames are due.
+    /// Checks that the link can carry frames. It takes a kernel lock, so it must not be called while frames are due.
     ///
     /// # Errors
-    /// [`PortError::LinkDown`] or [`PortError::Peer`] where it cannot.
+    /// [`PortError::LinkDown`] or [`PortError::Peer`] if it cannot.
     fn check_link(&self) -> Result<(), PortError> {
         Ok(())
     }
@@ -174,19 +175,19 @@ pub trait Transmit: Send {
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Frames among these and those before them that a full receive queue of the peer or a link that is down refused.
+    /// Those of these and earlier frames that were refused because the peer's receive queue was full or the link was down.
     pub refused: usize,
 }
 
 /// The receiving half of a port.
 pub trait Receive: Send {
-    /// Hands waiting frames (at most [`BATCH`]) to `each`, oldest first; returns how many. Never waits.
+    /// Hands waiting frames (at most [`BATCH`]) to `each`, oldest first, without blocking; returns their number.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError>;
 
-    /// Sends one frame outside the schedule: answers to ARP and neighbour solicitations.
+    /// Sends one frame outside the schedule: an answer to an ARP request or neighbour solicitation.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError>;
 
-    /// Frames for which the receive ring had no room since the last call.
+    /// Returns the number of frames for which the receive ring had no room since the last call.
     fn overruns(&mut self) -> Result<u64, PortError>;
 }
 
@@ -207,7 +208,7 @@ pub enum PortError {
         /// Name of the interface.
         interface: String,
     },
-    /// A link in memory that is shared with another program cannot be made, or is over.
+    /// A link in memory shared with another program cannot be set up, or has ended.
     #[error("{port}: {what}")]
     Peer {
         /// Name of the port.
@@ -215,7 +216,7 @@ pub enum PortError {
         /// A description of what is wrong with the peer, and of what to do next.
         what: String,
     },
-    /// A port of DPDK cannot be opened, or has failed.
+    /// A DPDK port cannot be opened, or has failed.
     #[error("{port}: {what}")]
     Driver {
         /// Name of the port.
@@ -223,7 +224,7 @@ pub enum PortError {
         /// A description of what is wrong, and of what to do next.
         what: String,
     },
-    /// Opening a socket takes rights that this process has not.
+    /// This process lacks the rights to open a socket.
     #[error("{interface}: cannot {what}: {source}; root is needed")]
     Denied {
         /// Name of the interface.
@@ -233,7 +234,7 @@ pub enum PortError {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// Another program or socket has the interface's XDP hook, or its queue.
+    /// Another program or socket occupies the interface's XDP hook or queue.
     #[error(
         "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); `ip \
          link show dev {interface}` names a program after `prog/xdp`: stop the process to which it belongs, remove the program \
@@ -262,8 +263,7 @@ impl PortError {
         move |source| Self::Kernel { interface: interface.to_owned(), what, source }
     }
 
-    /// Returns the conversion of an error from a socket that only root may open: rights are named if they are what is missing,
-    /// and nowhere else.
+    /// Returns the conversion for errors of a socket that only root may open. It mentions rights only if they are what is missing.
     pub(crate) fn socket<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| match source.kind() {
             io::ErrorKind::PermissionDenied => Self::Denied { interface: interface.to_owned(), what, source },

@@ -1,10 +1,9 @@
-//! What the system allows this process.
+//! The resource limits of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// Lets this process open as many files and sockets as its hard limit allows; returns how many that are. The hard limit itself stays as the
-/// administrator has set it.
+/// Raises the limit on open files and sockets of this process to its hard limit, and returns it. The hard limit itself is not changed.
 pub fn raise_open_files() -> io::Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
@@ -13,7 +12,7 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(maximum.unwrap_or(u64::MAX))
 }
 
-/// Files and sockets this process has open.
+/// Returns the number of files and sockets that this process has open.
 pub fn open_files() -> io::Result<u64> {
     Ok(std::fs::read_dir("/proc/self/fd")?.count() as u64)
 }

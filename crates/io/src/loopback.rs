@@ -1,20 +1,20 @@
-//! Ports without a network: a pair joined in memory, with a device in the middle if wanted, and one that discards what it is given.
+//! Ports without a network: a pair joined in memory, with an optional device in the middle, and a port that discards its frames.
 
 use crate::{BATCH, Fill, Halves, Port, PortError, Receive, Sent, Transmit};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 const BUFFER: usize = 16_384;
-/// Frames in flight from one end to the other; more are refused, as by a full DUT.
+/// Frames in flight from one end to the other. Beyond that they are refused, as by a full DUT.
 const CAPACITY: usize = 65_536;
 
 type FrameQueue = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
-/// Chooses the queue of a port on which a frame arrives, as the hash of a NIC does: its index is this number modulo the number of queues.
+/// Chooses the queue of a port on which a frame arrives, like the hash of a NIC: the queue's index is this number modulo the number of queues.
 pub type QueueChoice = Box<dyn FnMut(&[u8]) -> usize + Send>;
 
-/// The device between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the
-/// list as (to the right end, frame).
+/// The device between the ends. It gets each frame and the side it came from (`true` for the left), and puts outgoing frames into the list as (to
+/// the right end, frame).
 pub type LoopbackDevice = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
 
 /// One end of a link in memory.
@@ -28,17 +28,17 @@ struct Loopback {
     choice: Arc<Mutex<QueueChoice>>,
 }
 
-/// The two ends of a link that hands every frame over as it is.
+/// Returns the two ends of a link that passes every frame unchanged.
 pub fn pair() -> (Port, Port) {
     pair_with(Box::new(|frame, from_left, out| out.push((from_left, frame.to_vec()))))
 }
 
-/// The two ends of a link with a device in the middle.
+/// Returns the two ends of a link with a device in the middle.
 pub fn pair_with(device: LoopbackDevice) -> (Port, Port) {
     pair_with_queues(device, 1, Box::new(|_| 0))
 }
 
-/// The same, and each end has so many queues; `choice` says on which of them a frame arrives.
+/// Returns the two ends of a link with a device, each with this number of queues; `choice` chooses the queue on which a frame arrives.
 pub fn pair_with_queues(device: LoopbackDevice, queues: usize, choice: QueueChoice) -> (Port, Port) {
     let made = || (0..queues).map(|_| FrameQueue::default()).collect();
     let (device, choice) = (Arc::new(Mutex::new(device)), Arc::new(Mutex::new(choice)));
@@ -63,7 +63,7 @@ impl Loopback {
         Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), node: None, queues }
     }
 
-    /// Passes one frame through the device; says whether all that came out found room.
+    /// Passes one frame through the device; returns whether there was room for every frame that came out.
     fn pass(&self, frame: &[u8]) -> bool {
         let mut out = Vec::new();
         (locked(&self.device))(frame, self.is_left, &mut out);
@@ -127,14 +127,14 @@ impl Receive for LoopbackReceive {
     }
 }
 
-/// A sender into nothing: measures what generation alone costs.
+/// A sender that discards its frames, to measure the cost of generating them.
 pub struct Discard {
     buffers: Vec<u8>,
     buffer_octets: usize,
 }
 
 impl Discard {
-    /// With buffers for frames of up to `frame_octets`: small ones stay in the cache.
+    /// Creates a sender with buffers for frames of up to `frame_octets`: small ones stay in the cache.
     pub fn new(frame_octets: usize) -> Self {
         let buffer_octets = frame_octets.next_multiple_of(64);
         Self { buffers: vec![0; buffer_octets * BATCH], buffer_octets }
@@ -156,12 +156,12 @@ impl Transmit for Discard {
     }
 }
 
-/// A queue of frames in memory: what is sent into it is received from it, octet for octet.
+/// A queue of frames in memory: frames are received from it octet for octet as they were sent into it.
 pub struct FrameRing {
     buffers: Vec<u8>,
     buffer_octets: usize,
     lengths: Vec<usize>,
-    /// Frames sent and frames received since it was made.
+    /// Frames sent and frames received since it was created.
     sent: usize,
     received: usize,
 }

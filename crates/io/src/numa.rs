@@ -1,22 +1,22 @@
-//! NUMA nodes: the processors that have a NIC and a part of the memory for themselves.
+//! NUMA nodes, each with its own processors, NICs and part of the memory.
 
 use std::fs;
 use std::path::Path;
 
-/// The directory in which the kernel tells of them.
+/// The directory in which the kernel lists them.
 const NODES: &str = "/sys/devices/system/node";
 
-/// One of several nodes of this machine.
+/// One of several NUMA nodes of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumaNode {
-    /// The kernel's number of it.
+    /// The kernel's number for it.
     pub number: u32,
     /// Its cores, ascending.
     pub cores: Vec<u32>,
 }
 
 impl NumaNode {
-    /// Returns the node of this number; `None` if it is unknown (negative) or there is only one.
+    /// Returns the node with this number; `None` if it is unknown (negative) or the machine has only one.
     pub(crate) fn numbered(number: i32) -> Option<Self> {
         Self::within(Path::new(NODES), number)
     }
@@ -30,7 +30,7 @@ impl NumaNode {
         Some(Self { number, cores })
     }
 
-    /// Returns one sentence that compares it with the cores of a tester; without cores it may run on any.
+    /// Returns one sentence that compares the node with the cores of a tester; a tester without cores may run on any.
     pub fn beside(&self, port: &str, cores: &[u32]) -> String {
         let far: Vec<String> = cores.iter().filter(|core| !self.cores.contains(core)).map(u32::to_string).collect();
         let place = format!("{port} is on NUMA node {}", self.number);
@@ -44,7 +44,7 @@ impl NumaNode {
     }
 }
 
-/// Reads a list of numbers and ranges, such as `0-3,8`.
+/// Parses a list of numbers and ranges, such as `0-3,8`.
 fn read_list(path: &Path) -> Option<Vec<u32>> {
     let text = fs::read_to_string(path).ok()?;
     let mut numbers = Vec::new();
@@ -59,7 +59,7 @@ fn read_list(path: &Path) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// Files as the kernel has them; gone when dropped.
+    /// The kernel's files for nodes; removed when dropped.
     struct FakeNodes(std::path::PathBuf);
 
     impl FakeNodes {

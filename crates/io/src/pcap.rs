@@ -1,6 +1,6 @@
-//! A tee: the frames of a port are also kept, and written as a pcap file (nanosecond format) when the port is dropped.
+//! A tee, which also keeps the frames of a port and writes them as a pcap file (nanosecond format) when the port is dropped.
 //!
-//! Meant for looking closely at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
+//! It is meant for a close look at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
 
 use crate::{Fill, Halves, Port, PortError, Receive, Sent, Transmit, files};
 use std::io::{self, BufWriter, Write};
@@ -12,8 +12,8 @@ const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const LINKTYPE_ETHERNET: u32 = 1;
 const SNAPLEN: u32 = 65_535;
 
-/// Returns the port with its first `limit` frames, both ways and of all queues, kept for `path`. The file is created at once, so that a bad path
-/// is told early.
+/// Returns the port with a capture of its first `limit` frames, in both directions and on all queues, for the file `path`. The file is created at
+/// once, so that a bad path is reported early.
 pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
     files::create(path)?;
     let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };

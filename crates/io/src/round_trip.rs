@@ -1,6 +1,6 @@
-//! How far two cores are from each other: the time that a cache line takes from one to the other and back. It bounds what two programs can do through
-//! shared memory. A virtual machine's cores may be moved by its host at any time, from one chip to another: then it changes, and with it the rate of
-//! frames.
+//! The distance between two cores: the time for a cache line to go from one to the other and back. It limits the rate at which two programs can
+//! exchange frames through shared memory. A virtual machine's host may move its cores from one chip to another at any time, which changes the
+//! distance, and with it the frame rate.
 
 use crate::thread::pin_to;
 use std::io;
@@ -10,19 +10,19 @@ use std::time::{Duration, Instant};
 /// Round trips that are timed together.
 const BATCH: u64 = 200;
 
-/// Batches, of which the shortest counts: in it nothing interrupted either core.
+/// The number of batches. The shortest one counts, as neither core was interrupted in it.
 const BATCHES: usize = 20;
 
-/// The longest time that a measurement takes: where other programs have the cores, both threads may wait for them.
+/// The time limit for a measurement: while other programs use the cores, both threads may have to wait.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A number in a cache line of its own; neighbouring lines are fetched in pairs.
+/// A number in its own cache line; adjacent lines are fetched in pairs.
 #[repr(align(128))]
 #[derive(Default)]
 struct CacheLine(AtomicU64);
 
-/// Returns the shortest mean time of a cache line's round trip between two cores, nanoseconds; `None` if the cores are one, or had no time for it
-/// together.
+/// Returns the shortest mean round-trip time of a cache line between two cores, in nanoseconds; `None` if they are the same core, or were not
+/// both free in time.
 ///
 /// # Errors
 /// This process must not use one of the cores.
@@ -44,7 +44,7 @@ pub fn round_trip_ns([here, there]: [u32; 2]) -> io::Result<Option<u64>> {
     })
 }
 
-/// Answers every odd number with the next.
+/// Answers every odd number with the next number.
 fn send_back(ball: &CacheLine, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let number = ball.0.load(Ordering::Acquire);
@@ -54,7 +54,7 @@ fn send_back(ball: &CacheLine, is_over: &AtomicBool) {
     }
 }
 
-/// Returns the mean time of a round trip in the shortest of some batches, nanoseconds.
+/// Returns the mean round-trip time of the shortest batch, in nanoseconds.
 fn best_batch(ball: &CacheLine, deadline: Instant) -> Option<u64> {
     let batch = |first: u64| {
         let start = Instant::now();
@@ -87,7 +87,7 @@ mod tests {
         let cores = allowed_cores().expect("affinity");
         assert_eq!(round_trip_ns([cores[0], cores[0]]).expect("its own core"), None);
         let Some(other) = cores.get(1) else { return };
-        // A machine on which other tests have both cores all the time gives no answer, which is an answer, too.
+        // On a machine where other tests keep both cores busy all the time there is no result, which is also correct.
         let nanoseconds = round_trip_ns([cores[0], *other]).expect("two cores");
         assert!(nanoseconds.is_none_or(|ns| (1..100_000).contains(&ns)), "{nanoseconds:?}");
     }

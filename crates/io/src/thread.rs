@@ -1,4 +1,4 @@
-//! Where and how a thread runs: core, priority, network namespace.
+//! A thread's environment: cores, priority, privileges, network namespace.
 
 use rustix::process::setpriority_process;
 use rustix::process::{Gid, Uid};
@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// The cores this process may run on, ascending.
+/// Returns the cores this process may run on, ascending.
 pub fn allowed_cores() -> io::Result<Vec<u32>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU as u32).filter(|&core| set.is_set(core as usize)).collect())
@@ -23,30 +23,30 @@ pub fn pin_to(core: u32) -> io::Result<()> {
     keep_to(&[core])
 }
 
-/// Keeps the calling thread to these cores, and what it starts from now on.
+/// Restricts the calling thread, and any process or thread it starts from now on, to these cores.
 pub fn keep_to(cores: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
     cores.iter().for_each(|core| set.set(*core as usize));
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Raises the calling thread above all ordinary ones (nice -20). Never a real-time class: at its default throttle that costs
-/// a pause of 50 ms in every second.
+/// Raises the calling thread above all ordinary ones (nice -20). A real-time class is never used: its default throttling costs a pause of 50 ms
+/// in every second.
 pub fn raise_priority() -> io::Result<()> {
-    // On Linux `None` is the calling thread, not its process.
+    // On Linux `None` means the calling thread, not its process.
     Ok(setpriority_process(None, -20)?)
 }
 
-/// Gives up every privilege of the calling thread, and of what it starts from now on, for good: sockets and memory that are open stay open, but it opens
-/// none that needs root, and changes nothing of the machine. The privileges of a process are those of its threads, each for itself.
+/// Permanently gives up all privileges of the calling thread, and of any thread or process it starts from now on. Open sockets and memory stay
+/// open, but the thread can no longer open any that need root, or change the machine. Each thread of a process has its own privileges.
 ///
 /// # Errors
-/// The kernel refuses it. (A thread of an ordinary user has nothing to give up.)
+/// The kernel refuses it. (An ordinary user's thread has nothing to give up.)
 pub fn give_up_privileges() -> io::Result<()> {
     keep_privileges(CapabilitySet::empty())
 }
 
-/// The same, but sockets may still be bound to ports below 1024.
+/// Does the same as [`give_up_privileges`], except that sockets can still be bound to ports below 1024.
 ///
 /// # Errors
 /// The kernel refuses it.
@@ -55,15 +55,15 @@ pub fn keep_low_ports_only() -> io::Result<()> {
 }
 
 fn keep_privileges(kept: CapabilitySet) -> io::Result<()> {
-    // Of a program that it starts as root, too.
+    // This also applies to a program that the thread starts as root.
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
     let own = rustix::thread::capabilities(None)?.permitted & kept;
     Ok(set_capabilities(None, CapabilitySets { effective: own, permitted: own, inheritable: CapabilitySet::empty() })?)
 }
 
-/// Makes the calling thread, and what it starts from now on, one of this user and group without any privilege, for good. Called before a process
-/// has a second thread, it makes the whole process one of this user.
+/// Permanently changes the calling thread, and any thread or process it starts from now on, to this user and group without any privileges. If the
+/// process has no other thread yet, this changes the whole process.
 ///
 /// # Errors
 /// The kernel refuses it: the caller is neither root nor this user.
@@ -75,8 +75,8 @@ pub fn become_user(user: u32, group: u32) -> io::Result<()> {
     give_up_privileges()
 }
 
-/// Lets the calling thread, and what it starts from now on, disturb others as little as can be: it stays on these cores, if there are any, and
-/// has them only while nothing else wants them.
+/// Makes the calling thread, and any thread or process it starts from now on, disturb others as little as possible: it stays on these cores, if
+/// there are any, and runs only while they are otherwise idle.
 pub fn give_way(cores: &[u32]) -> io::Result<()> {
     if !cores.is_empty() {
         keep_to(cores)?;
@@ -84,14 +84,14 @@ pub fn give_way(cores: &[u32]) -> io::Result<()> {
     crate::sys::run_when_idle()
 }
 
-/// Returns for how long the calling thread has been ready to run and had no core, nanoseconds since it began; 0 where the kernel does not say.
+/// Returns the total time in nanoseconds for which the calling thread has been ready to run without a core; 0 if the kernel does not report it.
 pub fn waited_ns() -> u64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     schedstat.split_whitespace().nth(1).and_then(|waited| waited.parse().ok()).unwrap_or(0)
 }
 
-/// Runs `work` inside the named network namespace, on a thread of its own so that the caller stays where it is. Sockets opened
-/// there keep working afterwards.
+/// Runs `work` inside the named network namespace, on a separate thread so that the caller stays in its own. Sockets opened there keep working
+/// afterwards.
 pub fn in_namespace<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     let namespace = File::open(Path::new("/run/netns").join(name))?;
     let result = std::thread::scope(|scope| {
@@ -140,13 +140,13 @@ mod tests {
             give_way(&cores[..1]).expect("any thread may");
             assert_eq!(allowed_cores().expect("affinity"), cores[..1]);
             let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("stat");
-            // The name in parentheses may have spaces; the policy is field 41.
+            // The name in parentheses may contain spaces; the policy is field 41.
             stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38).map(str::to_owned))
         });
         assert_eq!(policy.join().expect("thread").as_deref(), Some("5"), "SCHED_IDLE");
     }
 
-    /// A line of the status of the calling thread.
+    /// Returns a line from the status of the calling thread.
     fn status(name: &str) -> String {
         let status = std::fs::read_to_string("/proc/thread-self/status").expect("a status");
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a line");
@@ -164,7 +164,7 @@ mod tests {
             give_up_privileges().expect("any thread may");
             assert_eq!(["CapEff", "CapPrm", "CapInh", "CapAmb"].map(status), [NONE; 4]);
             assert!(raise_priority().is_err() && in_namespace("sb-none", || ()).is_err());
-            // Not even a program that root starts has them again.
+            // Not even a program that it starts as root regains them.
             let child = std::process::Command::new("sh").args(["-c", "grep CapEff /proc/self/status"]).output().expect("sh");
             assert!(String::from_utf8_lossy(&child.stdout).contains(NONE), "{child:?}");
         })

@@ -1,7 +1,6 @@
-//! How many frames per second one core patches in memory, and what a checksum costs.
+//! Measures how many frames per second one core patches in memory, and the cost of a checksum.
 //!
-//! `cargo bench -p sixbench-wire`. The best of several rounds is printed: on a shared machine the
-//! others measure the neighbours.
+//! Run `cargo bench -p sixbench-wire`. It prints the best of several rounds: on a shared machine the others are slowed down by other programs.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,7 +17,7 @@ fn main() {
     println!("Mframes/s over {BATCH} buffers of {BUFFER} octets, one time per batch");
     println!("{:<28}{:>10}{:>10}", "", "IPv4 64", "IPv6 84");
     let templates = [template("198.18.0.2", "198.19.0.2", 60), template("2001:2::2", "2001:2:0:8000::2", 80)];
-    // Known only when it runs, as from a plan.
+    // These are only known at run time, as they would be with a plan.
     let (source_port, destination_port) = black_box((4000, 9));
     row("fixed ports", &templates, |sequence, time| Variable {
         source_port,
@@ -54,7 +53,7 @@ fn row(name: &str, templates: &[Template; 2], variable: impl Fn(u64, StampedTime
     println!("{name:<28}{ipv4:>10.0}{ipv6:>10.0}");
 }
 
-/// The best round, in million frames per second.
+/// Returns the best round, in million frames per second.
 fn rate(template: &Template, variable: impl Fn(u64, StampedTime) -> Variable) -> f64 {
     let mut buffers = [[0u8; BUFFER]; BATCH];
     for buffer in &mut buffers {
@@ -66,7 +65,7 @@ fn rate(template: &Template, variable: impl Fn(u64, StampedTime) -> Variable) ->
             let time = StampedTime::new(batch * 1000);
             for (at, buffer) in buffers.iter_mut().enumerate() {
                 template.patch(buffer, &variable(batch * BATCH as u64 + at as u64, time));
-                // Per frame, as a port takes them: else the compiler patches several at once.
+                // Per frame, as a port takes them: otherwise the compiler patches several at a time.
                 black_box(buffer);
             }
         }
@@ -97,7 +96,7 @@ fn splitmix64(sequence: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// Nanoseconds to sum and to compare 1500 octets.
+/// Measures the nanoseconds needed to sum and to compare 1500 octets.
 fn sums() {
     let mut octets = [0; 1500];
     tag::fill_pattern(&mut octets);

@@ -1,4 +1,4 @@
-//! The Address Resolution Protocol for IPv4 over Ethernet (RFC 826), whole frames.
+//! The Address Resolution Protocol for IPv4 over Ethernet (RFC 826), as whole frames.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use crate::ethernet::{self, EtherType, EthernetHeader, EthernetView};
 use crate::octets::{array, at_least, be16, must};
 use crate::{MacAddress, WireError};
 
-/// Octets of a frame as built: padded to Ethernet's minimum, without frame check sequence.
+/// Octets of a frame as built: padded to Ethernet's minimum, without the frame check sequence.
 pub const FRAME_LEN: usize = ethernet::MINIMUM_LEN;
 
 const MESSAGE_LEN: usize = 28;
@@ -15,7 +15,7 @@ const WHAT: &str = "arp message";
 /// Hardware Ethernet, protocol IPv4, address lengths 6 and 4.
 const ETHERNET_IPV4: [u8; 6] = [0, 1, 8, 0, 6, 4];
 
-/// The kind of a message: a question or an answer.
+/// The kind of a message: request or reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Who has the target address?
@@ -33,20 +33,20 @@ pub struct Arp {
     pub sender_mac: MacAddress,
     /// The sender's address; 0.0.0.0 in a probe (RFC 5227).
     pub sender: Ipv4Addr,
-    /// Whom it is for; zero in a request.
+    /// The hardware address of the receiver; zero in a request.
     pub target_mac: MacAddress,
     /// The address asked for, or the receiver's.
     pub target: Ipv4Addr,
 }
 
 impl Arp {
-    /// The question "who has `target`?"
+    /// Returns the request "who has `target`?"
     pub fn request(sender_mac: MacAddress, sender: Ipv4Addr, target: Ipv4Addr) -> Self {
         let target_mac = MacAddress::default();
         Self { operation: Operation::Request, sender_mac, sender, target_mac, target }
     }
 
-    /// The answer to this request: "`mac` has the address you asked for".
+    /// Returns the reply to this request: "`mac` has the address you asked for".
     pub fn reply(&self, mac: MacAddress) -> Self {
         Self {
             operation: Operation::Reply,
@@ -57,7 +57,7 @@ impl Arp {
         }
     }
 
-    /// Reads a whole frame, padded or not.
+    /// Parses a whole frame, padded or not.
     ///
     /// # Errors
     /// A frame that is too short, of another EtherType, not IPv4 over Ethernet, or an operation other than request and reply.
@@ -79,7 +79,7 @@ impl Arp {
         })
     }
 
-    /// Builds the whole frame: a request is broadcast, a reply goes to its target alone.
+    /// Builds the whole frame: a request is broadcast, a reply is unicast to its target.
     pub fn to_frame(&self) -> [u8; FRAME_LEN] {
         let dst = match self.operation {
             Operation::Request => MacAddress::BROADCAST,

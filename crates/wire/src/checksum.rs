@@ -1,22 +1,20 @@
-//! The Internet checksum (RFC 1071) in partial sums, so that a frame that changes in a few words is
-//! not summed as a whole again (RFC 1624).
+//! The Internet checksum (RFC 1071) in partial sums, so that a frame in which a few words change need not be summed as a whole again (RFC 1624).
 //!
-//! A **partial sum** is a `u64` that is congruent, modulo 2^16 - 1, to the sum of the 16-bit
-//! big-endian words it stands for, and zero only if all of them are. Any integer of 64 bits or less
-//! that lies word-aligned in a frame *is* its own partial sum, because 2^16 is congruent to 1.
-//! Partial sums are added with `+`: each this module returns is below 2^33, so overflow is out of reach.
+//! A **partial sum** is a `u64` that is congruent, modulo 2^16 - 1, to the sum of the 16-bit big-endian words it stands for, and zero only if all
+//! of them are. Any integer of 64 bits or less that lies word-aligned in a frame *is* its own partial sum, because 2^16 is congruent to 1.
+//! Partial sums are added with `+`: every sum that this module returns is below 2^33, so they cannot overflow in practice.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The partial sum of `octets`; an odd last octet counts as the upper half of a word (RFC 1071 section 4.1).
+/// Returns the partial sum of `octets`; an odd last octet counts as the upper half of a word (RFC 1071 section 4.1).
 ///
-/// Below 2^16, whatever the length.
+/// It is below 2^16 for any length.
 #[inline]
 pub fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks::<8>();
     let mut lanes = [0u64; 2];
-    // Byte order does not matter to a ones' complement sum until its end (RFC 1071 section 2 (B)), so words are read in the
-    // processor's byte order and the 16-bit result is swapped once. Halves of 32 bits leave room for 2^32 carries.
+    // Byte order does not matter to a ones' complement sum until its end (RFC 1071 section 2 (B)), so the words are read in the processor's byte
+    // order and the 16-bit result is swapped once. Lanes of 32-bit halves leave room for 2^32 carries.
     for word in words {
         let word = u64::from_ne_bytes(*word);
         lanes[0] += word & 0xffff_ffff;
@@ -29,21 +27,21 @@ pub fn sum(octets: &[u8]) -> u64 {
     u64::from(u16::from_be(native))
 }
 
-/// A partial sum reduced to 16 bits with end-around carry; 0 only for 0.
+/// Returns a partial sum reduced to 16 bits with end-around carry; it is 0 only for 0.
 #[inline]
 pub const fn fold(sum: u64) -> u16 {
-    // Adding a number to itself with its halves swapped leaves, in the upper half, the sum of the halves plus its own carry.
+    // Adding a number to itself with its halves swapped leaves the sum of both halves, with its carry, in the upper half.
     let half = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
     (half.wrapping_add(half.rotate_left(16)) >> 16) as u16
 }
 
-/// The checksum field of a partial sum: its complement.
+/// Returns the checksum field for a partial sum: its complement.
 #[inline]
 pub const fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// The checksum field of UDP: as [`finish`], but 0, which would mean "none", becomes 0xffff (RFC 768, RFC 8200 section 8.1).
+/// Returns the checksum field for UDP: as [`finish`], except that 0, which would mean "none", becomes 0xffff (RFC 768, RFC 8200 section 8.1).
 #[inline]
 pub const fn finish_udp(sum: u64) -> u16 {
     match finish(sum) {
@@ -52,18 +50,18 @@ pub const fn finish_udp(sum: u64) -> u16 {
     }
 }
 
-/// Returns whether a partial sum that includes its checksum field comes out right.
+/// Returns whether a partial sum that includes its checksum field is right.
 #[inline]
 pub const fn is_right(sum: u64) -> bool {
     fold(sum) == 0xffff
 }
 
-/// The partial sum of the IPv4 pseudo-header; `length` is the upper layer's, in octets (RFC 768).
+/// Returns the partial sum of the IPv4 pseudo-header; `length` is the upper layer's, in octets (RFC 768).
 pub fn pseudo_header_ipv4(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, length: u16) -> u64 {
     sum(&src.octets()) + sum(&dst.octets()) + u64::from(protocol) + u64::from(length)
 }
 
-/// The partial sum of the IPv6 pseudo-header; `length` is the upper layer's, in octets (RFC 8200 section 8.1).
+/// Returns the partial sum of the IPv6 pseudo-header; `length` is the upper layer's, in octets (RFC 8200 section 8.1).
 pub fn pseudo_header_ipv6(src: Ipv6Addr, dst: Ipv6Addr, next_header: u8, length: u32) -> u64 {
     sum(&src.octets()) + sum(&dst.octets()) + u64::from(next_header) + u64::from(length)
 }
@@ -74,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 1071 section 4.1, word by word.
+    /// Returns the checksum of RFC 1071 section 4.1, word by word.
     fn naive(octets: &[u8]) -> u16 {
         let mut sum = 0u32;
         for word in octets.chunks(2) {

@@ -1,7 +1,7 @@
-//! IPv4 addresses inside IPv6 addresses: what a translator makes of an address, and back.
+//! IPv4 addresses in IPv6 addresses, as a translator maps them in either direction.
 //!
-//! Two algorithms: the IPv4-embedded addresses of RFC 6052 ([`Prefix6052`]) and the explicit address
-//! mappings of RFC 7757 ([`EamTable`]). Both are evaluated when a trial is prepared, never per frame.
+//! There are two algorithms: the IPv4-embedded addresses of RFC 6052 ([`Prefix6052`]) and the explicit address mappings of RFC 7757
+//! ([`EamTable`]). Both are evaluated when a trial is prepared, never per frame.
 
 mod eam;
 mod prefix;

@@ -7,7 +7,7 @@ use crate::{MacAddress, WireError};
 
 /// Octets of an Ethernet II header.
 pub const HEADER_LEN: usize = 14;
-/// Octets of its destination and source, which come first.
+/// Octets of the destination and source address, which come first.
 pub const ADDRESSES_LEN: usize = 12;
 /// Octets of a VLAN tag (IEEE 802.1Q).
 pub const VLAN_TAG_LEN: usize = 4;
@@ -61,23 +61,23 @@ impl<'a> EthernetView<'a> {
         Ok(Self(frame))
     }
 
-    /// The station the frame is for.
+    /// Returns the station the frame is for.
     pub fn dst(&self) -> MacAddress {
         MacAddress(array(self.0, 0))
     }
 
-    /// The station that sent the frame.
+    /// Returns the station that sent the frame.
     pub fn src(&self) -> MacAddress {
         MacAddress(array(self.0, 6))
     }
 
-    /// The protocol of the payload; below 0x0600 it is an IEEE 802.3 length.
+    /// Returns the protocol of the payload; below 0x0600 it is an IEEE 802.3 length.
     #[inline]
     pub fn ether_type(&self) -> EtherType {
         EtherType(be16(self.0, 12))
     }
 
-    /// All octets after the header, padding included.
+    /// Returns all octets after the header, padding included.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
@@ -87,7 +87,7 @@ impl<'a> EthernetView<'a> {
 /// The part of a frame that follows its addresses, without its VLAN tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Untagged<'a> {
-    /// The VLAN of the tag, 0 to 4095; `None` of a frame without one.
+    /// The VLAN of the tag, 0 to 4095; `None` for a frame without a tag.
     pub vlan: Option<u16>,
     /// The protocol of the payload.
     pub ether_type: EtherType,
@@ -96,7 +96,7 @@ pub struct Untagged<'a> {
 }
 
 impl<'a> EthernetView<'a> {
-    /// The frame without its outermost VLAN tag.
+    /// Returns the frame without its outermost VLAN tag.
     #[inline]
     pub fn untagged(&self) -> Untagged<'a> {
         let (ether_type, payload) = (self.ether_type(), self.payload());

@@ -1,5 +1,4 @@
-//! Echo requests and replies of ICMP for IPv6 (RFC 4443 section 4). Neighbour discovery has a module
-//! of its own; errors are not read.
+//! ICMPv6 echo requests and replies (RFC 4443 section 4). Neighbour discovery has its own module; error messages are not parsed.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ const WHAT: &str = "icmpv6 echo message";
 const REQUEST: u8 = 128;
 const REPLY: u8 = 129;
 
-/// Question or answer.
+/// Request or reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EchoKind {
     /// Type 128 (RFC 4443 section 4.1).
@@ -31,7 +30,7 @@ impl<'a> EchoView<'a> {
     /// Views an echo message: the whole payload of an IPv6 datagram with next header 58.
     ///
     /// # Errors
-    /// Fewer than 8 octets, another type than 128 or 129, or a code other than 0.
+    /// Fewer than 8 octets, a type other than 128 or 129, or a code other than 0.
     #[inline]
     pub fn new(octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
@@ -48,28 +47,28 @@ impl<'a> EchoView<'a> {
         }
     }
 
-    /// The checksum as it stands.
+    /// Returns the checksum as it was received.
     pub fn checksum(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// The identifier: a reply has its request's, and a translator that shares addresses tells
-    /// subscribers apart by it as by a port (RFC 7597 section 8.2).
+    /// Returns the identifier. A reply repeats that of its request, and a translator that shares addresses uses it like a port to tell
+    /// subscribers apart (RFC 7597 section 8.2).
     pub fn identifier(&self) -> u16 {
         be16(self.0, 4)
     }
 
-    /// The sequence number: a reply has its request's.
+    /// Returns the sequence number. A reply repeats that of its request.
     pub fn sequence(&self) -> u16 {
         be16(self.0, 6)
     }
 
-    /// Returns whether the checksum matches. `pseudo_header` is the partial sum the IP view gives.
+    /// Returns whether the checksum matches. `pseudo_header` is the partial sum that the IP view returns.
     pub fn is_checksum_right(&self, pseudo_header: u64) -> bool {
         checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// Returns the octets that follow the header: a reply has its request's.
+    /// Returns the octets after the header. A reply repeats those of its request.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }
@@ -89,8 +88,8 @@ pub struct EchoHeader {
 }
 
 impl EchoHeader {
-    /// The header with the checksum over itself, `payload` and the pseudo-header, whose partial
-    /// sum is [`checksum::pseudo_header_ipv6`] (RFC 4443 section 2.3).
+    /// Returns the header with the checksum over itself, `payload` and the pseudo-header, whose partial sum is
+    /// [`checksum::pseudo_header_ipv6`] (RFC 4443 section 2.3).
     pub fn with_checksum(self, pseudo_header: u64, payload: &[u8]) -> Self {
         let blank = Self { checksum: 0, ..self };
         let header = checksum::sum(&blank.to_octets());
@@ -103,7 +102,7 @@ impl EchoHeader {
         buffer[..HEADER_LEN].copy_from_slice(&self.to_octets());
     }
 
-    /// The header as one array, so that the send path stores it at once.
+    /// Returns the header as one array, so that the send path writes it with one store.
     #[inline]
     pub fn to_octets(&self) -> [u8; HEADER_LEN] {
         let kind = match self.kind {
@@ -139,7 +138,7 @@ mod tests {
     use crate::Ipv6View;
     use crate::octets::hex;
 
-    /// From 2001:2::2 to 2001:2::1 and back, as Linux sent them: nine octets of payload.
+    /// From 2001:2::2 to 2001:2::1 and back, as sent by Linux: nine octets of payload.
     const QUESTION: &str =
         "600cb88400113a4020010002000000000000000000000002200100020000000000000000000000018000652f04d2000773697862656e636821";
     const ANSWER: &str =
@@ -170,7 +169,7 @@ mod tests {
         for (digits, kind) in [(QUESTION, EchoKind::Request), (ANSWER, EchoKind::Reply)] {
             let octets = hex(digits);
             let pseudo_header = Ipv6View::new(&octets).unwrap().pseudo_header();
-            // Whatever checksum stood there before does not count.
+            // The checksum field's old value must not count.
             let header = EchoHeader { kind, checksum: 0xbad, identifier: 1234, sequence: 7 };
             let mut buffer = [0xff; HEADER_LEN];
             header.with_checksum(pseudo_header, b"sixbench!").emit(&mut buffer);

@@ -22,7 +22,7 @@ impl<'a> Ipv4View<'a> {
     /// Views a datagram; octets beyond its total length (Ethernet padding) are left out.
     ///
     /// # Errors
-    /// Another version than 4, lengths that contradict each other, or octets missing. The header checksum is not looked at.
+    /// A version other than 4, contradictory lengths, or missing octets. The header checksum is not verified.
     #[inline]
     pub fn new(octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
@@ -35,32 +35,32 @@ impl<'a> Ipv4View<'a> {
         Ok(Self(&octets[..total_len]))
     }
 
-    /// The version, 4.
+    /// Returns the version, 4.
     pub fn version(&self) -> u8 {
         self.0[0] >> 4
     }
 
-    /// Octets of the header, options included.
+    /// Returns the octets of the header, options included.
     pub fn header_len(&self) -> usize {
         usize::from(self.0[0] & 0x0f) * 4
     }
 
-    /// The differentiated services code point, 6 bits (RFC 2474).
+    /// Returns the differentiated services code point, 6 bits (RFC 2474).
     pub fn dscp(&self) -> u8 {
         self.0[1] >> 2
     }
 
-    /// The explicit congestion notification, 2 bits (RFC 3168).
+    /// Returns the explicit congestion notification, 2 bits (RFC 3168).
     pub fn ecn(&self) -> u8 {
         self.0[1] & 0x03
     }
 
-    /// Octets of the datagram, header included.
+    /// Returns the octets of the datagram, header included.
     pub fn total_len(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Returns the identification, which the fragments of one datagram have in common.
+    /// Returns the identification, which all fragments of a datagram share.
     pub fn identification(&self) -> u16 {
         be16(self.0, 4)
     }
@@ -70,7 +70,7 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 6) & RESERVED_FLAG != 0
     }
 
-    /// Returns whether routers are forbidden to fragment it.
+    /// Returns whether routers must not fragment it.
     pub fn dont_fragment(&self) -> bool {
         be16(self.0, 6) & DONT_FRAGMENT != 0
     }
@@ -80,7 +80,7 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 6) & MORE_FRAGMENTS != 0
     }
 
-    /// Returns the place of this fragment's payload in the datagram, in octets.
+    /// Returns the offset of this fragment's payload in the datagram, in octets.
     pub fn fragment_offset(&self) -> usize {
         usize::from(be16(self.0, 6) & 0x1fff) * 8
     }
@@ -90,17 +90,17 @@ impl<'a> Ipv4View<'a> {
         self.more_fragments() || self.fragment_offset() != 0
     }
 
-    /// Hops left.
+    /// Returns the hops left.
     pub fn ttl(&self) -> u8 {
         self.0[8]
     }
 
-    /// The protocol of the payload.
+    /// Returns the protocol of the payload.
     pub fn protocol(&self) -> u8 {
         self.0[9]
     }
 
-    /// The header checksum as it stands.
+    /// Returns the header checksum as it was received.
     pub fn header_checksum(&self) -> u16 {
         be16(self.0, 10)
     }
@@ -110,22 +110,22 @@ impl<'a> Ipv4View<'a> {
         checksum::is_right(checksum::sum(&self.0[..self.header_len()]))
     }
 
-    /// The sender.
+    /// Returns the sender.
     pub fn src(&self) -> Ipv4Addr {
         array(self.0, 12).into()
     }
 
-    /// The receiver.
+    /// Returns the receiver.
     pub fn dst(&self) -> Ipv4Addr {
         array(self.0, 16).into()
     }
 
-    /// Returns the octets that follow the header, cut to the total length.
+    /// Returns the octets after the header, up to the total length.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[self.header_len()..]
     }
 
-    /// The pseudo-header of the payload, as a partial sum (RFC 768).
+    /// Returns the pseudo-header of the payload, as a partial sum (RFC 768).
     pub fn pseudo_header(&self) -> u64 {
         // At most 65,515: the total length is a 16-bit field.
         let length = self.payload().len() as u16;
@@ -138,9 +138,9 @@ impl<'a> Ipv4View<'a> {
 pub struct Ipv4Header {
     /// The differentiated services code point, 6 bits.
     pub dscp: u8,
-    /// The identification, which the fragments of one datagram have in common; 0 with `dont_fragment` (RFC 6864 section 4.1).
+    /// The identification, which all fragments of a datagram share; 0 with `dont_fragment` (RFC 6864 section 4.1).
     pub identification: u16,
-    /// True if routers are forbidden to fragment it.
+    /// True if routers must not fragment it.
     pub dont_fragment: bool,
     /// Hops left.
     pub ttl: u8,

@@ -1,5 +1,4 @@
-//! IPv6 datagrams (RFC 8200). Extension headers are not followed: test traffic carries none, and a
-//! translated frame that suddenly does is one to be noticed.
+//! IPv6 datagrams (RFC 8200). Extension headers are not followed: test traffic has none, and a translated frame that suddenly has one must be noticed.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -20,7 +19,7 @@ impl<'a> Ipv6View<'a> {
     /// Views a datagram; octets beyond its payload length (Ethernet padding) are left out.
     ///
     /// # Errors
-    /// Another version than 6, or octets missing.
+    /// A version other than 6, or missing octets.
     #[inline]
     pub fn new(octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
@@ -30,53 +29,52 @@ impl<'a> Ipv6View<'a> {
         Ok(Self(&octets[..total_len]))
     }
 
-    /// The version, 6.
+    /// Returns the version, 6.
     pub fn version(&self) -> u8 {
         self.0[0] >> 4
     }
 
-    /// The traffic class: differentiated services code point and congestion notification.
+    /// Returns the traffic class: differentiated services code point and congestion notification.
     pub fn traffic_class(&self) -> u8 {
         (be16(self.0, 0) >> 4) as u8
     }
 
-    /// The flow label, 20 bits (RFC 6437).
+    /// Returns the flow label, 20 bits (RFC 6437).
     pub fn flow_label(&self) -> u32 {
         u32::from_be_bytes(array(self.0, 0)) & 0x000f_ffff
     }
 
-    /// Octets after the header.
+    /// Returns the octets after the header.
     pub fn payload_len(&self) -> u16 {
         be16(self.0, 4)
     }
 
-    /// The protocol of the payload, or the kind of the first extension header.
+    /// Returns the protocol of the payload, or the kind of the first extension header.
     pub fn next_header(&self) -> u8 {
         self.0[6]
     }
 
-    /// Hops left.
+    /// Returns the hops left.
     pub fn hop_limit(&self) -> u8 {
         self.0[7]
     }
 
-    /// The sender.
+    /// Returns the sender.
     pub fn src(&self) -> Ipv6Addr {
         array::<16>(self.0, 8).into()
     }
 
-    /// The receiver.
+    /// Returns the receiver.
     pub fn dst(&self) -> Ipv6Addr {
         array::<16>(self.0, 24).into()
     }
 
-    /// Returns the octets that follow the header, cut to the payload length.
+    /// Returns the octets after the header, up to the payload length.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }
 
-    /// The pseudo-header of the payload, as a partial sum (RFC 8200 section 8.1); right only while
-    /// no extension header stands between.
+    /// Returns the pseudo-header of the payload, as a partial sum (RFC 8200 section 8.1). It is right only without extension headers.
     pub fn pseudo_header(&self) -> u64 {
         let length = u32::from(self.payload_len());
         checksum::pseudo_header_ipv6(self.src(), self.dst(), self.next_header(), length)

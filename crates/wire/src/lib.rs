@@ -3,14 +3,13 @@
 //!
 //! # The contract, the same in every protocol module
 //!
-//! A module is ordered fields, view, header (emit), `Display`, tests with real octets.
+//! A module has this order: fields, view, header (emit), `Display`, tests with real octets.
 //!
-//! * A **view** (`Ipv4View`) borrows octets. Its `new` checks every length and fixed field once and
-//!   returns a [`WireError`] that says what was wrong; after that no accessor can panic. A view ends
-//!   where its own length field says, so the padding of a short Ethernet frame is never payload.
-//!   A view does not verify checksums: ask `is_checksum_right`.
-//! * A **header** (`Ipv4Header`) owns field values and `emit`s them into the front of a buffer of at
-//!   least `HEADER_LEN` octets; a shorter one is a bug of the caller and panics.
+//! * A **view** (`Ipv4View`) borrows octets. Its `new` checks every length and fixed field once and returns a [`WireError`] that names the fault;
+//!   after that no accessor can panic. A view ends where its own length field says, so the padding of a short Ethernet frame is never part of the
+//!   payload. A view does not verify checksums: call `is_checksum_right`.
+//! * A **header** (`Ipv4Header`) owns field values and `emit`s them into the front of a buffer of at least `HEADER_LEN` octets. A shorter buffer
+//!   is a bug in the caller and panics.
 //! * A **message** ([`arp::Arp`], [`ndp::Message`]) is parsed from and built as a whole frame,
 //!   Ethernet header included, because its checks span the layers.
 //!
@@ -73,7 +72,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// The version of an address.
+    /// Returns the version of an address.
     pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(_) => Self::V4,
@@ -91,12 +90,12 @@ impl std::fmt::Display for IpVersion {
     }
 }
 
-/// The reason why octets could not be read as a protocol, or a description not be turned into octets.
+/// The reason why octets could not be parsed, or a description could not be turned into octets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum WireError {
-    /// The octets end before the protocol's do.
+    /// The octets end before the protocol's header or message does.
     #[error("{what}: {have} octets, at least {need} needed")]
     Truncated { what: &'static str, need: usize, have: usize },
     /// A field holds a value the protocol does not allow.
@@ -105,10 +104,10 @@ pub enum WireError {
     /// The octets do not match their checksum.
     #[error("{what}: wrong checksum")]
     Checksum { what: &'static str },
-    /// A text is not what it should be.
+    /// A text does not have the expected form.
     #[error("cannot read `{text}` as {what}: expected {expected}")]
     Text { what: &'static str, text: String, expected: &'static str },
-    /// A prefix length the address family, or RFC 6052 section 2.2, does not allow.
+    /// A prefix length that the address family, or RFC 6052 section 2.2, does not allow.
     #[error("prefix length /{len} of {address} is not allowed: expected {expected}")]
     PrefixLength { address: IpAddr, len: u8, expected: &'static str },
     /// A prefix with bits set beyond its length.
@@ -126,13 +125,13 @@ pub enum WireError {
     /// Source and destination are of different IP versions.
     #[error("source {source_address} and destination {destination} are of different IP versions")]
     MixedFamilies { source_address: IpAddr, destination: IpAddr },
-    /// A frame length the template cannot have.
+    /// A frame length that the template does not allow.
     #[error("{version} test frame of {octets} octets (without FCS): expected {least} to {most}")]
     FrameLength { version: IpVersion, octets: usize, least: usize, most: usize },
-    /// An echo of ICMPv6 between IPv4 addresses.
+    /// An ICMPv6 echo between IPv4 addresses.
     #[error("an ICMPv6 echo cannot be sent from {source_address}: expected IPv6 addresses")]
     EchoOverIpv4 { source_address: IpAddr },
-    /// Variable 32 bits at an octet where they cannot be.
+    /// Variable 32 bits that do not fit at this octet.
     #[error("32 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
     PartOffset { version: IpVersion, offset: usize, most: usize },
 }

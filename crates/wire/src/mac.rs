@@ -14,18 +14,18 @@ impl MacAddress {
     /// All stations on the link.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The group address of an IPv6 multicast group: 33:33 and the group's last 32 bits (RFC 2464 section 7).
+    /// Returns the group address of an IPv6 multicast group: 33:33 and the group's last 32 bits (RFC 2464 section 7).
     pub const fn multicast(group: Ipv6Addr) -> Self {
         let [.., a, b, c, d] = group.octets();
         Self([0x33, 0x33, a, b, c, d])
     }
 
-    /// The group address at which a neighbour solicitation for `target` arrives (RFC 4291 section 2.7.1, RFC 2464 section 7).
+    /// Returns the group address at which a neighbour solicitation for `target` arrives (RFC 4291 section 2.7.1, RFC 2464 section 7).
     pub const fn solicited_node(target: Ipv6Addr) -> Self {
         Self::multicast(crate::ndp::solicited_node(target))
     }
 
-    /// Returns whether this is one station, neither a group nor broadcast.
+    /// Returns whether this is the address of a single station, neither multicast nor broadcast.
     pub const fn is_unicast(self) -> bool {
         self.0[0] & 1 == 0
     }
@@ -58,7 +58,7 @@ impl fmt::Debug for MacAddress {
 impl FromStr for MacAddress {
     type Err = WireError;
 
-    /// Reads six pairs of hexadecimal digits with `:` (or `-`) between them.
+    /// Parses six pairs of hexadecimal digits, separated by `:` or `-`.
     fn from_str(text: &str) -> Result<Self, WireError> {
         let separator = if text.contains('-') { '-' } else { ':' };
         let octets: Option<Vec<u8>> = text.split(separator).map(octet).collect();
@@ -70,7 +70,7 @@ impl FromStr for MacAddress {
     }
 }
 
-/// Two hexadecimal digits; `from_str_radix` alone would take `+1` too.
+/// Parses two hexadecimal digits; `from_str_radix` alone would also accept `+1`.
 fn octet(pair: &str) -> Option<u8> {
     let digits = pair.len() == 2 && pair.bytes().all(|b| b.is_ascii_hexdigit());
     digits.then(|| u8::from_str_radix(pair, 16).ok()).flatten()

@@ -1,6 +1,6 @@
-//! Neighbour discovery for IPv6 over Ethernet (RFC 4861): solicitations and advertisements, whole frames.
+//! Neighbour discovery for IPv6 over Ethernet (RFC 4861): solicitations and advertisements, as whole frames.
 //!
-//! The tester asks for the DUT's link-layer address and answers for its own, nothing more: no router discovery, no redirects.
+//! The tester only asks for the DUT's link-layer address and answers for its own: there is no router discovery and there are no redirects.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -9,7 +9,7 @@ use crate::ethernet::{self, EtherType, EthernetHeader, EthernetView};
 use crate::octets::{array, at_least, must};
 use crate::{Ipv6Header, Ipv6View, MacAddress, WireError, checksum, ipv6, protocol};
 
-/// Octets of a frame as built: with the link-layer address option, without frame check sequence.
+/// Octets of a frame as built: with the link-layer address option, without the frame check sequence.
 pub const FRAME_LEN: usize = ICMP_AT + MESSAGE_LEN + OPTION_LEN;
 
 const ICMP_AT: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
@@ -30,8 +30,8 @@ const OVERRIDE: u8 = 0x20;
 /// All nodes of the link (RFC 4291 section 2.7.1).
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 
-/// The group that a solicitation for `target` is sent to: ff02::1:ff00:0/104 and the target's last
-/// 24 bits (RFC 4291 section 2.7.1).
+/// Returns the group that a solicitation for `target` is sent to: ff02::1:ff00:0/104 and the target's last 24 bits (RFC 4291 section
+/// 2.7.1).
 pub const fn solicited_node(target: Ipv6Addr) -> Ipv6Addr {
     let [.., a, b, c] = target.octets();
     let (upper, lower) = (0xff00 | a as u16, (b as u16) << 8 | c as u16);
@@ -45,7 +45,7 @@ pub struct Solicitation {
     pub src_mac: MacAddress,
     /// The Ethernet destination of the frame.
     pub dst_mac: MacAddress,
-    /// The sender; unspecified (`::`) in duplicate address detection.
+    /// The sender; unspecified (`::`) for duplicate address detection.
     pub src: Ipv6Addr,
     /// The target's solicited-node group, or the target itself when its reachability is probed.
     pub dst: Ipv6Addr,
@@ -64,34 +64,34 @@ pub struct Advertisement {
     pub dst_mac: MacAddress,
     /// The sender.
     pub src: Ipv6Addr,
-    /// The address of the one who asked, or of all nodes.
+    /// The address of the node that asked, or all nodes.
     pub dst: Ipv6Addr,
-    /// The address spoken of.
+    /// The address that is advertised.
     pub target: Ipv6Addr,
     /// True if the sender is a router.
     pub is_router: bool,
     /// True if it answers a solicitation that came from a specified address.
     pub is_solicited: bool,
-    /// True if it shall replace what the receiver has cached.
+    /// True if it is to replace the receiver's cache entry.
     pub is_override: bool,
-    /// The target link-layer address option; a unicast solicitation may be answered without.
+    /// The target link-layer address option, which the answer to a unicast solicitation may omit.
     pub target_mac: Option<MacAddress>,
 }
 
 /// The message of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NdpMessage {
-    /// A question.
+    /// Asks for an address.
     Solicitation(Solicitation),
-    /// An answer.
+    /// Answers a solicitation.
     Advertisement(Advertisement),
 }
 
 impl NdpMessage {
-    /// Reads a whole frame and validates it as RFC 4861 sections 7.1.1 and 7.1.2 demand.
+    /// Parses a whole frame and validates it as RFC 4861 sections 7.1.1 and 7.1.2 require.
     ///
     /// # Errors
-    /// Any other frame, a wrong checksum, a hop limit other than 255, or a message those sections say to discard.
+    /// Any other frame, a wrong checksum, a hop limit other than 255, or a message that those sections say to discard.
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();
@@ -113,13 +113,13 @@ fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     at_least(message, MESSAGE_LEN, WHAT)?;
     let kind = message[0];
     must(matches!(kind, SOLICITATION | ADVERTISEMENT), WHAT, "type", kind, "135 or 136")?;
-    // Any other value could have passed a router, so be no neighbour's (RFC 4861 section 7.1.1).
+    // A message with any other value may have passed a router, so it need not be a neighbour's (RFC 4861 section 7.1.1).
     must(ip.hop_limit() == 255, WHAT, "hop limit", ip.hop_limit(), "255")?;
     must(message[1] == 0, WHAT, "code", message[1], "0")?;
     if !checksum::is_right(ip.pseudo_header() + checksum::sum(message)) {
         return Err(WireError::Checksum { what: WHAT });
     }
-    // An answer would go to a group (RFC 4291 section 2.7).
+    // Otherwise the answer would go to a group (RFC 4291 section 2.7).
     must(!ip.src().is_multicast(), WHAT, "source's first octet", ip.src().octets()[0], "a unicast address")?;
     must(message[8] != 0xff, WHAT, "target's first octet", message[8], "a unicast address")?;
     Ok(kind)
@@ -129,8 +129,8 @@ fn target(ip: &Ipv6View<'_>) -> Ipv6Addr {
     array::<16>(ip.payload(), 8).into()
 }
 
-/// The Ethernet address in the option of this kind. Other options are stepped over, one of length
-/// zero invalidates the message (RFC 4861 section 4.6).
+/// Returns the Ethernet address in the option of this kind. Other options are skipped; one of length zero invalidates the message (RFC 4861
+/// section 4.6).
 fn link_layer_option(ip: &Ipv6View<'_>, kind: u8) -> Result<Option<MacAddress>, WireError> {
     let mut rest = &ip.payload()[MESSAGE_LEN..];
     let mut found = None;
@@ -147,7 +147,7 @@ fn link_layer_option(ip: &Ipv6View<'_>, kind: u8) -> Result<Option<MacAddress>, 
     Ok(found)
 }
 
-/// The addresses and content of a message: the part that solicitation and advertisement share.
+/// The addresses and content that solicitations and advertisements have in common.
 struct NdpParts {
     macs: (MacAddress, MacAddress),
     addresses: (Ipv6Addr, Ipv6Addr),
@@ -158,7 +158,7 @@ struct NdpParts {
 }
 
 impl NdpParts {
-    /// The whole frame; without the option it is shorter by 8 octets.
+    /// Returns the whole frame, which is 8 octets shorter without the option.
     fn to_frame(&self) -> Vec<u8> {
         let option_len = if self.option.1.is_some() { OPTION_LEN } else { 0 };
         let mut frame = vec![0; ICMP_AT + MESSAGE_LEN + option_len];
@@ -197,20 +197,20 @@ impl NdpParts {
 }
 
 impl Solicitation {
-    /// The question to all that may have `target`: sent to its solicited-node group.
+    /// Returns the solicitation sent to the solicited-node group of `target`.
     pub fn multicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr) -> Self {
         let (dst, dst_mac) = (solicited_node(target), MacAddress::solicited_node(target));
         Self { src_mac, dst_mac, src, dst, target, source_mac: Some(src_mac) }
     }
 
-    /// The question to the one who had `target` last: is it still there? (RFC 4861 section 7.3)
+    /// Returns the solicitation that checks whether `target` is still reachable at `dst_mac` (RFC 4861 section 7.3).
     pub fn unicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr, dst_mac: MacAddress) -> Self {
         Self { src_mac, dst_mac, src, dst: target, target, source_mac: Some(src_mac) }
     }
 
-    /// The answer of a host (not a router): "`mac` has the address you asked for" (RFC 4861 section 7.2.4).
+    /// Returns the advertisement of a host (not a router): "`mac` has the address you asked for" (RFC 4861 section 7.2.4).
     pub fn advertise(&self, mac: MacAddress) -> Advertisement {
-        // One who asks from the unspecified address cannot be answered alone: he looks for duplicates.
+        // A sender that uses the unspecified address is detecting duplicates and cannot be answered by unicast.
         let anonymous = self.src.is_unspecified();
         let asker = (self.src, self.source_mac.unwrap_or(self.src_mac));
         let (dst, dst_mac) = if anonymous { (ALL_NODES, MacAddress::multicast(ALL_NODES)) } else { asker };

@@ -1,4 +1,4 @@
-//! Big-endian reads and the length check that the views share.
+//! Big-endian reads and length checks that the views share.
 
 use crate::WireError;
 
@@ -11,7 +11,7 @@ pub(crate) fn at_least(octets: &[u8], need: usize, what: &'static str) -> Result
     Ok(())
 }
 
-/// Refuses a field that does not hold what it must.
+/// Refuses a field that does not hold a required value.
 pub(crate) fn must(
     holds: bool,
     what: &'static str,
@@ -26,25 +26,25 @@ pub(crate) fn must(
     Err(WireError::Field { what, field, value, expected })
 }
 
-/// The `N` octets at `at`; the caller has checked the length.
+/// Returns the `N` octets at `at`; the caller has checked the length.
 #[inline(always)]
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
     *octets[at..].first_chunk().expect("length was checked when the view was made")
 }
 
-/// The 16-bit big-endian number at `at`; the caller has checked the length.
+/// Returns the 16-bit big-endian number at `at`; the caller has checked the length.
 #[inline(always)]
 pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(array(octets, at))
 }
 
-/// The 32-bit big-endian number at `at`; the caller has checked the length.
+/// Returns the 32-bit big-endian number at `at`; the caller has checked the length.
 #[inline(always)]
 pub(crate) fn be32(octets: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(array(octets, at))
 }
 
-/// The octets written in a test as hexadecimal digits, as a capture prints them.
+/// Returns the octets written in a test as hexadecimal digits, as a capture prints them.
 #[cfg(test)]
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal digits")).collect()

@@ -1,5 +1,5 @@
-//! The tag that makes a test frame recognisable and measurable, right after the UDP header
-//! (RFC 8219 section 7.2), and the pattern that fills the rest.
+//! The tag that makes a test frame recognisable and measurable, right after the UDP header (RFC 8219 section 7.2), and the pattern that fills the
+//! rest of the frame.
 //!
 //! | octets | field |
 //! |---|---|
@@ -8,22 +8,22 @@
 //! | 5-9 | sequence number, 40 bits |
 //! | 10-17 | time of sending, nanoseconds of the tester's clock, 64 bits |
 //!
-//! 18 octets are what a 64-octet IPv4 frame and an 84-octet IPv6 frame leave.
+//! 18 octets are exactly the room in a 64-octet IPv4 frame and an 84-octet IPv6 frame.
 
 use std::fmt;
 
 /// Octets of the tag.
 pub const LEN: usize = 18;
-/// The largest sequence number: 40 bits last 30 hours at 10 million frames per second.
+/// The largest sequence number: 40 bits last for 30 hours at 10 million frames per second.
 pub const MAX_SEQUENCE: u64 = (1 << 40) - 1;
 /// The first octets of every tag.
 pub const MAGIC: [u8; 4] = *b"6bch";
-/// Bit of [`Tag::stream`]: the frame goes in the reverse direction.
+/// Bit of [`Tag::stream`] for frames in the reverse direction.
 pub const REVERSE: u8 = 0b01;
-/// Bit of [`Tag::stream`]: the frame is background traffic, which is not translated (RFC 8219 section 5.3).
+/// Bit of [`Tag::stream`] for background traffic, which is not translated (RFC 8219 section 5.3).
 pub const BACKGROUND: u8 = 0b10;
 
-/// Octets of the fill pattern before it repeats: longer than any but the largest jumbo payload.
+/// Octets of the fill pattern before it repeats: more than any payload except that of the largest jumbo frames.
 const PATTERN_LEN: usize = 8192;
 static PATTERN: [u8; PATTERN_LEN] = pattern();
 
@@ -34,7 +34,7 @@ pub struct Tag {
     pub stream: u8,
     /// Its number in the stream, from 0; at most [`MAX_SEQUENCE`].
     pub sequence: u64,
-    /// The time at which it was handed to the port, in nanoseconds of the tester's clock.
+    /// The time at which the frame was handed to the port, in nanoseconds of the tester's clock.
     pub time_ns: u64,
 }
 
@@ -44,7 +44,7 @@ impl Tag {
     /// The largest sequence number; the same as [`MAX_SEQUENCE`].
     pub const MAX_SEQUENCE: u64 = MAX_SEQUENCE;
 
-    /// Reads the tag in front of a UDP payload; `None` if the payload is shorter or not tagged.
+    /// Reads the tag at the front of a UDP payload; `None` if the payload is shorter or not tagged.
     #[inline]
     pub fn read(payload: &[u8]) -> Option<Self> {
         let octets = payload.first_chunk::<LEN>()?;
@@ -56,8 +56,7 @@ impl Tag {
         Some(Self { stream: octets[4], sequence: middle & MAX_SEQUENCE, time_ns: u64::from_be_bytes(*octets.last_chunk()?) })
     }
 
-    /// Writes the tag into the front of `payload`, of at least [`LEN`] octets. A larger sequence
-    /// number than [`MAX_SEQUENCE`] loses its upper bits.
+    /// Writes the tag into the front of `payload`, of at least [`LEN`] octets. A sequence number above [`MAX_SEQUENCE`] loses its upper bits.
     #[inline]
     pub fn emit(&self, payload: &mut [u8]) {
         payload[0..2].copy_from_slice(&MAGIC[..2]);
@@ -76,7 +75,7 @@ impl Tag {
     }
 }
 
-/// Octets 2 to 9 of a tag: the rest of the magic, stream and sequence in one word, so that the send path stores them at once.
+/// Returns octets 2 to 9 of a tag: the rest of the magic, stream and sequence in one word, so that the send path writes them with one store.
 #[inline]
 pub(crate) const fn middle(stream: u8, sequence: u64) -> u64 {
     const MAGIC_HALF: u64 = (MAGIC[2] as u64) << 56 | (MAGIC[3] as u64) << 48;
@@ -91,13 +90,13 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Octets without a short period, so that a frame cut, shifted or spliced on its way shows.
+/// Returns octets without a short period, so that a frame that was cut, shifted or spliced on its way can be recognised.
 const fn pattern() -> [u8; PATTERN_LEN] {
     let mut pattern = [0; PATTERN_LEN];
     let mut state = 0x6b63_6800_u32;
     let mut at = 0;
     while at < PATTERN_LEN {
-        // The constants of "Numerical Recipes"; the upper octet is the random one.
+        // The constants are from "Numerical Recipes"; the upper octet is the random one.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         pattern[at] = (state >> 24) as u8;
         at += 1;
@@ -105,7 +104,7 @@ const fn pattern() -> [u8; PATTERN_LEN] {
     pattern
 }
 
-/// Fills what follows the tag. The octets depend on their position alone.
+/// Fills the octets after the tag. Each octet depends only on its position.
 pub fn fill_pattern(octets: &mut [u8]) {
     for chunk in octets.chunks_mut(PATTERN_LEN) {
         chunk.copy_from_slice(&PATTERN[..chunk.len()]);

@@ -1,8 +1,8 @@
-//! The hot path: a test frame built once and patched for every sending.
+//! The hot path: a test frame that is built once and patched each time it is sent.
 //!
-//! Patching writes the ports, the sequence number, the time and, when they vary, 32 bits of either address; the UDP checksum
-//! (and the IPv4 header checksum) follows by adding the new words to a partial sum that was made when the template was (RFC
-//! 1624). It never allocates and never reads the frame.
+//! Patching writes the ports, the sequence number, the time and, where they vary, 32 bits of either address. The UDP checksum (and the IPv4
+//! header checksum) is updated by adding the new words to a partial sum that was computed with the template (RFC 1624). Patching never allocates
+//! and never reads the frame.
 
 use std::net::IpAddr;
 
@@ -26,12 +26,12 @@ pub use tunnel::{TunnelArrival, TunnelPatch};
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
 /// Octets of the shortest IPv6 test frame, without FCS: 84 with it, RFC 8219's smallest.
 pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
-// No test frame is so short that Ethernet pads it: every octet behind a datagram of the right length is one too many.
+// Test frames are never so short that Ethernet pads them, so any octet behind a datagram of the right length is an error.
 const _: () = assert!(LEAST_IPV4 >= ethernet::MINIMUM_LEN && LEAST_IPV6 >= ethernet::MINIMUM_LEN);
 /// The octet of an IPv4 address at which its variable 32 bits begin: they are the whole address.
 pub const VARIABLE_AT_IPV4: usize = 0;
-/// The octet of an IPv6 address at which its variable 32 bits begin where nothing else is said: they end with bits 96 to 111, which
-/// draft-lencse-bmwg-multiple-ip-addresses lets vary.
+/// The octet of an IPv6 address at which its variable 32 bits begin by default: they end with bits 96 to 111, which
+/// draft-lencse-bmwg-multiple-ip-addresses allows to vary.
 pub const VARIABLE_AT_IPV6: usize = 10;
 
 const UDP_AT_IPV4: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
@@ -46,7 +46,7 @@ const IPV4_DESTINATION_AT: usize = ethernet::HEADER_LEN + 16;
 const IPV6_SOURCE_AT: usize = ethernet::HEADER_LEN + 8;
 const IPV6_DESTINATION_AT: usize = ethernet::HEADER_LEN + 24;
 
-/// The test frames of one stream: what does not change from one to the next.
+/// The test frames of one stream: everything that stays the same from frame to frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// The Ethernet source.
@@ -59,7 +59,7 @@ pub struct Description {
     pub dst: IpAddr,
     /// The hop limit, or time to live.
     pub hop_limit: u8,
-    /// The frame's length in octets, Ethernet header included, frame check sequence not.
+    /// The frame's length in octets, with the Ethernet header and without the frame check sequence.
     pub frame_octets: usize,
     /// The tag's stream.
     pub stream: u8,
@@ -67,7 +67,7 @@ pub struct Description {
     pub variable_at: (usize, usize),
     /// The kind of datagram.
     pub transport: Transport,
-    /// The header around the datagram, where it is encapsulated. `frame_octets` count it.
+    /// The outer header, if the datagram is encapsulated. It is included in `frame_octets`.
     pub outer: Option<OuterHeader>,
 }
 
@@ -77,13 +77,13 @@ pub enum Transport {
     /// A UDP datagram (RFC 8219 section 5.3).
     #[default]
     Udp,
-    /// An ICMPv6 echo (RFC 4443 section 4), over IPv6 only. Its identifier and sequence number stand where a [`Variable`] says source and
-    /// destination port.
+    /// An ICMPv6 echo (RFC 4443 section 4), over IPv6 only. Its identifier and sequence number take the places of the source and destination port
+    /// of a [`Variable`].
     Echo(EchoKind),
 }
 
 impl Transport {
-    /// The IP protocol number.
+    /// Returns the IP protocol number.
     pub const fn protocol(self) -> u8 {
         match self {
             Self::Udp => protocol::UDP,
@@ -101,20 +101,20 @@ pub enum DatagramEnd {
     Destination,
 }
 
-/// The addresses of a subscriber, in place of those described; as bits, those of IPv4 the low 32. Where a whole address of the datagram
-/// itself varies, the described one must be all zeros, and its variable 32 bits, too.
+/// A subscriber's addresses, which replace the described ones, as bits; an IPv4 address is the low 32. Where a whole address of the datagram
+/// itself varies, the described address must be all zeros, and so must its variable 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriberAddresses {
-    /// The end of the stream that the subscriber is.
+    /// The end of the stream at which the subscriber is.
     pub end: DatagramEnd,
     /// The address in the datagram itself.
     pub inner: Option<u128>,
-    /// The address in the header around it.
+    /// The address in the outer header.
     pub outer: Option<u128>,
 }
 
 impl Description {
-    /// Returns the octets at which 32 bits of source and destination address of this version vary where nothing else is said.
+    /// Returns the default octets at which the variable 32 bits of the source and destination address of this version begin.
     pub const fn usual_variable_at(version: IpVersion) -> (usize, usize) {
         match version {
             IpVersion::V4 => (VARIABLE_AT_IPV4, VARIABLE_AT_IPV4),
@@ -130,18 +130,18 @@ pub struct Variable {
     pub source_port: u16,
     /// The receiver's UDP port.
     pub destination_port: u16,
-    /// The tag's sequence number; beyond [`tag::MAX_SEQUENCE`] its upper bits are lost.
+    /// The tag's sequence number; its bits beyond [`tag::MAX_SEQUENCE`] are lost.
     pub sequence: u64,
     /// The tag's time.
     pub time: StampedTime,
     /// The variable 32 bits of source and destination address; `None` leaves the template's own.
     pub addresses: Option<(u32, u32)>,
-    /// The subscriber's own addresses, where the stream is of many.
+    /// The subscriber's own addresses, if the stream has many subscribers.
     pub subscriber: Option<SubscriberAddresses>,
 }
 
 impl Variable {
-    /// Whole address of the datagram at the subscriber's end.
+    /// Returns the whole address of the datagram at the subscriber's end.
     #[inline(always)]
     fn inner(&self) -> Option<(DatagramEnd, u128)> {
         self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
@@ -153,7 +153,7 @@ impl Variable {
     }
 }
 
-/// A time of sending with its partial sum, so that a batch of frames folds it once.
+/// A time of sending with its partial sum, so that it is folded only once for a batch of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StampedTime {
     time_ns: u64,
@@ -167,30 +167,30 @@ impl StampedTime {
         Self { time_ns, sum: checksum::fold(time_ns) }
     }
 
-    /// The time, in nanoseconds of the tester's clock.
+    /// Returns the time, in nanoseconds of the tester's clock.
     #[inline]
     pub const fn time_ns(&self) -> u64 {
         self.time_ns
     }
 }
 
-/// A frame built once, and what is needed to patch it.
+/// A frame built once, and the values needed to patch it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     octets: Box<[u8]>,
     description: Description,
     version: IpVersion,
-    /// The variable parts of the described addresses, and where in the frame they stand.
+    /// The variable parts of the described addresses, and their positions in the frame.
     own_parts: (u32, u32),
     parts_at: (usize, usize),
     /// Octets of the UDP datagram.
     udp_len: u16,
-    /// The partial sums of datagram (with pseudo-header) and IPv4 header, variable words left out.
+    /// The partial sums of the datagram (with pseudo-header) and the IPv4 header, without the variable words.
     udp_sum: u64,
     header_sum: u64,
     /// The patch of the outer header of an encapsulated stream.
     outer: Option<OuterPatch>,
-    /// Octets of the outer header: the datagram is so much further back than in a plain frame.
+    /// Octets of the outer header, by which the datagram is further back than in a plain frame.
     shift: usize,
 }
 
@@ -221,13 +221,13 @@ impl Template {
     /// Rewrites the variable fields of a frame that holds this template's octets, perhaps patched before.
     ///
     /// # Panics
-    /// If `frame` is shorter than [`LEAST_IPV4`] or [`LEAST_IPV6`] octets: it is another template's.
+    /// If `frame` is shorter than [`LEAST_IPV4`] or [`LEAST_IPV6`] octets, so that it must belong to another template.
     #[inline]
     pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
         if let Some(outer) = &self.outer {
             outer.patch(frame, variable.outer());
         }
-        // The datagram's offsets are those of a plain frame whose Ethernet header lies over the end of the outer one.
+        // The datagram has the offsets of a plain frame whose Ethernet header overlaps the end of the outer header.
         let frame = &mut frame[self.shift..];
         let parts = variable.addresses.unwrap_or(self.own_parts);
         let checksum = self.udp_checksum(variable, parts);
@@ -251,12 +251,12 @@ impl Template {
         }
     }
 
-    /// The frame with all variable fields zero and the described addresses.
+    /// Returns the frame with all variable fields zero and the described addresses.
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
 
-    /// A new frame, patched. It allocates: not for the send path.
+    /// Returns a new, patched frame. It allocates, so it is not for the send path.
     pub fn patched(&self, variable: &Variable) -> Box<[u8]> {
         let mut frame = self.octets.clone();
         self.patch(&mut frame, variable);
@@ -268,36 +268,36 @@ impl Template {
         &self.description
     }
 
-    /// The IP version of the frame.
+    /// Returns the IP version of the frame.
     #[inline]
     pub fn ip_version(&self) -> IpVersion {
         self.version
     }
 
-    /// The variable 32 bits of the described source and destination address: what a [`Variable`]
-    /// repeats for the side that shall stay as described while the other varies.
+    /// Returns the variable 32 bits of the described source and destination address, which a [`Variable`] repeats for the side that stays as
+    /// described while the other one varies.
     #[inline]
     pub fn own_parts(&self) -> (u32, u32) {
         self.own_parts
     }
 
-    /// The described source address.
+    /// Returns the described source address.
     pub fn src(&self) -> IpAddr {
         self.description.src
     }
 
-    /// The described destination address.
+    /// Returns the described destination address.
     pub fn dst(&self) -> IpAddr {
         self.description.dst
     }
 
-    /// The frame's length in octets, without frame check sequence.
+    /// Returns the frame's length in octets, without frame check sequence.
     #[inline]
     pub fn frame_octets(&self) -> usize {
         self.octets.len()
     }
 
-    /// Source and destination address of a frame patched with `variable`.
+    /// Returns the source and destination address of a frame patched with `variable`.
     pub fn addresses(&self, variable: &Variable) -> (IpAddr, IpAddr) {
         let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
         let at = self.description.variable_at;
@@ -308,14 +308,14 @@ impl Template {
         }
     }
 
-    /// Source and destination address of the outer header of a frame patched with `variable`, if it is encapsulated.
+    /// Returns the source and destination address of the outer header of a frame patched with `variable`, if it is encapsulated.
     pub fn outer_addresses(&self, variable: &Variable) -> Option<(IpAddr, IpAddr)> {
         let version = self.description.outer?.version();
         let (source, destination) = self.outer.as_ref()?.addresses(variable.outer());
         Some((address_of(version, source), address_of(version, destination)))
     }
 
-    /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a translated frame without summing it.
+    /// Returns the UDP checksum of a frame patched with `variable`, so that a receiver can judge a translated frame without summing it.
     #[inline]
     pub fn expected_udp_checksum(&self, variable: &Variable) -> u16 {
         self.udp_checksum(variable, variable.addresses.unwrap_or(self.own_parts))
@@ -324,7 +324,7 @@ impl Template {
     #[inline]
     fn udp_checksum(&self, variable: &Variable, parts: (u32, u32)) -> u16 {
         let ports = sum_of((variable.source_port, variable.destination_port));
-        // The stream shares a word with the upper 8 of the 40 bits; it is in `udp_sum` already.
+        // The stream shares a word with the upper 8 of the 40 bits; it is already in `udp_sum`.
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
         let own = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
         let sum = self.udp_sum + ports + tag + sum_of(parts) + own;
@@ -349,7 +349,7 @@ impl Template {
         }
     }
 
-    /// UDP or echo header, and the tag, in three words.
+    /// Writes the UDP or echo header, and the tag, as three words.
     #[inline]
     fn patch_tail<const UDP_AT: usize>(&self, frame: &mut [u8], variable: &Variable, checksum: u16) {
         let (first, second) = (variable.source_port, variable.destination_port);

@@ -28,32 +28,32 @@ impl<'a> UdpView<'a> {
         Ok(Self(&octets[..usize::from(length)]))
     }
 
-    /// The sender's port.
+    /// Returns the sender's port.
     pub fn source_port(&self) -> u16 {
         be16(self.0, 0)
     }
 
-    /// The receiver's port.
+    /// Returns the receiver's port.
     pub fn destination_port(&self) -> u16 {
         be16(self.0, 2)
     }
 
-    /// Octets of the datagram, header included.
+    /// Returns the octets of the datagram, header included.
     pub fn length(&self) -> u16 {
         be16(self.0, 4)
     }
 
-    /// The checksum as it stands; 0 means "none" over IPv4 and is forbidden over IPv6 (RFC 8200 section 8.1).
+    /// Returns the checksum as it was received; 0 means "none" over IPv4 and is forbidden over IPv6 (RFC 8200 section 8.1).
     pub fn checksum(&self) -> u16 {
         be16(self.0, 6)
     }
 
-    /// Returns whether there is a checksum and it matches. `pseudo_header` is the partial sum the IP view gives.
+    /// Returns whether there is a checksum and it matches. `pseudo_header` is the partial sum that the IP view returns.
     pub fn is_checksum_right(&self, pseudo_header: u64) -> bool {
         self.checksum() != 0 && checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// Returns the octets that follow the header.
+    /// Returns the octets after the header.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }
@@ -79,7 +79,7 @@ impl UdpHeader {
         buffer[..HEADER_LEN].copy_from_slice(&self.to_octets());
     }
 
-    /// The header as one array, so that the send path stores it at once.
+    /// Returns the header as one array, so that the send path writes it with one store.
     #[inline]
     pub fn to_octets(&self) -> [u8; HEADER_LEN] {
         let ports = u64::from(self.source_port) << 48 | u64::from(self.destination_port) << 32;
@@ -103,7 +103,7 @@ mod tests {
     use crate::octets::hex;
     use crate::{Ipv4View, Ipv6View};
 
-    /// As Linux sent them over IPv4 and IPv6.
+    /// As sent by Linux over IPv4 and IPv6.
     const OVER_IPV4: &str = "450000245fd0400040114ed1c6120002c61200010fa000090010af5a73697862656e6368";
     const OVER_IPV6: &str =
         "600aeb9f0011114020010002000000000000000000000002200100020000000000000000000000010fa000090011da7773697862656e636821";

@@ -1,4 +1,4 @@
-//! Encapsulated frames, frames of subscribers and echoes under the eyes of etherparse, which shares no line with this crate.
+//! Encapsulated frames, frames of subscribers and echoes, parsed by etherparse, which shares no code with this crate.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -24,7 +24,7 @@ fn any_pair(is_ipv4: bool) -> BoxedStrategy<(IpAddr, IpAddr)> {
     }
 }
 
-/// 6-in-4 or 4-in-6, whose source or destination is a subscriber's.
+/// Returns a template of 6-in-4 or 4-in-6, whose source or destination is a subscriber's.
 fn template() -> impl Strategy<Value = (Template, SubscriberAddresses)> {
     let ends = any::<bool>().prop_flat_map(|is_six_in_four| (any_pair(!is_six_in_four), any_pair(is_six_in_four)));
     let rest = (104usize..1514, any::<bool>(), any::<(u128, u128)>(), any::<(u8, u8)>(), any::<(bool, bool)>());
@@ -54,7 +54,7 @@ fn template() -> impl Strategy<Value = (Template, SubscriberAddresses)> {
     })
 }
 
-/// Version 4 or 6, addresses, hop limit, protocol and payload of an IP header that etherparse read; its checksum must be right.
+/// Returns version 4 or 6, addresses, hop limit, protocol and payload of an IP header that etherparse parsed; its checksum must be right.
 fn read<'a>(net: &Option<NetSlice<'a>>) -> ((IpAddr, IpAddr), u8, u8, &'a [u8]) {
     match net.as_ref().expect("an IP header") {
         NetSlice::Ipv4(ip) => {

@@ -1,4 +1,4 @@
-//! Patched templates under the eyes of etherparse, which shares no line with this crate.
+//! Patched templates, parsed by etherparse, which shares no code with this crate.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -15,7 +15,7 @@ fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
     ]
 }
 
-/// IPv6 frames are 20 octets longer than IPv4's, so that both start at their least.
+/// Returns a template. IPv6 frames are 20 octets longer than IPv4's, so that both start at their minimum.
 fn template() -> impl Strategy<Value = Template> {
     let sizes = prop_oneof![4 => 60usize..=1514, 1 => Just(60), 1 => 1515usize..=9212];
     let rest = (any::<[u8; 12]>(), any::<(u8, u8)>(), (0usize..7, 0usize..7));

@@ -1,9 +1,9 @@
-//! What the two machines of a tester say to each other, in messages with their lengths.
+//! The protocol between the two machines of a tester, in messages with their lengths.
 
 use crate::input::Input;
 use sixbench_runner::fuzzing::read_agent_messages;
 
-/// The first octet says whether the rest is one message, whose length is put before it, or the octets of a connection.
+/// The first octet decides whether the rest is one message, to which its length is added, or the octets of a connection.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     if input.octet() & 1 == 0 {

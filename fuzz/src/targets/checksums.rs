@@ -1,11 +1,11 @@
-//! Writes checksums again, so that changed frames get past them.
+//! Corrects checksums, so that changed frames pass their verification.
 
 use sixbench_wire::checksum::{finish, finish_udp, sum};
 use sixbench_wire::{Ipv4View, Ipv6View, protocol};
 
 const ETHERNET: usize = 14;
 
-/// Writes every checksum of a frame as it must be, that of the datagram inside first. A frame that is too short stays as it is.
+/// Corrects every checksum of a frame, starting with that of the inner datagram. A frame that is too short is left unchanged.
 pub(super) fn mend(frame: &mut [u8]) {
     let Some(head) = frame.get(ETHERNET..ETHERNET + 10) else { return };
     let inner_at = match (head[0] >> 4, head[6], head[9]) {

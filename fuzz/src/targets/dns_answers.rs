@@ -1,5 +1,5 @@
-//! Answers to our queries. The comparison of octets and the way by the library must agree (`engine::fuzzing` holds them to it), and what is found right must be
-//! right to another library, simple-dns.
+//! Answers to our queries. The comparison of octets and the library must agree (which `engine::fuzzing` checks), and an answer judged right must
+//! also be right according to another library, simple-dns.
 
 use crate::input::Input;
 use simple_dns::rdata::RData;
@@ -23,7 +23,7 @@ fn judges() -> [AnswerJudge; 3] {
         .map(|(expected, role)| AnswerJudge::new(&domain, ADDRESS, expected, role))
 }
 
-/// The first octet chooses what is due, and whether the right answer is changed or the rest is the message.
+/// The first octet selects the expected answer, and whether the right answer is changed or the rest is the message.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let how = input.octet();
@@ -45,7 +45,7 @@ pub(crate) fn run(octets: &[u8]) {
 /// Returns the right answer to the query of the `nth` judge.
 fn right_answer(judge: &AnswerJudge, nth: usize) -> Vec<u8> {
     let mut answer = judge.query().to_vec();
-    // A response; recursion is available, or the server has authority.
+    // A response; recursion is available, or the answer is authoritative.
     answer[2] |= if nth == 0 { 0x80 } else { 0x84 };
     answer[3] |= if nth == 0 { 0x80 } else { 0 };
     if nth < 2 {
@@ -58,7 +58,7 @@ fn right_answer(judge: &AnswerJudge, nth: usize) -> Vec<u8> {
 
 fn check(judge: &AnswerJudge, message: &[u8], nth: usize) {
     if judge.is_right(message) {
-        // What simple-dns cannot read, such as records of obscure types, it cannot call wrong.
+        // If simple-dns cannot parse a message, for example because of obscure record types, it cannot judge it.
         if let Ok(packet) = Packet::parse(message) {
             check_packet(&packet, nth);
         }

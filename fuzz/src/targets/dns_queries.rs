@@ -1,5 +1,6 @@
-//! Queries to the authority, over UDP and over TCP. The answer that is copied together and the one that the library composes must be the same; another
-//! library, simple-dns, must read it; and over TCP it must not matter in what pieces the queries come.
+//! Queries to the authority, over UDP and over TCP. The answer that is assembled from copies and the one composed by the library must be the
+//! same; another library, simple-dns, must be able to parse it; and over TCP the result must not depend on how the queries are divided into
+//! pieces.
 
 use crate::input::Input;
 use simple_dns::{Packet, PacketFlag, SimpleDnsError};
@@ -20,7 +21,7 @@ const QUERY: &[u8] =
     b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01\x0f010-000-255-001\x09dns64perf\x04test\x00\x00\x1c\x00\x01\
     \x00\x00\x29\x10\x00\x00\x00\x80\x00\x00\x0c\x00\x0a\x00\x08abcdefgh";
 
-/// The first octet says whether a query is changed or the rest is the message.
+/// The first octet decides whether a query is changed or the rest is the message.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     if input.octet() & 1 == 0 {
@@ -40,7 +41,7 @@ fn check(query: &[u8]) {
     assert_eq!(answer[..2], query[..2], "the answer to another query");
     let packet = match Packet::parse(&answer) {
         Ok(packet) => packet,
-        // A question is copied, whatever it asks for.
+        // A question is copied, even if its type or class is unknown.
         Err(SimpleDnsError::InvalidQType(_) | SimpleDnsError::InvalidQClass(_) | SimpleDnsError::InvalidClass(_)) => return,
         Err(error) => panic!("another library cannot read the answer {answer:02x?}: {error:?}"),
     };
@@ -48,7 +49,7 @@ fn check(query: &[u8]) {
     assert!(packet.answers.len() <= 1 && packet.name_servers.len() <= 1 && packet.additional_records.is_empty());
 }
 
-/// The octets of a connection in pieces; each is preceded by its length.
+/// Takes the octets of a connection in pieces, each preceded by its length.
 pub(crate) fn run_stream(octets: &[u8]) {
     let pieces = || Input(octets).pieces();
     let answers = answers_over_tcp(&ANSWERER, pieces());

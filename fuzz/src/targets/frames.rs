@@ -1,6 +1,6 @@
-//! Frames as they arrive at the tester, of every technology that has a recipe. The comparison of octets and the judgement by fields must say the same,
-//! and a frame that is found right must be the one that was written for its number, but for what a device may choose; etherparse, which shares
-//! no code with `wire`, reads its IPv4 headers.
+//! Frames that arrive at the tester, for every technology that has a recipe. The comparison of octets and the judgement by fields must agree, and
+//! a frame judged right must equal the one built for its number, except for the parts that a device may choose; its IPv4 headers are also parsed
+//! by etherparse, which shares no code with `wire`.
 
 use crate::input::Input;
 use etherparse::Ipv4HeaderSlice;
@@ -11,7 +11,7 @@ use sixbench_testbed::{Library, Recipe};
 use std::cell::RefCell;
 use std::path::Path;
 
-/// What a test of a recipe may say of its frames. Devices to which one of these does not apply are left out of it.
+/// The variants of a recipe's test with different frames. Devices that do not support a variant are left out of it.
 const VARIANTS: [&str; 5] = [
     "frame-sizes = [84]\n",
     "frame-sizes = [84]\nbackground = \"40%\"\n",
@@ -49,7 +49,7 @@ fn of(recipe: &Recipe, plan: &Plan) -> Vec<FrameJudge> {
     }
 }
 
-/// The first three octets choose a receiver and whether a right frame is changed (and its checksums are written again) or the rest is the frame.
+/// The first three octets select a receiver, and whether a right frame is changed (and its checksums are corrected) or the rest is the frame.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     JUDGES.with_borrow_mut(|judges| {
@@ -82,7 +82,7 @@ fn check(judge: &mut FrameJudge, frame: &[u8]) {
 
 const ETHERNET: usize = 14;
 
-/// Returns where the datagram begins that no other is around.
+/// Returns the offset of the innermost datagram.
 fn inner_at(frame: &[u8]) -> usize {
     match (frame[ETHERNET] >> 4, frame[ETHERNET + 6], frame[ETHERNET + 9]) {
         (6, 4, _) => ETHERNET + 40,
@@ -91,12 +91,12 @@ fn inner_at(frame: &[u8]) -> usize {
     }
 }
 
-/// Returns whether a device may choose an octet, or a part of it, of a frame that is otherwise right.
+/// Returns whether a device may choose an octet, or a part of it, in a frame that is otherwise right.
 fn is_free(right: &RightFrame, frame: &[u8], at: usize) -> bool {
     let inner = inner_at(frame);
     let is_encapsulated = inner != ETHERNET;
     let differs = frame[at] ^ right.expected[at];
-    // Identification, don't-fragment, and the header's checksum, which etherparse checks.
+    // Identification, don't-fragment, and the header's checksum, which etherparse verifies.
     let of_ipv4 = |header: usize| {
         frame[header] >> 4 == 4
             && ((header + 4..header + 6).contains(&at)

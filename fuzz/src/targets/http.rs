@@ -1,12 +1,12 @@
-//! Requests and responses of the tests of TCP connections. It must not matter in what pieces they come; what is found right must be what was written,
-//! in its first line, its length and every octet of its object.
+//! Requests and responses in tests of TCP connections. The result must not depend on how they are divided into pieces. A message judged right
+//! must equal the one that was written in its first line, its length and every octet of its object.
 
 use crate::input::Input;
 use sixbench_engine::fuzzing::{http_exchange, http_request, is_right_response};
 
 const OBJECT: u32 = 20;
 
-/// The first octets are whether a request or a response is read, a key, and whether a right one is changed.
+/// The first octets select a request or a response, its key, and whether a right one is changed.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let (how, key) = (input.octet(), input.u64());
@@ -20,7 +20,7 @@ pub(crate) fn run(octets: &[u8]) {
     if how & 1 == 0 { check_request(&message, cuts) } else { check_response(key, &message, cuts) }
 }
 
-/// Cuts a message into pieces of lengths that differ.
+/// Divides a message into pieces of different lengths.
 fn pieces(mut message: &[u8], cuts: [u8; 4]) -> impl Iterator<Item = &[u8]> {
     let mut lengths = cuts.into_iter().map(|cut| usize::from(cut).max(1)).cycle();
     std::iter::from_fn(move || {
@@ -32,7 +32,7 @@ fn pieces(mut message: &[u8], cuts: [u8; 4]) -> impl Iterator<Item = &[u8]> {
 
 fn check_request(message: &[u8], cuts: [u8; 4]) {
     let read = http_request(std::iter::once(message));
-    // A head that is too long is refused when it is, which depends on the pieces.
+    // The point at which a head that is too long is refused depends on the pieces.
     if message.len() < 1024 {
         assert_eq!(http_request(pieces(message, cuts)), read, "pieces matter");
     }

@@ -1,4 +1,5 @@
-//! Requests to the live page. Whoever gets past its guard has the token and came by an address; and no name of a file leads out of the results directory.
+//! Requests to the live page. A request that is admitted has the token and was addressed to an IP address; and no file name leads out of the
+//! results directory.
 
 use crate::input::Input;
 use sixbench_live::fuzzing::{is_admitted, is_served};
@@ -6,7 +7,7 @@ use std::path::{Component, Path};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// The first octet says what of a request is right; pieces follow: method, address, host, authorization, and the name of a file.
+/// The first octet decides which parts of a request are right; pieces follow: method, address, host, authorization, and the name of a file.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let how = input.octet();

@@ -1,4 +1,4 @@
-//! What a peer of memif says on the control socket and writes into shared memory, at any time and of any kind. A lie ends the link with an error.
+//! Arbitrary messages of a memif peer on the control socket, and its writes to shared memory at any time. Invalid ones end the link with an error.
 
 use crate::input::Input;
 use sixbench_io::Halves;
@@ -8,10 +8,10 @@ thread_local! {
     static MEMORY: MemifMemory = MemifMemory::new().expect("memory");
 }
 
-/// The most octets of a frame, whatever a peer says.
+/// The most octets of a frame, regardless of the peer.
 const MOST_OCTETS: usize = 1 << 16;
 
-/// A message, padded to the length that each has, where it is shorter.
+/// Takes one message, padded to the length of a message if it is shorter.
 pub(crate) fn run_messages(octets: &[u8]) {
     let mut padded = octets.to_vec();
     padded.resize(octets.len().max(128), 0);
@@ -19,7 +19,7 @@ pub(crate) fn run_messages(octets: &[u8]) {
     is_memif_message(octets);
 }
 
-/// The first octets say whether we are the client, and where the peer has put its rings; then come its writes, and after some of them we look.
+/// The first octets decide whether we are the client, and where the peer has put its rings; its writes follow, after some of which we check the rings.
 pub(crate) fn run_rings(octets: &[u8]) {
     let mut input = Input(octets);
     MEMORY.with(|memory| {

@@ -1,4 +1,4 @@
-//! The targets, one file for each thing that is read.
+//! The targets, one file for each kind of input.
 
 pub(crate) mod agent;
 mod checksums;
@@ -18,12 +18,12 @@ pub(crate) mod words;
 
 use sixbench_plan::Diagnostic;
 
-/// Checks that mistakes can be shown: each is at a place of the file.
+/// Checks that mistakes can be displayed: each has a position in the file.
 fn check_mistakes(source: &str, mistakes: &[Diagnostic]) {
     assert!(!mistakes.is_empty(), "refused without a reason");
     assert!(mistakes.iter().all(|mistake| mistake.span.start <= mistake.span.end && !mistake.title.is_empty()), "{mistakes:?}");
     if is_sampled(source) {
-        // To show all of them takes longer than to find them: mostly it is a few, from anywhere among them.
+        // Displaying all mistakes takes longer than finding them, so usually only a few are displayed, from anywhere among them.
         let first = source.len() / 16 % mistakes.len();
         let few = &mistakes[first..mistakes.len().min(first + 4)];
         let shown = if source.len().is_multiple_of(256) { mistakes } else { few };
@@ -31,7 +31,7 @@ fn check_mistakes(source: &str, mistakes: &[Diagnostic]) {
     }
 }
 
-/// Returns whether what takes long is done with a text: with one of sixteen, so that more texts are read in the same time.
+/// Returns whether slow checks are done on a text. One text in sixteen is selected, so that more texts are parsed in the same time.
 fn is_sampled(source: &str) -> bool {
     source.len().is_multiple_of(16)
 }

@@ -1,4 +1,4 @@
-//! ARP and neighbour discovery. An answer must be one that our own reader takes, for an address of ours, to whoever asked.
+//! ARP and neighbour discovery. An answer must be accepted by our own parser, be for an address of ours, and be sent to the node that asked.
 
 use crate::input::Input;
 use sixbench_engine::fuzzing::neighbour_answers;
@@ -15,7 +15,7 @@ const DUT_4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const TESTER_6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
 const DUT_6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 
-/// The first octet chooses a right message, which the rest changes, or says that the rest is the frame.
+/// The first octet selects a right message, which the rest changes, or that the rest is the frame.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let how = input.octet();

@@ -1,4 +1,4 @@
-//! Plan files and traffic profiles. A mistake has a place; a plan is the same when it is resolved, written and read again, and can be described.
+//! Plan files and traffic profiles. A mistake has a position; a plan is unchanged after it is resolved, written and parsed again, and can be described.
 
 use sixbench_plan::{links_of, load, recipe_directories, resolved, traffic_profile};
 use sixbench_testbed::Library;
@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 
 pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::load::<&Path>(&[]).expect("the recipes of sixbench"));
 
-/// The text of a plan file.
+/// Takes the text of a plan file.
 pub(crate) fn run(octets: &[u8]) {
     let Ok(source) = std::str::from_utf8(octets) else { return };
     let is_sampled = super::is_sampled(source);
     let result = load(source, &LIBRARY);
-    // Each of them reads the whole text once more, which takes as long as finding that it is no plan.
+    // Each of these parses the whole text again, which takes as long as finding that it is not a plan.
     if is_sampled || result.is_ok() {
         recipe_directories(source);
         let links = links_of(source);
@@ -21,11 +21,11 @@ pub(crate) fn run(octets: &[u8]) {
     match result {
         Err(mistakes) => super::check_mistakes(source, &mistakes),
         Ok(loaded) => {
-            // It simulates whole searches.
+            // This simulates whole searches.
             if is_sampled {
                 assert!(!sixbench_plan::description::describe(&loaded.plan, true).is_empty());
             }
-            // TOML has no numbers above 2^63 - 1: then a run does not begin.
+            // TOML has no numbers above 2^63 - 1; a run with such a number does not start.
             if let Ok(text) = resolved::write(&loaded.plan, source, "recipes") {
                 assert_eq!(load(&text, &LIBRARY).as_ref(), Ok(&loaded), "{text}");
             }
@@ -33,7 +33,7 @@ pub(crate) fn run(octets: &[u8]) {
     }
 }
 
-/// The text of a traffic profile.
+/// Takes the text of a traffic profile.
 pub(crate) fn run_traffic_profile(octets: &[u8]) {
     let Ok(source) = std::str::from_utf8(octets) else { return };
     match traffic_profile::read(source) {

@@ -1,4 +1,4 @@
-//! Recipes. One that is taken is the same when it is written and read again, names no file outside of its directory, and its frames are found right.
+//! Recipes. An accepted recipe is unchanged after it is written and parsed again, names no file outside its directory, and its frames are judged right.
 
 use super::plan::LIBRARY;
 use sixbench_engine::fuzzing::FrameJudge;
@@ -8,8 +8,8 @@ use sixbench_testbed::recipe::check_reference;
 use sixbench_testbed::{Library, Recipe};
 use std::sync::LazyLock;
 
-/// Recipes that others can be made of: a row with its two devices, two more that fit one another, and devices to take the set-up or the traffic of. All
-/// recipes of sixbench would take longer to copy than a text takes to be read.
+/// Recipes from which others can be made: a row with its two devices, two more that fit together, and devices that provide the set-up or the
+/// traffic. Copying all recipes of sixbench would take longer than parsing a text.
 static OTHERS: LazyLock<Library> = LazyLock::new(|| {
     let names = ["tayga-464xlat", "linux-ipv4-first", "linux-ipv4-second", "vpp-ipv4", "linux-ip6tnl-map-e", "tayga-siit-46"];
     let files = names.map(|name| LIBRARY.get(name).expect(name).to_files().expect("files"));
@@ -18,10 +18,10 @@ static OTHERS: LazyLock<Library> = LazyLock::new(|| {
 
 static NO_OTHERS: LazyLock<Library> = LazyLock::new(Library::default);
 
-/// The text of a recipe.
+/// Takes the text of a recipe.
 pub(crate) fn run(octets: &[u8]) {
     let Ok(text) = std::str::from_utf8(octets) else { return };
-    // Only a recipe that is made of others needs them.
+    // Only a recipe that is made from others needs them.
     let is_made = ["base", "chain", "traffic-of"].iter().any(|key| text.contains(key));
     let others = if is_made { &OTHERS } else { &NO_OTHERS };
     match Library::clone(others).with_texts(vec![("r.toml".to_owned(), text.to_owned())], CodeOrigin::Plan) {
@@ -33,7 +33,7 @@ pub(crate) fn run(octets: &[u8]) {
     }
 }
 
-/// Checks that an error names the file, or the row into which a device no longer fits.
+/// Checks that an error names the file, or the row in which a replaced device no longer fits.
 fn check_error(said: &str) {
     assert!(said.contains("r.toml") || said.contains("a device of this row was replaced"), "{said}");
 }
@@ -49,7 +49,7 @@ fn check(recipe: &Recipe, library: &Library, others: &Library) {
     check_frames(recipe, library);
 }
 
-/// Checks that the frames of a test of it, where one is possible, are those that the tester waits for.
+/// Checks that the frames in a test of the recipe, if one is possible, are those that the tester expects.
 fn check_frames(recipe: &Recipe, library: &Library) {
     let plan = format!(
         "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"{}\"\nmeasure = \"throughput\"\nframe-sizes = [84]\n",

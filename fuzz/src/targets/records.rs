@@ -1,12 +1,12 @@
-//! The files of a results directory: `trials.jsonl` and `facts.json`. A line that is no record is named; all others are the same when they are written
-//! and read again, and can be replayed.
+//! The files of a results directory: `trials.jsonl` and `facts.json`. A line that is not a record is reported; all others are unchanged after
+//! they are written and parsed again, and can be replayed.
 
 use super::report;
 use sixbench_method::record::Facts;
 use sixbench_method::replay;
 use sixbench_runner::fuzzing::{read_trials, trial_line};
 
-/// The text of a `trials.jsonl`.
+/// Takes the text of a `trials.jsonl`.
 pub(crate) fn run_trials(octets: &[u8]) {
     let Ok(text) = std::str::from_utf8(octets) else { return };
     let lines = text.split_inclusive('\n').count();
@@ -25,7 +25,7 @@ pub(crate) fn run_trials(octets: &[u8]) {
     }
 }
 
-/// The text of a `facts.json`.
+/// Takes the text of a `facts.json`.
 pub(crate) fn run_facts(octets: &[u8]) {
     let Ok(facts) = serde_json::from_slice::<Facts>(octets) else { return };
     let written = serde_json::to_string_pretty(&facts).expect("facts can be written");

@@ -1,5 +1,5 @@
-//! The report of a run whose files somebody has changed: any number, text or list of its plan, its records and its facts may be another one, as long as
-//! they can still be read. There must be a report of it.
+//! The report of a run whose files were modified: any number, text or list in its plan, its records and its facts may be a different one, as long
+//! as the files can still be parsed. Every such run must have a report.
 
 use crate::input::Input;
 use serde::Serialize;
@@ -17,14 +17,14 @@ use std::sync::LazyLock;
 const PLAN: &str = include_str!("report/plan.toml");
 const FACTS: &str = include_str!("report/facts.json");
 
-/// A run as it was made.
+/// A run as it was recorded.
 pub(super) struct SampleRun {
     pub(super) plan: Plan,
-    /// The files of the run, and after them those of runs of one of its tests each, whose reports take a fraction of the time.
+    /// The files of the run, followed by those of runs of just one of its tests each, whose reports take a fraction of the time.
     documents: Vec<Documents>,
 }
 
-/// A file of a run, or a line of one: as JSON has it, and as it is read.
+/// A file of a run, or a line of one: as JSON, and in parsed form.
 struct Written<T> {
     json: Value,
     read: T,
@@ -44,7 +44,7 @@ struct Documents {
     records: Vec<Written<TrialRecord>>,
 }
 
-/// The same with changes.
+/// The files of a run with changes.
 struct Changed<'s> {
     plan: ChangedFile<'s, Plan>,
     facts: ChangedFile<'s, Facts>,
@@ -58,7 +58,7 @@ impl<'s> Changed<'s> {
     }
 }
 
-/// A file, and what it was changed to: only that is copied and read once more.
+/// A file and its changes: only a changed file is copied and parsed again.
 #[derive(Clone)]
 struct ChangedFile<'s, T> {
     of: &'s Written<T>,
@@ -81,7 +81,7 @@ impl<'s, T: Clone + DeserializeOwned> ChangedFile<'s, T> {
 
 static SAMPLE: LazyLock<SampleRun> = LazyLock::new(make);
 
-/// Returns the sample run, which is made once.
+/// Returns the sample run, which is created once.
 pub(super) fn sample() -> &'static SampleRun {
     &SAMPLE
 }
@@ -101,7 +101,7 @@ fn perform(plan: &Plan) -> Documents {
     Documents { plan: Written::of(plan), facts: Written::of(&facts), records: records.iter().map(Written::of).collect() }
 }
 
-/// The first octet chooses the run, the second one what is written; changes follow, each with its place.
+/// The first octet selects the run, the second one the output; changes follow, each with its position.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let runs = &sample().documents;
@@ -111,7 +111,7 @@ pub(crate) fn run(octets: &[u8]) {
         change(&mut documents, &mut input);
     }
     let Changed { plan, facts, records } = documents;
-    // As the reader of `trials.jsonl` does, refuses numbers that no trial has.
+    // Refuses numbers that no trial has, like the parser of `trials.jsonl`.
     let record = |record: ChangedFile<'_, TrialRecord>| record.read().ok().filter(|record| record.first_outside().is_none());
     let records: Option<Vec<TrialRecord>> = records.into_iter().map(record).collect();
     if let (Ok(plan), Ok(facts), Some(records)) = (plan.read(), facts.read(), records) {
@@ -139,7 +139,7 @@ fn change_value(document: &mut Value, input: &mut Input<'_>) {
     }
 }
 
-/// Returns whether a value has none within it.
+/// Returns whether a value has no other values in it.
 fn is_leaf(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty(),
@@ -148,7 +148,7 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// Returns the number of values in a document that have none within them.
+/// Returns the number of values in a document that have no other values in them.
 fn leaves(value: &Value) -> usize {
     match value {
         _ if is_leaf(value) => 1,
@@ -158,7 +158,7 @@ fn leaves(value: &Value) -> usize {
     }
 }
 
-/// Returns the leaf of this number.
+/// Returns the leaf with this number.
 fn leaf<'v>(value: &'v mut Value, left: &mut usize) -> Option<&'v mut Value> {
     if is_leaf(value) {
         let is_it = *left == 0;
@@ -172,7 +172,7 @@ fn leaf<'v>(value: &'v mut Value, left: &mut usize) -> Option<&'v mut Value> {
     }
 }
 
-/// Returns another value in place of this one, mostly of its kind.
+/// Returns a different value to replace this one, usually of the same kind.
 fn value(old: &Value, input: &mut Input<'_>) -> Value {
     const NUMBERS: [u64; 12] =
         [0, 1, 2, 3, 100, 65_535, 1 << 31, u32::MAX as u64, 1 << 53, i64::MAX as u64, u64::MAX - 1, u64::MAX];
@@ -188,7 +188,7 @@ fn value(old: &Value, input: &mut Input<'_>) -> Value {
     }
 }
 
-/// The files of a report; the last two are figures, and tables of Parquet.
+/// The files of a report; the last two are figures, and Parquet tables.
 const FILES: [&str; 14] = [
     "report.html",
     "results.csv",
@@ -218,7 +218,7 @@ fn write(what: u8, plan: &Plan, facts: &Facts, records: &[TrialRecord]) {
         interrupted: what & 1 != 0,
         rfc_budget: None,
     };
-    // Records of a newer format are refused.
+    // Records in a newer format are refused.
     let Ok(document) = Document::new(&input) else { return };
     if what & 0x80 != 0 {
         assert!(!document.terminal(100, false).is_empty());

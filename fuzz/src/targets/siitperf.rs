@@ -1,4 +1,4 @@
-//! Configurations of siitperf. A mistake has a place; what is imported is a recipe that is taken, and a plan for it.
+//! Configurations of siitperf. A mistake has a position; importing one gives a recipe that is accepted, and a plan for it.
 
 use crate::input::Input;
 use sixbench_method::record::CodeOrigin;
@@ -6,7 +6,7 @@ use sixbench_method::terms::{FrameSize, Share};
 use sixbench_siitperf_import::{Imported, Options, Phase1, import};
 use sixbench_testbed::Library;
 
-/// The first octet says what siitperf is told on its command line; the rest is the text of the file.
+/// The first octet selects siitperf's command line options; the rest is the text of the file.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let options = options(input.octet());

@@ -1,5 +1,5 @@
-//! Names and values that go into commands. Words that are quoted are the same words to a shell, as the crate shlex reads them; a name that is taken is one
-//! plain word, no option and no path; what is read of a text is the same when it is written and read again.
+//! Names and values that are put into commands. Quoted words must be the same words to a shell, according to the crate shlex; an accepted name is
+//! one plain word, not an option and not a path; a value parsed from a text is unchanged after it is written and parsed again.
 
 use crate::input::Input;
 use sixbench_io::PortSpec;
@@ -12,7 +12,7 @@ use sixbench_wire::{MacAddress, Prefix4, Prefix6, Prefix6052};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// The first octet says whether one text follows, or words that are separated by zeros.
+/// The first octet decides whether one text follows, or words separated by zeros.
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let how = input.octet();
@@ -28,7 +28,7 @@ fn check_quoted(text: &str) {
     let words: Vec<String> = text.split('\0').map(str::to_owned).collect();
     let line = quoted(&words);
     assert_eq!(shlex::split(&line).as_ref(), Some(&words), "{line}");
-    // A line within a line, as ssh has it.
+    // A command line quoted within another one, as for ssh.
     assert_eq!(shlex::split(&quoted(std::slice::from_ref(&line))), Some(vec![line]));
 }
 
@@ -82,7 +82,7 @@ fn check_values(text: &str) {
     assert!(shares.iter().chain(&others).flat_map(|read| read.as_ref().err()).all(|error| !error.is_empty()), "{text}");
 }
 
-/// Checks that a value that was read is the same when it is written and read again.
+/// Checks that a parsed value is unchanged after it is written and parsed again.
 fn is_same<T: FromStr<Err: std::fmt::Debug> + Display + PartialEq + std::fmt::Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
         assert_eq!(value.to_string().parse::<T>().as_ref().ok(), Some(&value), "{text}");

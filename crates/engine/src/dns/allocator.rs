@@ -1,20 +1,20 @@
-//! The next name that was not asked for yet, and the names that a server may still have cached: domain names "MUST NOT be repeated
-//! before the cache of the DUT is exhausted" (RFC 8219 section 9.2). Numbers never go round here; the namespace does.
+//! Allocates names that were not yet asked for, and tracks those that a server may still have cached: domain names "MUST NOT be repeated before
+//! the cache of the DUT is exhausted" (RFC 8219 section 9.2). Numbers never wrap around here; the namespace does.
 
 use super::questions::NameRange;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Names by their numbers, used up in turn.
+/// Names by their numbers, used in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NameAllocator {
     next: u64,
-    /// The first names of stretches that a cache may hold, and until when.
+    /// The first names of ranges that a cache may hold, with the expiry time.
     known: VecDeque<(u64, Instant)>,
 }
 
 impl NameAllocator {
-    /// The number of the next name.
+    /// Returns the number of the next name.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
@@ -30,13 +30,13 @@ impl NameAllocator {
         taken
     }
 
-    /// Returns the number of names that a cache may hold after another `count`. Where it exceeds the names there are, one is repeated too early.
+    /// Returns the number of names that a cache may hold after another `count`. If it exceeds the size of the namespace, a name is repeated too early.
     pub(super) fn known_after(&self, count: u64, now: Instant) -> u64 {
         let oldest = self.known.iter().find(|(_, until)| *until > now).map_or(self.next, |(first, _)| *first);
         self.next + count - oldest
     }
 
-    /// No name is cached any more: it is another server, or its cache was emptied.
+    /// Notes that no name is cached any more, because there is another server or its cache was emptied.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }

@@ -1,5 +1,4 @@
-//! The authority between trials: the server under test may send it a query at any time, and without an answer would
-//! mark its upstream as unreachable.
+//! The authority between trials: the server under test may query it at any time, and would mark its upstream as unreachable without an answer.
 
 use super::authority::Authority;
 use crate::driver::{joined, pin_and_prioritise};
@@ -9,31 +8,31 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Sleep of an authority that is asked nothing.
+/// The sleep of an authority without queries.
 const NAP: Duration = Duration::from_micros(100);
 
-/// Time without a query after which the server under test has nothing to do any more.
+/// The time without queries after which the server under test is considered idle.
 const QUIET: Duration = Duration::from_millis(20);
-/// The longest wait for quiet: a server that still asks after this asks for reasons of its own.
+/// The time limit for waiting until it is idle: a server that still asks after this has other reasons.
 const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 
-/// Holds the authorities, and lets a thread answer for them until they are wanted.
+/// Holds the authorities, and has a thread answer for them until they are needed.
 #[derive(Default)]
 pub(super) struct BackgroundAuthority {
     resting: Option<Resting>,
 }
 
-/// Authorities with the thread that answers for them.
+/// The authorities and the thread that answers for them.
 struct Resting {
-    /// True when the authorities are wanted back.
+    /// True when the authorities are needed again.
     wanted: Arc<AtomicBool>,
-    /// Queries answered meanwhile.
+    /// Queries answered in the meantime.
     answered: Arc<AtomicU64>,
     serving: JoinHandle<Vec<Authority>>,
 }
 
 impl BackgroundAuthority {
-    /// Takes them over. The thread runs on `core`, where the trials do.
+    /// Takes the authorities over. The thread runs on `core`, where the trials also run.
     pub(super) fn keep(&mut self, authorities: Vec<Authority>, core: Option<u32>) {
         if authorities.is_empty() {
             return;
@@ -45,7 +44,7 @@ impl BackgroundAuthority {
         self.resting = Some(Resting { wanted, answered, serving });
     }
 
-    /// Waits until the authorities have been asked nothing for a while: a server that was overloaded still works on the trial before.
+    /// Waits until the authorities have had no queries for a while: a server that was overloaded still works on the previous trial.
     pub(super) fn settle(&self, stop: &AtomicBool) {
         let Some(resting) = &self.resting else { return };
         let end = Instant::now() + LONGEST_SETTLING;
@@ -59,7 +58,7 @@ impl BackgroundAuthority {
         }
     }
 
-    /// Gives them back; none where none were kept.
+    /// Returns the authorities; none if none were kept.
     pub(super) fn take(&mut self) -> Vec<Authority> {
         let Some(Resting { wanted, serving, .. }) = self.resting.take() else { return Vec::new() };
         wanted.store(true, Ordering::Relaxed);

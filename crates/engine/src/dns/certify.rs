@@ -1,5 +1,5 @@
-//! The search of the self-test: the highest rate the tester is fit for, to a tenth. One trial says enough about a rate: it is the tester
-//! that is asked, and a noisy moment in it would be one in a campaign.
+//! The search of the self-test: the highest rate of which the tester is capable, to a tenth. One trial per rate is enough: the tester itself is
+//! tested, and a disturbance during the trial could also occur in a campaign.
 
 use super::client::Counted;
 use super::tally::QueryTally;
@@ -8,15 +8,15 @@ use sixbench_method::search::{Bounds, LoadRange};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::CertificateTrial;
 
-/// The search ends when the bounds are as near as this share of the upper one.
+/// The search ends when the distance of the bounds is this share of the upper one.
 const WIDTH: f64 = 0.1;
-/// A rate is not given up at its first failure: the machine may have been busy.
+/// The number of attempts at a rate, as the machine may have been busy during the first.
 const TRIES: u32 = 2;
-/// Sending may take so much longer than nominal, where that is more than the tolerance of every trial: a rate is searched here, and the
-/// trials at it are held to theirs.
+/// The least time by which sending may exceed its nominal time, if that is more than the tolerance of all trials: this only searches for a rate,
+/// and the trials at that rate have their own tolerance.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
-/// The search for the certified rate: the rates that are known to pass and to fail, up to the highest rate wanted.
+/// The search for the certified rate: the rates that are known to pass and to fail, up to the highest rate that is needed.
 pub(super) struct CertificateSearch {
     range: LoadRange,
     known: Bounds,
@@ -24,23 +24,23 @@ pub(super) struct CertificateSearch {
 }
 
 impl CertificateSearch {
-    /// Creates the search before any trial; rates above `most` are not wanted.
+    /// Creates the search before any trial; rates above `most` are not needed.
     pub(super) fn new(most: u64) -> Self {
-        // Any tester is fit for no queries, so halving goes down to one query per second and no minimum has to be tried.
+        // Any tester can send no queries, so the binary search goes down to one query per second and no minimum has to be tried.
         let known = Bounds { lower: Some(FrameRate(0)), upper: None };
         Self { range: LoadRange::new(FrameRate(1), FrameRate(most), WIDTH), known, tries: 0 }
     }
 
-    /// Returns the rate to try next: the highest first, for a tester that is fit for it needs no other.
+    /// Returns the rate to try next, starting with the highest: a tester that passes at it needs no other.
     pub(super) fn next(&self) -> Option<u64> {
         self.range.halve(self.known).map(|rate| rate.0)
     }
 
-    /// Takes in the result of a trial at `rate`.
+    /// Records the result of a trial at `rate`.
     pub(super) fn learn(&mut self, rate: u64, trial: &CertificateTrial) {
         self.tries += 1;
-        // Far above what can be done a second try is a waste: only near something that passed, or where all was answered and only the
-        // pace not kept, the machine is in doubt.
+        // Far above the possible rates a second attempt is a waste: the machine may be to blame only if some rate has passed, or if everything
+        // was answered and just the pace was not kept.
         let is_doubtful = self.passed() > 0 || trial.in_time == trial.sent;
         match trial.passed() {
             true => self.known.lower = Some(FrameRate(rate)),
@@ -50,13 +50,13 @@ impl CertificateSearch {
         self.tries = 0;
     }
 
-    /// Returns the highest rate that passed; 0: none.
+    /// Returns the highest rate that passed; 0 if there is none.
     pub(super) fn passed(&self) -> u64 {
         self.known.lower.map_or(0, |rate| rate.0)
     }
 }
 
-/// Sums up one trial of `queries` queries at `rate`.
+/// Returns the summary of a trial of `queries` queries at `rate`.
 pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
     let mut tally = QueryTally::new(1);
     counted.iter().for_each(|part| tally.add(&part.tally));

@@ -1,5 +1,5 @@
-//! One thread of the client: asks its part of the questions when each is due, whatever became of those before, and judges every answer.
-//! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
+//! One thread of the client: it sends its part of the queries when each is due, regardless of the earlier ones, and judges every answer. Query i
+//! of a trial is due at start + i / rate; each of T threads sends every T-th.
 
 use super::authority::AskedNames;
 use super::flight::{Flight, QueryState};
@@ -20,9 +20,9 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{LOSS_BIN_NS, Schedule, Sending};
 use std::net::Ipv4Addr;
 
-/// Time for which a client still receives after the last answer, to count messages that answer no query.
+/// The time for which a client still receives after the last answer, to count messages that answer no query.
 const LINGER_NS: u64 = 2_000_000;
-/// Queries taken out of the ring in one turn: more than can have been sent in it.
+/// The most queries taken out of the ring in one turn: more than can be sent in one.
 const RETIRED: usize = 4 * MOST;
 
 /// The settings and state that the threads of a trial share.
@@ -31,13 +31,13 @@ pub(crate) struct Asking<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) questions: &'a Questions,
     pub(crate) expectation: &'a ExpectedAnswers,
-    /// The names that reach the authority, where it is ours.
+    /// The names that reach the authority, if it is ours.
     pub(crate) asked: Option<&'a AskedNames>,
     pub(crate) rate: FrameRate,
     pub(crate) schedule: Schedule,
-    /// Answers that come later than this are late, in nanoseconds.
+    /// The time after which answers are late, in nanoseconds.
     pub(crate) timeout_ns: u64,
-    /// Answers that come later than this are not waited for, in nanoseconds.
+    /// The time after which answers are no longer waited for, in nanoseconds.
     pub(crate) window_ns: u64,
     pub(crate) stall_ns: u64,
 }
@@ -73,12 +73,12 @@ pub(crate) struct Counted {
     pub(crate) sending: Sending,
     pub(crate) gaps: Gaps,
     pub(crate) drops: u64,
-    /// For how long a thread of the tester had no core at most, although it was ready, nanoseconds; that of all threads is with the first part.
+    /// The longest time for which a thread of the tester was ready but had no core, nanoseconds; the first part has that of all threads.
     pub(crate) kept_off_ns: u64,
 }
 
 impl<'a> QueryClient<'a> {
-    /// Creates the client of a thread that asks this share of the questions.
+    /// Creates the client of a thread that sends this share of the queries.
     pub(crate) fn new(asking: &'a Asking<'a>, share: ThreadShare, sockets: QuerySockets, recorder: Option<Recorder>) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
@@ -98,13 +98,13 @@ impl<'a> QueryClient<'a> {
         Self { sockets, state }
     }
 
-    /// Sets the moment of the trial's first query.
+    /// Sets the time of the trial's first query.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.state.sending.pacer.begin(start_ns);
         self.state.gaps = Gaps::new(self.state.asking.stall_ns, start_ns);
     }
 
-    /// Does what is due. Never waits.
+    /// Does everything that is due. Never blocks.
     #[inline]
     pub(crate) fn turn(&mut self, now_ns: u64) {
         let Self { sockets, state } = self;
@@ -120,13 +120,13 @@ impl<'a> QueryClient<'a> {
         state.retire(now_ns.saturating_sub(state.asking.window_ns), RETIRED);
     }
 
-    /// Returns whether nothing else may come before the client's next look.
+    /// Returns whether nothing else may come before the client's next turn.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
         self.state.sending.is_about_to_end(now_ns)
     }
 
-    /// Returns whether all queries are sent and either answered or waited for long enough.
+    /// Returns whether all queries are sent, and are either answered or have timed out.
     #[inline]
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let state = &self.state;
@@ -134,7 +134,7 @@ impl<'a> QueryClient<'a> {
         state.sending.has_sent_all() && now_ns > state.sending.last_ns + wait_ns
     }
 
-    /// Retires the queries still under way and returns the thread's counts.
+    /// Retires the queries still in flight and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
         self.state.retire(u64::MAX, usize::MAX);
         let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
@@ -190,7 +190,7 @@ impl ClientState<'_> {
             }
             MessageClass::Answer(class) => class,
         };
-        // The stamp of a batch may be a little older than the youngest query in it.
+        // The time stamp of a batch may be a little older than the newest query in it.
         let delay_ns = reply.now_ns.saturating_sub(entry.sent_ns);
         self.flight.answer(sequence, reply.now_ns, class);
         self.tally.answer(class, delay_ns, self.asking.timeout_ns);
@@ -204,8 +204,8 @@ impl ClientState<'_> {
         }
     }
 
-    /// Notes whether the right answer came from the cache. An error says nothing of it: a server that is too busy to ask has
-    /// not cached.
+    /// Notes whether the right answer came from the cache. An error gives no information: a server that is too busy to query the authority does
+    /// not have the name cached.
     #[inline]
     fn note_cache(&mut self, question: Question) {
         let Question { address, is_cached } = question;
@@ -217,7 +217,7 @@ impl ClientState<'_> {
         }
     }
 
-    /// Ends what was sent before, up to so many.
+    /// Retires queries sent before this time, at most this many.
     #[inline]
     fn retire(&mut self, sent_before_ns: u64, most: usize) {
         for _ in 0..most {

@@ -1,4 +1,4 @@
-//! Why a single query had no right answer, in words, and what to do about it.
+//! Explains why a single query had no right answer, and what to do about it.
 
 use super::judge::AnswerClass;
 use super::resolve::ResolvedNames;
@@ -6,7 +6,7 @@ use super::settings::DnsSettings;
 use sixbench_method::plan::DnsRole;
 use std::net::Ipv4Addr;
 
-/// Explains the failure of the query for the name of `address`: the answer expected, what came instead, and what to do.
+/// Explains the failure of the query for the name of `address`: the expected answer, the actual one, and the remedy.
 pub(super) fn diagnose(settings: &DnsSettings, resolved: &ResolvedNames, address: u32) -> String {
     let name = settings.domain.name(Ipv4Addr::from(address));
     let expected = match settings.expectation.of(address).address {

@@ -1,4 +1,4 @@
-//! The threads of a trial: client and authority take turns in one loop where there is one core for both; else each has its own.
+//! The threads of a trial: client and authority take turns in one loop if there is one core for both; otherwise each has its own.
 
 use super::authority::{AskedNames, Authority};
 use super::client::{Counted, QueryClient};
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// The division of the cores between the client's threads and the authority's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Division {
-    /// One client thread each; one unpinned where there is none.
+    /// One client thread per entry; one unpinned thread if there are no cores.
     pub(super) client: Vec<Option<u32>>,
-    /// One authority thread each; none: the first client's thread serves both.
+    /// One authority thread per entry; if there is none, the first client's thread serves both.
     pub(super) authority: Vec<Option<u32>>,
 }
 
 impl Division {
-    /// Divides the tester's cores. If the authority is ours it gets half of them, rounded down: none if there is only one.
+    /// Divides the tester's cores. If the authority is ours, it gets half of them, rounded down, which is none if there is only one.
     pub(super) fn of(cores: &[u32], has_authority: bool) -> Self {
         let authority = if has_authority { cores.len() / 2 } else { 0 };
         let (client, authority) = cores.split_at(cores.len() - authority);
@@ -33,13 +33,13 @@ impl Division {
     }
 }
 
-/// The settings that hold for all threads of a trial.
+/// The settings shared by all threads of a trial.
 pub(super) struct ThreadContext<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
     pub(super) asked: Option<&'a AskedNames>,
     pub(super) stall_ns: u64,
-    /// True if a server that is another process needs the client's core, too.
+    /// True if a server in another process also needs the client's core.
     pub(super) shares_core: bool,
 }
 
@@ -47,11 +47,11 @@ pub(super) struct ThreadContext<'a> {
 struct QueryRun<'a> {
     context: &'a ThreadContext<'a>,
     start: TrialStart<'a>,
-    /// Clients that are not over yet.
+    /// The number of clients that are not over yet.
     pending: AtomicUsize,
 }
 
-/// Runs a trial to its end. Returns `None` where the user asked to stop.
+/// Runs a trial to its end; returns `None` if the user asked to stop.
 pub(super) fn perform(
     clients: Vec<QueryClient<'_>>,
     authorities: &mut [Authority],
@@ -83,22 +83,22 @@ pub(super) fn perform(
         let counted: Option<Vec<Counted>> = asking.into_iter().map(|client| joined(client.join())).collect();
         let away: Vec<Gaps> = serving.into_iter().map(|authority| joined(authority.join())).collect();
         let mut counted = counted?;
-        // An authority that was away makes the DUT wait: the tester's doing like a client that was.
+        // An authority that was away makes the DUT wait, which is a fault of the tester, as for a client.
         let (clients, authorities) = (counted.len() as u64, away.len() as u64);
         for gaps in &away {
-            // Each authority has another part of the queries than each client.
+            // An authority has a different share of the queries than a client.
             let mut of_a_client = *gaps;
             of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
             counted.iter_mut().take(1).for_each(|client| client.gaps.add(&of_a_client));
         }
-        // A client that shares its core with the server waits for it, as it is meant to.
+        // A client that shares its core with the server waits for it by design.
         let kept_off_ns = if context.shares_core { 0 } else { run.start.kept_off_ns() };
         counted.iter_mut().take(1).for_each(|client| client.kept_off_ns = kept_off_ns);
         Some(counted)
     })
 }
 
-/// A client that is over, also by a panic: the authorities would wait for it.
+/// Counts a client as over when dropped, even by a panic: the authorities would otherwise wait for it.
 struct Over<'a>(&'a AtomicUsize);
 
 impl Drop for Over<'_> {
@@ -108,10 +108,10 @@ impl Drop for Over<'_> {
 }
 
 impl QueryRun<'_> {
-    /// Takes the calling thread's place and returns the moment of the first query; `None` if the trial was called off.
+    /// Moves the calling thread to its core and returns the time of the first query; `None` if the trial was called off.
     fn begin(&self, core: Option<u32>) -> Option<u64> {
         if self.context.shares_core {
-            // At the priority of the other.
+            // At the same priority as the server.
             pin(core);
         } else {
             pin_and_prioritise(core);

@@ -1,5 +1,5 @@
-//! Queries under way: when each was sent and what came of it, in a ring, until its time is over. Memory follows the rate and the wait, not
-//! the length of the trial.
+//! Queries in flight: the time at which each was sent and its outcome, in a ring, until its time is over. Memory depends on the rate and the
+//! waiting time, not on the length of the trial.
 
 use super::judge::AnswerClass;
 
@@ -20,14 +20,14 @@ pub(crate) struct Flight {
     entries: Box<[QueryState]>,
     /// The oldest query that is not over yet.
     oldest: u64,
-    /// The next to be sent.
+    /// The next query to be sent.
     next: u64,
-    /// Number of queries under way that are not answered.
+    /// The number of queries in flight that are not answered.
     open: u64,
 }
 
 impl Flight {
-    /// Creates a ring with room for `queries` under way at once.
+    /// Creates a ring with room for `queries` in flight at once.
     pub(crate) fn new(queries: u64) -> Self {
         let empty = QueryState { sent_ns: 0, answer: None };
         Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }
@@ -44,7 +44,7 @@ impl Flight {
         self.entries.len() - (self.next - self.oldest) as usize
     }
 
-    /// The next `count` were sent; there is room for them.
+    /// Adds the next `count` queries as sent; there is room for them.
     #[inline]
     pub(crate) fn launch(&mut self, count: usize, sent_ns: u64) {
         debug_assert!(count <= self.room());
@@ -56,21 +56,21 @@ impl Flight {
         self.open += count as u64;
     }
 
-    /// The last query sent whose number ends in these 32 bits.
+    /// Returns the last query sent whose number ends with these 32 bits.
     #[inline]
     pub(crate) fn number(&self, low: u32) -> Option<u64> {
-        // How far it is before the last.
+        // The distance from the last query.
         let before = (self.next as u32).wrapping_sub(1).wrapping_sub(low);
         self.next.checked_sub(1)?.checked_sub(before.into())
     }
 
-    /// Returns the state of a query; `None` if it is not under way.
+    /// Returns the state of a query; `None` if it is not in flight.
     #[inline]
     pub(crate) fn get(&self, sequence: u64) -> Option<&QueryState> {
         (self.oldest..self.next).contains(&sequence).then(|| &self.entries[self.slot(sequence)])
     }
 
-    /// Notes the first answer to a query under way.
+    /// Records the first answer to a query in flight.
     #[inline]
     pub(crate) fn answer(&mut self, sequence: u64, now_ns: u64, class: AnswerClass) {
         let slot = self.slot(sequence);
@@ -78,19 +78,19 @@ impl Flight {
         self.open -= 1;
     }
 
-    /// Returns whether no query under way is unanswered.
+    /// Returns whether all queries in flight are answered.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.open == 0
     }
 
-    /// The next to be sent.
+    /// Returns the number of queries sent, which is also the next query to be sent.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
         self.next
     }
 
-    /// Takes out the oldest query if it was sent before `sent_before_ns`.
+    /// Removes the oldest query if it was sent before `sent_before_ns`.
     #[inline]
     pub(crate) fn retire(&mut self, sent_before_ns: u64) -> Option<(u64, QueryState)> {
         let sequence = self.oldest;

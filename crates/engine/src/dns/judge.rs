@@ -1,5 +1,5 @@
-//! Is this the answer that was due? Right answers take the short way, which compares octets; whatever differs in anything is taken apart
-//! by a library, so that the reason is known. Nothing that comes from the network is trusted: no message may make this panic.
+//! Decides whether a message is the expected answer. Right answers take the short path, which compares octets; any that differ are parsed by a
+//! library, so that the reason is known. Nothing from the network is trusted: no message may cause a panic here.
 
 use super::query::{AAAA, HEADER, INTERNET};
 use domain::base::iana::{Class, Opcode, Rcode, Rtype};
@@ -29,34 +29,34 @@ pub(crate) enum AnswerClass {
     Malformed,
 }
 
-/// The relation of a message to the query whose identifier it has.
+/// The relation of a message to the query with the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageClass {
-    /// Its answer, with the verdict on it.
+    /// The answer to the query, with the verdict on it.
     Answer(AnswerClass),
-    /// The answer to another question.
+    /// The answer to a different question.
     OtherQuestion,
 }
 
-/// The answer that is due.
+/// The expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// The address that the answer must have; `None`: no data (RFC 2308), from an authority whose name has none.
+    /// The address that the answer must have; `None` for no data (RFC 2308), from an authority whose name has none.
     pub(crate) address: Option<Ipv6Addr>,
-    /// The longest time to live that is right, in seconds.
+    /// The longest right TTL, in seconds.
     pub(crate) most_ttl: u32,
     /// The kind of server that answers.
     pub(crate) role: DnsRole,
 }
 
-/// The identifier of a response; `None` of what is none.
+/// Returns the identifier of a response; `None` if the message is not a response.
 #[inline]
 pub(crate) fn identifier(reply: &[u8]) -> Option<u16> {
     let is_response = reply.len() >= HEADER && reply[2] & 0x80 != 0;
     is_response.then(|| u16::from_be_bytes([reply[0], reply[1]]))
 }
 
-/// Judges a response with the right identifier. `question`: the query's octets after its header.
+/// Judges a response with the right identifier. `question` is the part of the query after its header.
 #[inline]
 pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
     match at_a_glance(reply, question, due) {
@@ -65,12 +65,12 @@ pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
     }
 }
 
-/// The short way: exactly one record after exactly the question. `None`: look closely.
+/// Judges by the short path: exactly one record after exactly the question. Returns `None` if the message must be parsed.
 #[inline]
 pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<AnswerClass> {
     let after = HEADER + question.len();
     let address = due.address?;
-    // No error, nothing truncated, opcode QUERY; recursion desired is copied.
+    // No error, not truncated, opcode QUERY; recursion desired is copied.
     let is_plain = reply[2] & 0x7b == 0x01 && reply[3] & 0x0f == 0;
     let has_counts = reply.get(4..HEADER)? == [0, 1, 0, 1, 0, 0, 0, 0];
     let has_form = is_plain && has_counts && reply.len() == after + RECORD && reply[HEADER..after] == *question;
@@ -87,7 +87,7 @@ pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<An
     is_right.then_some(AnswerClass::Right)
 }
 
-/// A DNS64 server offers recursion (RA), an authority speaks with authority (AA).
+/// Returns whether the message has the flag of the role: a DNS64 server offers recursion (RA), an authority answers authoritatively (AA).
 #[inline]
 fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
     match role {
@@ -96,14 +96,14 @@ fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
     }
 }
 
-/// The long way.
+/// Judges by the long path, parsing the message.
 #[cold]
 pub(crate) fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
     let Ok(message) = Message::from_slice(reply) else { return MessageClass::Answer(AnswerClass::Malformed) };
     let rcode = message.header().rcode();
     match asks(message, question) {
         Ok(true) => {}
-        // A server that could not read the question may leave it out.
+        // A server that could not parse the question may leave it out.
         Ok(false) if message.header_counts().qdcount() == 0 && rcode != Rcode::NOERROR => {}
         Ok(false) => return MessageClass::OtherQuestion,
         Err(_) => return MessageClass::Answer(AnswerClass::Malformed),
@@ -120,7 +120,7 @@ pub(crate) fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass 
 
 type ParseError = domain::base::wire::ParseError;
 
-/// Returns whether the message has one question, and it is this one. Domain names compare without case.
+/// Returns whether the message has exactly this one question. Domain names are compared without case.
 fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
     if message.header_counts().qdcount() != 1 {
         return Ok(false);
@@ -135,7 +135,7 @@ fn is_the_name(name: &ParsedName<&[u8]>, question: &[u8]) -> bool {
     domain::base::Name::from_slice(name_in_question).is_ok_and(|own| own.name_eq(name))
 }
 
-/// Judges a message without error by its records, with all sections read to their ends.
+/// Judges a message without error by its records, parsing all sections to their ends.
 fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<AnswerClass, ParseError> {
     let (mut addresses, mut others) = (Vec::new(), 0);
     for record in message.answer()? {
@@ -172,7 +172,7 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
     })
 }
 
-/// Returns the content of a message in one line, as an example of a wrong answer.
+/// Returns a description of a message in one line, as an example of a wrong answer.
 pub(crate) fn describe(reply: &[u8]) -> String {
     let Ok(message) = Message::from_slice(reply) else { return format!("{} octets that are not a DNS message", reply.len()) };
     let header = message.header();
@@ -217,7 +217,7 @@ mod tests {
         "010-000-000-001.dns64perf.test".parse().expect("a name")
     }
 
-    /// An answer by another library: these AAAA records, with whatever is done to the header.
+    /// Returns an answer built by another library, with these AAAA records and changes to the header.
     fn answer(addresses: &[(&str, u32)], change: impl Fn(&mut domain::base::Header)) -> Vec<u8> {
         let query = query();
         let query = Message::from_octets(&query[..]).expect("a query");
@@ -322,7 +322,7 @@ mod tests {
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 15] = b'2';
         assert_eq!(judge(&reply, &query()[HEADER..], &due()), MessageClass::OtherQuestion);
-        // The same name in another case is the same name.
+        // Names that differ in case are equal.
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 17] = reply[HEADER + 17].to_ascii_uppercase();
         assert_eq!(class(&reply), AnswerClass::Right);
@@ -345,7 +345,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-        /// Fuzzing: whatever is done to a right answer nothing panics, and what is still called right has the right address.
+        /// Fuzzing: no change to a right answer causes a panic, and any answer still judged right has the right address.
         #[test]
         fn no_mutation_makes_the_judge_panic(
             changes in prop::collection::vec((0usize..200, any::<u8>()), 0..8),

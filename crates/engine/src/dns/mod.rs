@@ -1,5 +1,5 @@
-//! DNS servers by RFC 8219 section 9: a client that asks at an exact rate and checks every answer, an authority that computes its answers,
-//! and the self-test that loops one to the other. Both use the kernel's sockets.
+//! Tests of DNS servers by RFC 8219 section 9: a client that sends queries at an exact rate and checks every answer, an authority that computes
+//! its answers, and the self-test that loops one to the other. Both use the kernel's sockets.
 
 mod allocator;
 pub mod authority;

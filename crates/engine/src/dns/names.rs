@@ -1,15 +1,15 @@
-//! The namespace of dns64perf++: one name for each IPv4 address, `010-000-000-001.dns64perf.test` for 10.0.0.1. All names of a domain are of
-//! one length, so all queries are.
+//! The namespace of dns64perf++: one name for each IPv4 address, such as `010-000-000-001.dns64perf.test` for 10.0.0.1. All names of a domain
+//! have the same length, and so have all queries.
 
 use sixbench_method::plan::{NAME_LABEL, checked_domain};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The domain that names are in, in lower case.
+/// The domain of the names, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     text: String,
-    /// The domain in the form it has in messages: labels with their lengths, and the root.
+    /// The domain in wire format: labels with their lengths, and the root.
     wire: Box<[u8]>,
 }
 
@@ -17,7 +17,7 @@ impl Domain {
     /// Creates a domain of letters, digits, hyphens and underscores.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The domain is invalid; the error describes the reason.
     pub fn new(text: &str) -> Result<Self, String> {
         let text = checked_domain(text)?;
         let mut wire = Vec::new();
@@ -29,12 +29,12 @@ impl Domain {
         Ok(Self { text, wire: wire.into() })
     }
 
-    /// Returns the domain in the form it has in messages, in lower case.
+    /// Returns the domain in wire format, in lower case.
     pub(crate) fn wire(&self) -> &[u8] {
         &self.wire
     }
 
-    /// The name of `address`, for people.
+    /// Returns the name of `address` as text.
     pub fn name(&self, address: Ipv4Addr) -> String {
         let mut label = [0; NAME_LABEL];
         write_label(address.into(), &mut label);
@@ -62,7 +62,7 @@ pub(crate) fn write_label(address: u32, label: &mut [u8; NAME_LABEL]) {
     }
 }
 
-/// The address a label is of; `None` of any other label.
+/// Returns the address of a label; `None` for any other label.
 #[inline]
 pub(crate) fn read_label(label: &[u8; NAME_LABEL]) -> Option<u32> {
     let mut address = 0;
@@ -84,14 +84,14 @@ pub(crate) fn read_label(label: &[u8; NAME_LABEL]) -> Option<u32> {
     Some(address)
 }
 
-/// The names that have an AAAA record of their own: how many, and which.
+/// The names that have their own AAAA record: how many, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamePopulation {
-    /// Number of names with one, of every hundred with consecutive addresses.
+    /// The number of names with one among every hundred with consecutive addresses.
     pub with_aaaa: u8,
 }
 
-/// In steps of this, hundred consecutive numbers meet every number below hundred once, and neighbours are far apart.
+/// With this step, a hundred consecutive numbers map to every number below a hundred once, and adjacent ones are far apart.
 const SCATTER: u64 = 37;
 
 impl NamePopulation {
@@ -101,8 +101,8 @@ impl NamePopulation {
         is_among(u64::from(address), self.with_aaaa)
     }
 
-    /// The AAAA record of the name of `address`, where it has one: `2001:2:0:aaaa::` and the IPv4 address, in the addresses for
-    /// benchmarks (RFC 5180) and under no prefix that a DNS64 server would use.
+    /// Returns the AAAA record of the name of `address`, if it has one: `2001:2:0:aaaa::` and the IPv4 address. It is in the prefix for
+    /// benchmarking (RFC 5180), and not in one that a DNS64 server would use.
     #[inline]
     pub fn own_aaaa(address: u32) -> Ipv6Addr {
         let [a, b, c, d] = address.to_be_bytes();
@@ -110,7 +110,7 @@ impl NamePopulation {
     }
 }
 
-/// Returns whether a number is among the `per_cent` that are marked, scattered over every hundred.
+/// Returns whether a number is among the `per_cent` per hundred that are marked, scattered over every hundred.
 #[inline]
 pub(crate) fn is_among(number: u64, per_cent: u8) -> bool {
     number % 100 * SCATTER % 100 < u64::from(per_cent)

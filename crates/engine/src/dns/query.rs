@@ -1,20 +1,20 @@
-//! A query for the AAAA record of a name: built once, patched for each.
+//! A query for the AAAA record of a name, which is built once and patched for each query.
 
 use super::names::{Domain, write_label};
 use sixbench_method::plan::NAME_LABEL;
 
 /// Octets of the header of every message (RFC 1035 section 4.1.1).
 pub(crate) const HEADER: usize = 12;
-/// Recursion desired: what a client of a DNS64 server sends.
+/// Recursion desired, as clients of a DNS64 server set it.
 const RD: u8 = 0x01;
 /// AAAA (RFC 3596).
 pub(crate) const AAAA: u16 = 28;
 /// IN.
 pub(crate) const INTERNET: u16 = 1;
-/// The octet at which the label of the address begins: after the header and the label's length.
+/// The octet at which the label of the address begins, after the header and the label's length.
 const AT_LABEL: usize = HEADER + 1;
 
-/// A query with the label and the identifier left open. No EDNS: as dns64perf++ asks.
+/// A query without label and identifier. It has no EDNS, like those of dns64perf++.
 #[derive(Clone, Debug)]
 pub(crate) struct Query(Box<[u8]>);
 
@@ -29,12 +29,12 @@ impl Query {
         Self(octets.into())
     }
 
-    /// Returns the number of its octets, which is the same for every name.
+    /// Returns the octets of the query, which are the same for every name.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Writes the whole query into `out`, which has its length.
+    /// Writes the whole query into `out`, which must have its length.
     pub(crate) fn write(&self, out: &mut [u8], id: u16, address: u32) {
         out.copy_from_slice(&self.0);
         Self::patch(out, id, address);

@@ -1,26 +1,25 @@
-//! Which name query i asks for, and what the answer must be: pure functions of its number, so nothing has to be kept of a query but when it
-//! was sent.
+//! The name in query i and the right answer to it, as pure functions of its number, so that only the time of sending must be stored for a query.
 
 use super::judge::Due;
 use super::names::{NamePopulation, is_among};
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_wire::Prefix6052;
 
-/// The answers that are expected.
+/// The expected answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedAnswers {
     /// The kind of server.
     pub role: DnsRole,
     /// The prefix of a DNS64 server.
     pub prefix: Option<Prefix6052>,
-    /// The names that have an AAAA record of their own.
+    /// The names that have their own AAAA record.
     pub population: NamePopulation,
-    /// The longest time to live that makes sense, seconds: the authority's.
+    /// The longest plausible TTL, which is the authority's, in seconds.
     pub most_ttl: u32,
 }
 
 impl ExpectedAnswers {
-    /// Returns the answer due for the name of `address`.
+    /// Returns the expected answer for the name of `address`.
     #[inline]
     pub(crate) fn of(&self, address: u32) -> Due {
         let own = || self.population.has_aaaa(address).then(|| NamePopulation::own_aaaa(address));
@@ -29,12 +28,12 @@ impl ExpectedAnswers {
     }
 }
 
-/// Part of the namespace, which is walked round and round.
+/// A part of the namespace, which is used cyclically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameRange {
-    /// The first name's number in the namespace.
+    /// The number of its first name in the namespace.
     pub(crate) first: u64,
-    /// Number of names.
+    /// The number of its names.
     pub(crate) count: u64,
 }
 
@@ -42,7 +41,7 @@ pub(crate) struct NameRange {
 #[derive(Clone, Debug)]
 pub(crate) struct Questions {
     names: Names,
-    /// Names resolved before: the `cached` of every hundred queries ask for one of them, in turn.
+    /// Names that were resolved before: `cached` of every hundred queries ask for one of them, in turn.
     pool: NameRange,
     /// The number of the first new name.
     fresh: u64,
@@ -61,7 +60,7 @@ pub(crate) struct Question {
 }
 
 impl Questions {
-    /// Creates questions for new names from the number `fresh` on, but `cached` of every hundred for names from `pool`.
+    /// Creates questions for new names starting with number `fresh`, except `cached` of every hundred for names from `pool`.
     pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: NameRange) -> Self {
         let mut before = [0; 100];
         for place in 1..100 {
@@ -70,7 +69,7 @@ impl Questions {
         Self { names, pool, fresh, cached, before }
     }
 
-    /// Creates questions for new names only, from the number `first` on.
+    /// Creates questions for new names only, starting with number `first`.
     pub(crate) fn fresh(names: Names, first: u64) -> Self {
         Self::new(names, first, 0, NameRange { first: 0, count: 1 })
     }
@@ -81,7 +80,7 @@ impl Questions {
         queries / 100 * u64::from(self.cached) + u64::from(self.before[(queries % 100) as usize])
     }
 
-    /// Returns the number of new names that the first `queries` take.
+    /// Returns the number of new names among the first `queries`.
     pub(crate) fn fresh_in(&self, queries: u64) -> u64 {
         queries - self.cached_before(queries)
     }
@@ -95,17 +94,17 @@ impl Questions {
         Question { address: self.address(number), is_cached }
     }
 
-    /// The address of a name by its number in the namespace.
+    /// Returns the address of a name by its number in the namespace.
     #[inline]
     pub(crate) fn address(&self, number: u64) -> u32 {
         address(self.names, number)
     }
 }
 
-/// The address of a name by its number; numbers go round.
+/// Returns the address of a name by its number; numbers wrap around.
 #[inline]
 pub(crate) fn address(names: Names, number: u64) -> u32 {
-    // A power of two.
+    // The count is a power of two.
     let within = number & (names.count() - 1);
     u32::from(names.first()).wrapping_add(within as u32)
 }

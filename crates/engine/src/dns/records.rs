@@ -1,4 +1,4 @@
-//! Per-query records as CSV, on request: streamed by a thread of its own while the trial goes on, never held.
+//! Optional records of all queries as CSV, which a separate thread writes during the trial instead of collecting them.
 
 use super::judge::AnswerClass;
 use crate::driver::joined;
@@ -8,19 +8,19 @@ use std::net::Ipv4Addr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Records handed over together.
+/// The number of records passed on together.
 const CHUNK: usize = 4096;
-/// Chunks that wait to be written, before the tester would have to wait.
+/// The number of chunks that may wait to be written before the tester blocks.
 const CHUNKS: usize = 256;
 
-/// One query, over.
+/// A finished query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// Its number in the trial.
     pub(crate) sequence: u64,
-    /// The name it was for.
+    /// The address of its name.
     pub(crate) address: u32,
-    /// When it was due and when it was sent, from the start of the trial.
+    /// The times at which it was due and sent, from the start of the trial.
     pub(crate) due_ns: u64,
     pub(crate) sent_ns: u64,
     /// The time from sending to the first answer, in nanoseconds, and the verdict on that answer.
@@ -29,7 +29,7 @@ pub(crate) struct Record {
     pub(crate) is_late: bool,
 }
 
-/// Writes to one file.
+/// Writes the records to a file.
 pub(crate) struct RecordWriter {
     chunks: Option<SyncSender<Vec<Record>>>,
     writer: Option<JoinHandle<io::Result<()>>>,
@@ -45,27 +45,27 @@ impl RecordWriter {
         Ok(Self { chunks: Some(chunks), writer: Some(writer) })
     }
 
-    /// The end for one client thread.
+    /// Returns a recorder for one client thread.
     pub(crate) fn hand(&self) -> Option<Recorder> {
         let chunks = self.chunks.clone()?;
         Some(Recorder { chunks, chunk: Vec::with_capacity(CHUNK) })
     }
 
-    /// Waits until everything is written. All ends must be gone.
+    /// Waits until everything is written. All recorders must have been dropped.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.chunks = None;
         self.writer.take().map_or(Ok(()), |writer| joined(writer.join()))
     }
 }
 
-/// One thread's end.
+/// The recorder of one thread.
 pub(crate) struct Recorder {
     chunks: SyncSender<Vec<Record>>,
     chunk: Vec<Record>,
 }
 
 impl Recorder {
-    /// Adds one. Blocks only where the disk is a million records behind: then the trial's lateness shows it.
+    /// Adds a record. It blocks only if the disk is a million records behind, which the trial's lateness then shows.
     #[inline]
     pub(crate) fn take(&mut self, record: Record) {
         self.chunk.push(record);
@@ -76,7 +76,7 @@ impl Recorder {
 
     fn flush(&mut self) {
         let full = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
-        // The writer has ended on an error, which `finish` tells.
+        // The writer has ended with an error, which `finish` returns.
         let _ = self.chunks.send(full);
     }
 }

@@ -1,5 +1,5 @@
-//! Names resolved before a trial: a closed loop that has a few queries under way, asks again what is not answered, and takes no more time
-//! than the server needs. What comes first is one name alone: is there a server, and does it do what it should?
+//! Resolves names before a trial, in a closed loop with a few queries in flight, which repeats unanswered queries and takes no more time than the
+//! server needs. The first query is for a single name, to check that there is a server and that it works as it should.
 
 use super::judge::{self, AnswerClass, MessageClass};
 use super::names::Domain;
@@ -12,12 +12,12 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Queries under way at most.
+/// The most queries in flight.
 const UNDER_WAY: usize = 64;
-/// Number of times a name is asked for before it counts as failed.
+/// The number of attempts to resolve a name before it counts as failed.
 const ATTEMPTS: u32 = 3;
 
-/// The settings with which names are resolved, and the time to wait for an answer.
+/// The settings for resolving names, including the time limit for an answer.
 pub(super) struct NameResolver<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
@@ -29,21 +29,21 @@ pub(super) struct NameResolver<'a> {
 /// The outcome of resolving the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ResolvedNames {
-    /// Number of names resolved rightly.
+    /// The number of names resolved rightly.
     pub(super) right: u64,
-    /// Number of names not resolved rightly after all attempts.
+    /// The number of names not resolved rightly after all attempts.
     pub(super) failed: u64,
-    /// Number of queries it took.
+    /// The number of queries sent.
     pub(super) queries: u64,
-    /// Time it took.
+    /// The time taken.
     pub(super) took_ns: u64,
-    /// The last thing that was wrong: what came, if anything, and in words.
+    /// The last wrong answer, if there was an answer, and a description of what was wrong.
     pub(super) wrong: Option<(Option<AnswerClass>, String)>,
-    /// Number of errors of the network.
+    /// The number of network errors.
     pub(super) unreachable: u64,
 }
 
-/// A name that was asked for.
+/// A query in flight.
 #[derive(Clone, Copy)]
 struct PendingQuery {
     address: u32,
@@ -52,7 +52,7 @@ struct PendingQuery {
 }
 
 impl NameResolver<'_> {
-    /// Resolves all of them; ends early when the user asks to stop.
+    /// Resolves all names; ends early if the user asks to stop.
     pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, sockets: &mut QuerySockets) -> ResolvedNames {
         let start_ns = self.clock.now_ns();
         let mut done = ResolvedNames::default();
@@ -61,7 +61,7 @@ impl NameResolver<'_> {
         while !self.stop.load(Ordering::Relaxed) {
             while open.len() < UNDER_WAY {
                 let Some((address, attempt)) = again.pop_front().or_else(|| Some((names.next()?, 1))) else { break };
-                // Numbers are identifiers' keys and go round where a table entry is 32 bits.
+                // Numbers are keys for identifiers, and wrap around because table entries have 32 bits.
                 let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
                 done.queries += sockets.send(sequence.into(), 1, |_| address).max(1) as u64;

@@ -1,4 +1,4 @@
-//! From what the threads counted to the result of a trial.
+//! Combines the counts of the threads into the result of a trial.
 
 use super::authority::Authority;
 use super::client::Counted;
@@ -14,15 +14,15 @@ use std::net::SocketAddr;
 /// Queries have one direction: from the client.
 const DIRECTION: Direction = Direction::Forward;
 
-/// The findings of a trial, from which its result is made.
+/// The data of a trial, from which its result is made.
 pub(super) struct QueryTrialData<'a> {
     pub(super) spec: &'a TrialSpec,
     pub(super) server: SocketAddr,
     pub(super) queries: u64,
     pub(super) counted: Vec<Counted>,
-    /// The authority's counts, where the authority is ours.
+    /// The authority's counts, if it is ours.
     pub(super) authority: Option<AuthorityCounts>,
-    /// Names of the trial that reached the authority, where it is ours.
+    /// The number of names of the trial that reached the authority, if it is ours.
     pub(super) names: Option<u64>,
     pub(super) cache: Cache,
     pub(super) timeout_ns: u64,
@@ -30,7 +30,7 @@ pub(super) struct QueryTrialData<'a> {
     pub(super) certified: Option<u64>,
 }
 
-/// The result.
+/// Returns the result of a trial.
 pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     let QueryTrialData { spec, queries, counted, .. } = &outcome;
     let mut tally = QueryTally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
@@ -51,7 +51,7 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(**spec, vec![direction], faults) }
 }
 
-/// A trial that was none.
+/// Returns the result of a trial in which nothing was sent.
 pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> TrialResult {
     let nothing = DirectionResult { intended: queries, ..DirectionResult::counted(DIRECTION, 0, 0) };
     TrialResult::new(*spec, vec![nothing], vec![fault])

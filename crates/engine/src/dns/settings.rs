@@ -1,4 +1,4 @@
-//! What the DNS tester is told: where its ends are, what it is to ask, and why it may not be able to.
+//! The settings of the DNS tester: where its ends are, what it is to ask, and the reasons why it may be unable to.
 
 use super::authority::AuthorityError;
 use super::flight::ENTRY_OCTETS;
@@ -13,26 +13,26 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// Queries per second of all threads together beyond which no client comes with the kernel's sockets: several times what the self-test
-/// certifies. Of a trial that asks for more no more are kept under way, and the client is late.
+/// The rate in queries per second of all threads that no client exceeds with the kernel's sockets: several times what the self-test certifies. A
+/// trial at a higher rate has no more queries in flight than this allows, and the client is late.
 pub(super) const FASTEST_QUERIES: FrameRate = FrameRate(4_000_000);
 
-/// Octets per query under way, in a ring whose size is a power of two; then octets per identifier.
+/// Octets per query in flight, in a ring whose size is a power of two; then octets per identifier.
 const QUERY_OCTETS: u64 = 2 * ENTRY_OCTETS;
 const IDENTIFIER_OCTETS: u64 = 4;
 
 /// The ends of a trial: their addresses and network namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsEnds {
-    /// Network namespace of the client; `None` is this one.
+    /// The client's network namespace; `None` for the current one.
     pub client_namespace: Option<String>,
-    /// The address it asks from; `None`: the kernel's choice.
+    /// The address from which it asks; `None` for the kernel's choice.
     pub client: Option<IpAddr>,
     /// The server under test.
     pub server: SocketAddr,
-    /// The tester's own authority; `None` where another server answers, or the server is an authority itself.
+    /// The tester's own authority; `None` if another server answers, or if the server is an authority itself.
     pub authority: Option<AuthorityEnd>,
-    /// A real authority in the place of the tester's own.
+    /// A real authority instead of the tester's own.
     pub external: Option<ExternalAuthority>,
 }
 
@@ -48,58 +48,57 @@ impl Addressed for DnsEnds {
     }
 }
 
-/// An authoritative server that is set up outside of this crate: a real one at the tester's end, or one on another machine.
+/// An authoritative server that is set up outside this crate: a real one at the tester's end, or one on another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalAuthority {
-    /// The address at which the client asks it in the self-test, and the way there in words.
+    /// The address at which the client asks it in the self-test, and a description of the path to it.
     pub looped: (SocketAddr, String),
-    /// The network namespace from which it is asked there; `None` is the client's.
+    /// The network namespace from which it is asked there; `None` for the client's.
     pub looped_from: Option<String>,
-    /// True if what answers there has an AAAA record for every name, as the self-test wants it; else it has those of the trials.
+    /// True if the server there has an AAAA record for every name, as the self-test requires; otherwise it has those of the trials.
     pub has_every_name: bool,
-    /// True if it runs on the core of the only client thread. The client then gives the core away after every look, and so does
-    /// not keep its schedule as well.
+    /// True if it runs on the core of the only client thread. The client then yields the core after every turn, and so keeps its schedule less well.
     pub shares_core: bool,
 }
 
 /// The tester's own authority: its network namespace and addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorityEnd {
-    /// Its network namespace; `None` is this one.
+    /// Its network namespace; `None` for the current one.
     pub namespace: Option<String>,
     /// The address at which the server under test asks it.
     pub listen: SocketAddr,
-    /// The address at which the tester's own client asks it in the self-test, and the way there in words.
+    /// The address at which the tester's own client asks it in the self-test, and a description of the path to it.
     pub looped: Option<(SocketAddr, String)>,
 }
 
-/// The settings that hold for every trial.
+/// The settings for every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsSettings {
-    /// The answers that are expected.
+    /// The expected answers.
     pub expectation: ExpectedAnswers,
     /// The domain of all names.
     pub domain: Domain,
     /// The names to ask for.
     pub names: Names,
-    /// Queries for names resolved before, per cent.
+    /// The share of queries for names that were resolved before, in per cent.
     pub cached: u8,
-    /// Such names at most.
+    /// The most names of that kind.
     pub cached_names: u32,
-    /// Answers that come later than this are late, in nanoseconds.
+    /// The time after which answers are late, in nanoseconds.
     pub timeout_ns: u64,
-    /// Answers later than this are not waited for, nanoseconds; at least the timeout.
+    /// The time after which answers are no longer waited for, in nanoseconds; at least the timeout.
     pub window_ns: u64,
-    /// A thread away for longer has stalled, nanoseconds.
+    /// The time in nanoseconds after which a thread that was away counts as stalled.
     pub stall_ns: u64,
-    /// Source ports of each client thread, at least; more where the queries under way need them.
+    /// The minimum number of source ports of each client thread; there are more if the queries in flight need them.
     pub ports: u16,
-    /// The file to which the record of every query is written, if any.
+    /// The file to which the record of every query is written, if there is one.
     pub records: Option<PathBuf>,
 }
 
 impl Footprint for DnsSettings {
-    /// Queries under way, their identifiers, and three bits of each name: asked for, asked for by the server, asked for again.
+    /// Returns the octets for the queries in flight, their identifiers, and three bits per name: asked for, asked for by the server, asked for again.
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let window_ns = self.window_ns.max(self.timeout_ns);
         let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_mul(5) / 4;
@@ -119,7 +118,7 @@ pub enum DnsError {
     Client {
         /// The server.
         server: SocketAddr,
-        /// The namespace, in words.
+        /// A description of the namespace.
         place: String,
         /// The kernel's answer.
         source: io::Error,
@@ -130,17 +129,17 @@ pub enum DnsError {
     /// A namespace cannot be entered.
     #[error("cannot enter {place}: {source}")]
     Namespace {
-        /// The namespace, in words.
+        /// A description of the namespace.
         place: String,
         /// The kernel's answer.
         source: io::Error,
     },
-    /// The server under test does not answer one single query as it should.
+    /// The server under test does not answer a single query as it should.
     #[error("{server}: {what}")]
     Unfit {
         /// The server.
         server: SocketAddr,
-        /// A description of what came instead, and of what to do.
+        /// A description of the actual answer, and of what to do.
         what: String,
     },
     /// The records cannot be written.

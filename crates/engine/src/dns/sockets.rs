@@ -1,5 +1,5 @@
-//! The client's sockets: a source port each, and for each a table from identifier to query. A batch leaves by one socket as one message,
-//! which the kernel cuts into queries; the next batch takes the next socket.
+//! The client's sockets, each with its own source port and a table from identifier to query. A batch is sent on one socket as one message, which
+//! the kernel splits into queries; the next batch uses the next socket.
 
 use super::judge::identifier;
 use super::query::Query;
@@ -12,35 +12,35 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Most queries that leave together: more would make the time stamp they share untrue.
+/// The most queries that leave together: with more, the time stamp they share would be inaccurate.
 pub(crate) const MOST: usize = 32;
 /// Messages taken in one call.
 const TAKEN: usize = 32;
-/// An odd step meets all identifiers before the first comes again.
+/// With an odd step, every identifier is used once before the first is repeated.
 const ID_STEP: u16 = 0x9e37;
-/// Identifiers of a socket. Queries under way must be fewer.
+/// The number of identifiers of a socket. There must be fewer queries in flight.
 pub(crate) const IDENTIFIERS: u64 = 1 << 16;
-/// The entry of an identifier that no query has had yet: a number far ahead of all.
+/// The entry for an identifier that no query has used yet: a number far above all others.
 const NONE: u32 = u32::MAX;
 
 /// One source port.
 struct QuerySocket {
     udp: UdpSocket,
     first_id: u16,
-    /// Queries sent.
+    /// The number of queries sent.
     sent: u16,
     /// The query of each identifier: the last 32 bits of its number.
     by_id: Box<[u32]>,
 }
 
 impl QuerySocket {
-    /// The identifier of the query that is `ahead` of the next.
+    /// Returns the identifier of the query that is `ahead` queries after the next.
     #[inline]
     fn id(&self, ahead: usize) -> u16 {
         self.first_id.wrapping_add(self.sent.wrapping_add(ahead as u16).wrapping_mul(ID_STEP))
     }
 
-    /// The query whose identifier a response has.
+    /// Returns the query with the identifier of a response.
     #[inline]
     fn sequence_of(&self, octets: &[u8]) -> Option<u32> {
         Some(self.by_id[usize::from(identifier(octets)?)])
@@ -54,29 +54,29 @@ pub(crate) struct QuerySockets {
     poll: Poll,
     events: Events,
     inbox: Inbox,
-    /// For each socket, true if there may be more to take from it than was taken.
+    /// For each socket, true if there may be more to receive.
     is_ready: Vec<bool>,
     query: Query,
     batch: Box<[u8]>,
     unreachable: u64,
 }
 
-/// A message that came.
+/// A message that was received.
 pub(crate) struct Reply<'a> {
-    /// The number of the query that has its identifier, in its last 32 bits; one that was not sent yet where the identifier was not
-    /// used. `None` of a message that is no response.
+    /// The last 32 bits of the number of the query with this identifier, or of a number that was not sent yet if the identifier was not used.
+    /// `None` if the message is not a response.
     pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],
-    /// The time at which its batch was taken, in nanoseconds.
+    /// The time at which its batch was received, in nanoseconds.
     pub(crate) now_ns: u64,
 }
 
 impl QuerySockets {
-    /// Opens `count` sockets from ports the kernel chooses.
+    /// Opens `count` sockets on ports that the kernel chooses.
     ///
     /// # Errors
-    /// The kernel's: the address is not set here, no route to the server, too many open files.
+    /// The kernel's: the address is not configured here, there is no route to the server, or too many files are open.
     pub(crate) fn open(client: Option<IpAddr>, server: SocketAddr, count: u16, query: Query, key: u64) -> io::Result<Self> {
         let any = if server.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0u16; 8]) };
         let local = SocketAddr::new(client.unwrap_or(any), 0);
@@ -95,7 +95,7 @@ impl QuerySockets {
         Ok(Self { sockets, next: 0, poll, events, inbox: Inbox::new(TAKEN), is_ready, query, batch, unreachable: 0 })
     }
 
-    /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many left.
+    /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many were sent.
     #[inline]
     pub(crate) fn send(&mut self, first: u64, count: usize, address: impl Fn(usize) -> u32) -> usize {
         let socket = &mut self.sockets[self.next];
@@ -107,7 +107,7 @@ impl QuerySockets {
             socket.by_id[usize::from(id)] = (first + index as u64) as u32;
             Query::patch(octets, id, address(index));
         }
-        // An error is of an earlier query (ICMP), and clears itself: the second attempt is this one's.
+        // An error belongs to an earlier query (ICMP) and is thereby cleared, so the second attempt is for this one.
         let sent = socket.udp.send_segments(batch, length).or_else(|_| {
             self.unreachable += 1;
             socket.udp.send_segments(batch, length)
@@ -117,12 +117,12 @@ impl QuerySockets {
         sent
     }
 
-    /// Takes one batch from every socket that has something, without waiting.
+    /// Receives one batch from every socket that has messages, without blocking.
     #[inline]
     pub(crate) fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Reply<'_>)) {
         let is_alone = self.sockets.len() == 1;
         if !is_alone {
-            // Interrupted by a signal: the next look is soon.
+            // If a signal interrupts this, the next poll comes soon.
             let _ = self.poll.poll(&mut self.events, Some(Duration::ZERO));
             self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
         }
@@ -139,18 +139,18 @@ impl QuerySockets {
         }
     }
 
-    /// Waits until something can be taken, no longer than `most`.
+    /// Waits until there is something to receive, at most for `most`.
     pub(crate) fn wait(&mut self, most: Duration) {
         let _ = self.poll.poll(&mut self.events, Some(most));
         self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
     }
 
-    /// Returns the number of messages that full receive buffers turned away.
+    /// Returns the number of messages dropped because receive buffers were full.
     pub(crate) fn drops(&self) -> u64 {
         self.sockets.iter().map(|socket| socket.udp.drops()).sum()
     }
 
-    /// Returns the number of errors of the network (ICMP).
+    /// Returns the number of network errors (ICMP).
     pub(crate) fn unreachable(&self) -> u64 {
         self.unreachable
     }

@@ -1,4 +1,4 @@
-//! What became of the queries of one client thread, and of all threads together.
+//! The outcomes of the queries of one client thread, and of all threads together.
 
 use super::judge::AnswerClass;
 use crate::delay::Delays;
@@ -7,29 +7,29 @@ use sixbench_method::trial::dns::{Answers, RttSums};
 /// Wrong answers kept as examples.
 const EXAMPLES: usize = 5;
 
-/// Counts of one thread.
+/// The counts of one thread.
 pub(crate) struct QueryTally {
     pub(crate) answers: Answers,
     pub(crate) rtt: RttSums,
     pub(crate) delays: Delays,
-    /// Queries without the right answer in time, by when they were due.
+    /// Queries without a right answer in time, by due time.
     pub(crate) bins: Vec<u64>,
-    /// The time at which the last of those was due, from the start of the trial, in nanoseconds.
+    /// The due time of the last of those, from the start of the trial, in nanoseconds.
     pub(crate) last_missing_ns: Option<u64>,
-    /// Queries sent for names with an AAAA record of their own.
+    /// Queries sent for names with their own AAAA record.
     pub(crate) existing: u64,
-    /// Queries answered rightly, for names resolved before.
+    /// Queries answered rightly for names that were resolved before.
     pub(crate) cached: u64,
-    /// Those of `cached` for which the server asked the authority all the same.
+    /// Those of `cached` for which the server asked the authority nevertheless.
     pub(crate) cached_misses: u64,
-    /// Queries answered rightly about new names, without asking the authority.
+    /// Queries answered rightly for new names without asking the authority.
     pub(crate) fresh_hits: u64,
     /// The first wrong answers, one line each.
     pub(crate) examples: Vec<String>,
 }
 
 impl QueryTally {
-    /// Creates an empty tally for a trial with so many bins of 100 ms, at least one.
+    /// Creates an empty tally for a trial with this number of bins of 100 ms, at least one.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             answers: Answers::default(),
@@ -45,7 +45,7 @@ impl QueryTally {
         }
     }
 
-    /// The first answer to a query, `delay_ns` after it; says whether it is the right one, in time.
+    /// Counts the first answer to a query, `delay_ns` after it; returns whether it is the right one, in time.
     #[inline]
     pub(crate) fn answer(&mut self, class: AnswerClass, delay_ns: u64, timeout_ns: u64) -> bool {
         self.rtt.take(delay_ns);
@@ -75,14 +75,14 @@ impl QueryTally {
         false
     }
 
-    /// Keeps a wrong answer, if it is one of the first.
+    /// Keeps a wrong answer if it is one of the first.
     pub(crate) fn keep(&mut self, example: impl FnOnce() -> String) {
         if self.examples.len() < EXAMPLES {
             self.examples.push(example());
         }
     }
 
-    /// A query due at `due_ns` had no right answer in time.
+    /// Counts a query due at `due_ns` that had no right answer in time.
     pub(crate) fn miss(&mut self, bin: usize, due_ns: u64) {
         let last = self.bins.len() - 1;
         self.bins[bin.min(last)] += 1;

@@ -1,4 +1,4 @@
-//! The DNS tester: a client, an authority, and a trial whenever one is asked for.
+//! The DNS tester: a client, an authority, and trials on request.
 
 use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 /// Pause between two attempts to get an answer from a server that has just started.
 const PROBE_PAUSE: Duration = Duration::from_millis(50);
 
-/// Asks a server, and answers it.
+/// Sends queries to a server, and answers those that it sends to the authority.
 pub struct DnsTester {
     ends: DnsEnds,
     settings: DnsSettings,
@@ -47,19 +47,19 @@ pub struct DnsTester {
     background: BackgroundAuthority,
     /// The zone that the kept authorities serve.
     zone: Option<AddressZone>,
-    /// Names that were not asked for yet.
+    /// Allocates names that were not asked for yet.
     allocator: NameAllocator,
-    /// Names that are in the server's cache, and since when.
+    /// The names in the server's cache, and the time at which they got there.
     pool: Option<(NameRange, Instant)>,
     certificate: Option<Certificate>,
     is_probed: bool,
-    /// True if not every answer of the trial before was right and in time.
+    /// True if any answer in the previous trial was wrong or late.
     has_failed: bool,
     trials: u64,
 }
 
 impl DnsTester {
-    /// A tester. With one core (or none) in `layout`, client and authority take turns in one loop on it; with more each has its own.
+    /// Returns a tester. With one core (or none) in `layout`, client and authority take turns in one loop on it; with more each has its own core.
     /// `stop` ends a trial early.
     pub fn new(ends: Admitted<DnsEnds>, settings: DnsSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
         Self {
@@ -80,8 +80,8 @@ impl DnsTester {
         }
     }
 
-    /// Asks otherwise from now on. Names go on from those of before; what was resolved of another zone is forgotten, and what is certified
-    /// of another path.
+    /// Switches to other settings. Names continue after the earlier ones; names resolved in another zone, and certificates for another path, are
+    /// discarded.
     pub fn set(&mut self, ends: Admitted<DnsEnds>, settings: DnsSettings) {
         let ends = ends.into_inner();
         if (&ends.authority, &ends.client_namespace) != (&self.ends.authority, &self.ends.client_namespace) {
@@ -109,15 +109,14 @@ impl DnsTester {
         self.records_in = Some(folder.clone());
     }
 
-    /// The self-test that holds for the timeout of the settings.
+    /// Returns the self-test that is valid for the timeout in the settings.
     pub fn certificate(&self) -> Option<&Certificate> {
         self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
     }
 
-    /// Returns whether the server under test must be restarted before a trial, so that its state does not depend on earlier
-    /// trials. A cache may still hold names that would be repeated (RFC 8219 section 9.2 requires different ones); and a server
-    /// that failed may go on failing because it has marked its authority as unreachable, or may query it over TCP. Call
-    /// [`DnsTester::forget`] after the restart.
+    /// Returns whether the server under test must be restarted before a trial, so that its state does not depend on earlier trials. A cache may
+    /// still hold names that would be repeated (RFC 8219 section 9.2 requires different ones); and a server that failed may continue to fail
+    /// because it has marked its authority as unreachable, or may query it over TCP. Call [`DnsTester::forget`] after the restart.
     pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         let would_repeat = || {
             let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
@@ -126,27 +125,27 @@ impl DnsTester {
         self.settings.expectation.role == DnsRole::Dns64 && (self.has_failed || would_repeat())
     }
 
-    /// The server under test was restarted: its cache is empty, and it may not be ready yet.
+    /// Notes that the server under test was restarted: its cache is empty, and it may not be ready yet.
     pub fn forget(&mut self) {
         (self.pool, self.is_probed, self.has_failed) = (None, false, false);
         self.allocator.forget();
     }
 
-    /// Makes the authority listen, so that the server under test finds it from its first moment on.
+    /// Makes the authority listen, so that the server under test can reach it from the beginning.
     ///
     /// # Errors
-    /// Where it cannot.
+    /// It cannot listen.
     pub fn listen(&mut self) -> Result<(), DnsError> {
         let authorities = self.authorities()?;
         self.rest(authorities);
         Ok(())
     }
 
-    /// One query: is there a server, and does it do what it should? Tried again for `timeout`, as one that has just started may not be
-    /// ready.
+    /// Sends one query to check that there is a server and that it works as it should. It is repeated for up to `timeout`, as a server that has
+    /// just started may not be ready.
     ///
     /// # Errors
-    /// What came instead of the right answer, with what to do about it.
+    /// There was no right answer; the error describes the actual one and the remedy.
     pub fn probe(&mut self, timeout: Duration) -> Result<(), DnsError> {
         self.listen()?;
         let end = Instant::now() + timeout;
@@ -163,12 +162,12 @@ impl DnsTester {
                 let what = diagnosis::diagnose(&self.settings, &resolved, address);
                 return Err(DnsError::Unfit { server: self.ends.server, what });
             }
-            // One that refuses does so at once: it is not to be flooded, nor the names used up.
+            // A server that refuses does so at once: it must not be flooded, nor the names used up.
             std::thread::sleep(PROBE_PAUSE);
         }
     }
 
-    /// Authorities that serve the zone of the settings, as many as can work at once; none where it is not ours.
+    /// Returns authorities that serve the zone in the settings, as many as can work at once; none if the authority is not ours.
     fn authorities(&mut self) -> Result<Vec<Authority>, DnsError> {
         let Some(end) = self.ends.authority.clone() else { return Ok(Vec::new()) };
         let settings = &self.settings;
@@ -203,12 +202,12 @@ impl DnsTester {
         if self.stop.load(Ordering::Relaxed) { Err(DnsError::Interrupted) } else { Ok(()) }
     }
 
-    /// Sockets for one client thread: so many that identifiers never run out.
+    /// Returns sockets for one client thread, so many that identifiers never run out.
     fn sockets(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<QuerySockets, DnsError> {
         let under_way = rate.frames_in(self.settings.window_ns) / of;
         let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
         let (namespace, client) = (self.asking_namespace(server), self.ends.client);
-        // An address of the other family cannot ask this server: the loop of the self-test may be of another.
+        // An address of the other family cannot query this server; the loop of the self-test may use another one.
         let client = client.filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
         let (count, key) = (self.settings.ports.max(needed), self.trials);
         let query = Query::new(&self.settings.domain);
@@ -219,7 +218,7 @@ impl DnsTester {
         })
     }
 
-    /// Returns the network namespace from which a server is asked: in the self-test an authority elsewhere may be reached from another.
+    /// Returns the network namespace from which a server is queried: in the self-test, an external authority may be reached from another one.
     fn asking_namespace(&self, server: SocketAddr) -> Option<&str> {
         let external = self.ends.external.as_ref().filter(|external| external.looped.0 == server && server != self.ends.server);
         external.and_then(|external| external.looped_from.as_deref()).or(self.ends.client_namespace.as_deref())
@@ -239,7 +238,7 @@ impl DnsTester {
         Ok(resolver.resolve(all, &mut sockets))
     }
 
-    /// The names that are to be cached in a trial of so many queries: resolved, if they are not already and will be long enough.
+    /// Returns the names that are to be cached in a trial of this many queries. They are resolved unless they are cached already, and for long enough.
     fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(NameRange, Option<ResolvedNames>), DnsError> {
         if self.settings.cached == 0 {
             return Ok((NameRange { first: 0, count: 1 }, None));
@@ -255,7 +254,7 @@ impl DnsTester {
         Ok((pool, Some(resolved)))
     }
 
-    /// So many names that are cached and will be until the end of a trial.
+    /// Returns this many names that are cached and will be until the end of a trial.
     fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<NameRange> {
         let lasts = |since: Instant| since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8);
         let (pool, _) = self.pool.filter(|(pool, since)| pool.count >= count && lasts(*since))?;
@@ -266,7 +265,7 @@ impl DnsTester {
         Duration::from_secs(u64::from(self.settings.expectation.most_ttl))
     }
 
-    /// New names, to be asked for within so long.
+    /// Returns new names that will be asked for within this time.
     fn take(&mut self, count: u64, within_ns: u64) -> NameRange {
         let now = Instant::now();
         self.allocator.take(count, now, now + Duration::from_nanos(within_ns) + self.ttl())
@@ -302,7 +301,7 @@ impl DnsTester {
         Ok(result)
     }
 
-    /// The trial itself: everything is ready, and the names of `pool` are resolved.
+    /// Runs the trial itself, when everything is ready and the names of `pool` are resolved.
     fn ask(&mut self, spec: &TrialSpec, queries: u64, pool: NameRange, cache: Cache) -> Result<TrialResult, DnsError> {
         let (names, cached) = (self.settings.names, self.settings.cached);
         let questions = Questions::new(names, self.allocator.next(), cached, pool);
@@ -329,7 +328,7 @@ impl DnsTester {
         }))
     }
 
-    /// Returns the reason why a trial makes no sense before anything is sent; `None` if there is none.
+    /// Returns the reason why a trial would be pointless, before anything is sent; `None` if there is none.
     fn refuses(&self, spec: &TrialSpec, queries: u64) -> Option<Fault> {
         let certified = self.certificate().map_or(u64::MAX, |certificate| certificate.rate);
         if spec.rate.0 > certified {
@@ -337,22 +336,22 @@ impl DnsTester {
         }
         let ((fresh, pooled), has) = (self.needs(queries), self.settings.names.count());
         if self.settings.expectation.role == DnsRole::Authority {
-            // It is asked for its names again and again: it has no cache to be out of.
+            // Its names may be asked for repeatedly, as it has no cache.
             return None;
         }
-        // Where the authority is ours names that the cache knows are seen; else they are not.
+        // If the authority is ours, it shows which names the cache knows; otherwise nothing does.
         let known = if self.ends.authority.is_none() { self.names_known((fresh, pooled), spec.duration_ns) } else { 0 };
         let needed = known.max(fresh + pooled);
         (needed > has).then_some(Fault::TooFewNames { needed, has })
     }
 
-    /// Names the server under test would know after another trial with so many new ones and such that are resolved before.
+    /// Returns the number of names that the server under test would know after another trial with these numbers of new and of already resolved names.
     fn names_known(&self, (fresh, pooled): (u64, u64), duration_ns: u64) -> u64 {
         let resolved = if self.lasting_pool(pooled, duration_ns).is_some() { 0 } else { pooled };
         self.allocator.known_after(fresh + resolved, Instant::now())
     }
 
-    /// New names for a trial of so many queries, and names resolved before.
+    /// Returns the numbers of new and of already resolved names for a trial of this many queries.
     fn needs(&self, queries: u64) -> (u64, u64) {
         let any = NameRange { first: 0, count: 1 };
         let fresh = Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
@@ -360,7 +359,7 @@ impl DnsTester {
         (fresh, if self.settings.cached > 0 { pooled } else { 0 })
     }
 
-    /// Returns the note of the names that reach the authority; `None` where the authority is not ours.
+    /// Returns the record of names that reach the authority; `None` if it is not ours.
     fn asked(&self, new: NameRange, pool: NameRange) -> Option<AskedNames> {
         self.ends.authority.as_ref()?;
         let names = self.settings.names;
@@ -419,24 +418,24 @@ impl DnsTester {
         counted
     }
 
-    /// The self-test of RFC 8219 section 9.2.1: the client looped to the authority, without the DUT, up to the highest rate at which it
-    /// is wanted. Trials last `duration_ns` each.
+    /// Runs the self-test of RFC 8219 section 9.2.1: the client is looped to the authority, without the DUT, up to the highest rate that is
+    /// needed. Each trial lasts `duration_ns`.
     ///
     /// # Errors
-    /// Where nothing could be sent. A rate that fails is no error.
+    /// Nothing could be sent. A rate that fails is not an error.
     pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, DnsError> {
         let own = self.ends.authority.clone().and_then(|end| Some((end.looped.clone()?, Some(end))));
         let external = || self.ends.external.clone().map(|external| (external.looped, None));
         let Some(((address, path), own)) = own.or_else(external) else { return Ok(None) };
         let timeout_ns = self.settings.timeout_ns;
-        // "Configured to be able to answer all the AAAA record queries"; a real one has the records of its zone file.
+        // "Configured to be able to answer all the AAAA record queries"; a real authority has the records of its zone file.
         let has_every_name = own.is_some() || self.ends.external.as_ref().is_some_and(|external| external.has_every_name);
         let population = if has_every_name { NamePopulation { with_aaaa: 100 } } else { self.settings.expectation.population };
         let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
         let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
         let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
         let mut search = CertificateSearch::new(most.0);
-        // Another socket at that address would take part of the queries.
+        // Another socket at that address would get a part of the queries.
         drop(self.background.take());
         self.zone = None;
         let mut authorities = match own {
@@ -449,7 +448,7 @@ impl DnsTester {
             let queries = looped.frames_in(duration_ns).max(1);
             let questions = Questions::fresh(self.settings.names, 0);
             let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
-            // With the work that the authority has in a trial.
+            // The authority has the same work as in a trial.
             let asked = AskedNames::new(&ranges(self.settings.names, NameRange { first: 0, count: queries }));
             let counted = self.run(looped, queries, &looking, Some(&asked), &mut authorities)?;
             let trial = certify::judged(looped.0, queries, &counted);
@@ -464,7 +463,7 @@ impl DnsTester {
     }
 }
 
-/// The server that a trial asks, and the answers it is to give.
+/// The server that a trial queries, and the expected answers.
 struct Looking<'a> {
     server: SocketAddr,
     expectation: ExpectedAnswers,
@@ -472,7 +471,7 @@ struct Looking<'a> {
     timeout_ns: u64,
 }
 
-/// The addresses of a stretch of names: two ranges where it goes round.
+/// Returns the addresses of a range of names: two ranges if it wraps around.
 fn ranges(names: Names, stretch: NameRange) -> Vec<(u32, u64)> {
     let all = names.count();
     let first = stretch.first % all;
@@ -489,7 +488,7 @@ fn unwritable(path: &Path, source: io::Error) -> DnsError {
     DnsError::Records { path: path.display().to_string(), source }
 }
 
-/// Opens sockets where they belong.
+/// Runs `work` in the namespace to which its sockets belong.
 fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> Result<T, DnsError> {
     driver::within(namespace, work).map_err(|source| DnsError::Namespace { place: place(namespace), source })
 }

@@ -1,4 +1,4 @@
-//! The namespace as a zone file (RFC 1035 section 5) for name servers that store theirs: what [`AddressZone`] computes, line by line.
+//! The namespace as a zone file (RFC 1035 section 5) for name servers that store their zones: the records that [`AddressZone`] computes, line by line.
 
 use super::authority::{ANYBODY, AddressZone, MAILBOX, SECONDARIES, SERIAL, SERVER};
 use super::names::{NamePopulation, write_label};
@@ -6,10 +6,10 @@ use sixbench_method::plan::NAME_LABEL;
 use sixbench_method::plan::Names;
 use std::io;
 
-/// Lines before the names'.
+/// The number of lines before those of the names.
 const HEAD: u64 = 6;
 
-/// Writes the zone with some of its names; never holds more than a line. The writer should have a buffer.
+/// Writes the zone with some of its names, and never holds more than one line. The writer should be buffered.
 ///
 /// # Errors
 /// Those of the writer.
@@ -32,10 +32,9 @@ pub fn write_zone(out: &mut impl io::Write, zone: &AddressZone, names: Names) ->
     Ok(())
 }
 
-/// Returns the number of lines of the zone file, by which the effort of loading it grows. An A record has some 35 octets, an
-/// AAAA record some 50.
+/// Returns the number of lines of the zone file, which determines the effort of loading it. An A record has about 35 octets, an AAAA record about 50.
 pub fn lines(zone: &AddressZone, names: Names) -> u64 {
-    // Of every hundred numbers a share is exact, so only the rest is to be counted.
+    // The share among every hundred numbers is exact, so only the rest must be counted.
     let (hundreds, first) = (names.count() / 100, u64::from(u32::from(names.first())));
     let rest = first + hundreds * 100..first + names.count();
     let with_aaaa = rest.filter(|address| zone.population.has_aaaa(*address as u32)).count() as u64;
@@ -100,7 +99,7 @@ ns IN AAAA ::1
         std::fs::write(&path, text(&zone(20), "10.0.0.0/22")).expect("written");
         let checked = Command::new("nsd-checkzone").arg("dns64perf.test").arg(&path).output();
         std::fs::remove_file(&path).expect("removed");
-        // It is not installed everywhere.
+        // The checker is not installed everywhere.
         let Ok(checked) = checked else { return };
         let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &String::from_utf8_lossy(&checked.stderr);
         assert!(checked.status.success() && said.contains("is ok"), "{said}");

@@ -1,4 +1,4 @@
-//! Which connection a frame belongs to, and which ports and addresses it bears on either side of the DUT.
+//! The connection to which a frame belongs, and its ports and addresses on either side of the DUT.
 
 use super::table::place;
 use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, TranslationPool};
@@ -16,9 +16,9 @@ use std::sync::Arc;
 pub(crate) enum ConversationStep {
     /// Phase 1: frame i of the Initiator opens connection i.
     Open,
-    /// The Responder sends one frame on each connection it knows.
+    /// The Responder sends one frame on each connection that it knows.
     Validate,
-    /// Phase 2: both send on connections they draw.
+    /// Phase 2: both ends send on pseudorandom connections, or in turn.
     Use,
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct Conversation {
     pub(crate) step: ConversationStep,
     pub(crate) table: Arc<StateTable>,
     enumeration: Enumeration,
-    /// First source and destination port of the Initiator's frames.
+    /// The first source and destination port of the Initiator's frames.
     first_ports: (u16, u16),
     /// N, the number of connections.
     connections: u64,
     orders: Orders,
     pub(crate) pool: TranslationPool,
-    /// The Initiator's address and the one it speaks to, on its own link.
+    /// The Initiator's address and its peer's, on the Initiator's link.
     ends: [Located; 2],
     key: u64,
 }
@@ -65,7 +65,7 @@ struct Orders {
     responder: ValueOrder,
 }
 
-/// Places of source and destination address, and their ports. The place of a translated source is its 16 bits.
+/// The places of the source and destination address, and the ports. The place of a translated source is its 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FourTupleFields {
     pub(crate) places: (u32, u32),
@@ -73,7 +73,7 @@ pub(crate) struct FourTupleFields {
 }
 
 impl Conversation {
-    /// `None` where the ranges have fewer combinations than there are to be connections, or more than can be numbered.
+    /// Returns the connections; `None` if the ranges have too few combinations, or more than can be numbered.
     pub(crate) fn new(profile: &TrafficProfile, gateway: &StatefulGateway, connections: u64) -> Option<Self> {
         let ports = profile.ports(gateway.opens);
         let (source, destination) = profile.variations(gateway.opens);
@@ -102,12 +102,12 @@ impl Conversation {
         self.enumeration.size()
     }
 
-    /// The same connections in another step.
+    /// Returns the same connections for another step.
     pub(crate) fn at(&self, step: ConversationStep) -> Self {
         Self { step, ..self.clone() }
     }
 
-    /// The connection of frame `index` of its sender.
+    /// Returns the connection for frame `index` of its sender.
     #[inline]
     pub(crate) fn connection(&self, view: Viewpoint, index: u64) -> u64 {
         match (self.step, view.of_initiator) {
@@ -125,18 +125,18 @@ impl Conversation {
         mix(self.key.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// Returns the four-tuple that the Initiator's frames of a connection bear on its own link.
+    /// Returns the four-tuple of the Initiator's frames on a connection, as sent on its own link.
     #[inline]
     pub(crate) fn tuple(&self, connection: u64) -> FourTuple {
         self.enumeration.tuple(connection)
     }
 
-    /// Source and destination port of the Initiator's frames on its own link.
+    /// Returns the source and destination port of the Initiator's frames on its own link.
     pub(crate) fn ports(&self, tuple: FourTuple) -> (u16, u16) {
         (self.first_ports.0.wrapping_add(tuple.source_port), self.first_ports.1.wrapping_add(tuple.destination_port))
     }
 
-    /// A connection as the Initiator has it.
+    /// Returns a description of a connection from the Initiator's point of view.
     pub(crate) fn describe(&self, connection: u64) -> String {
         let tuple = self.tuple(connection);
         let ports = self.ports(tuple);
@@ -145,7 +145,7 @@ impl Conversation {
         format!("connection {connection}, {source} to {destination}")
     }
 
-    /// A connection whose only frame was lost, in one line; in phase 2 every connection has many.
+    /// Returns a description in one line of a connection whose only frame was lost; `None` in phase 2, where every connection has many.
     pub(crate) fn explain_missing(&self, connection: u64) -> Option<String> {
         let what = match self.step {
             ConversationStep::Open => "its frame did not arrive",
@@ -155,9 +155,8 @@ impl Conversation {
         Some(format!("{}: {what}", self.describe(connection)))
     }
 
-    /// Returns the fields that a frame of a connection bears. `seen` is the source of a frame that has arrived: where the table
-    /// does not know the connection, that source counts as right if it is of the pool. A frame whose source is not known has
-    /// the pool's first.
+    /// Returns the fields of a frame on a connection. `seen` is the source of a frame that has arrived: if the table does not know the
+    /// connection, that source counts as right if it is in the pool. A frame whose source is not known has the pool's first.
     #[inline]
     pub(crate) fn fields(&self, view: Viewpoint, connection: u64, seen: Option<Mapped>) -> FourTupleFields {
         let tuple = self.tuple(connection);
@@ -185,7 +184,7 @@ impl Conversation {
         self.step == ConversationStep::Open && view.is_translated()
     }
 
-    /// Takes note of the source of a frame that was right.
+    /// Learns the source of a frame that was right.
     #[inline]
     pub(crate) fn learn(&self, view: Viewpoint, connection: u64, source: Mapped) {
         if self.learns(view) {
@@ -194,7 +193,7 @@ impl Conversation {
     }
 }
 
-/// The source of an arrived frame as the table keeps it.
+/// Returns the source of an arrived frame as it is stored in the table.
 #[inline]
 pub(crate) fn mapped(address: IpAddr, port: u16) -> Mapped {
     let part = match address {

@@ -1,36 +1,35 @@
-//! The four-tuples of a stateful test by number: every combination of the ranges once, in any order, without a table in memory
-//! (RFC 9693, draft-lencse-bmwg-multiple-ip-addresses).
+//! The four-tuples of a stateful test by number: every combination of the ranges exactly once, in any order, without a table in memory (RFC 9693,
+//! draft-lencse-bmwg-multiple-ip-addresses).
 
 use crate::flow::mix;
 use sixbench_method::plan::{ValueOrder, ValueRange};
 
-/// Places within the ranges: 0 is the first value of each.
+/// Places within the ranges; 0 is the first value of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FourTuple {
-    /// Place of the Initiator's address.
+    /// The place of the Initiator's address.
     pub(crate) source: u32,
-    /// Place of the address it speaks to.
+    /// The place of its peer's address.
     pub(crate) destination: u32,
-    /// Place of its port.
+    /// The place of its port.
     pub(crate) source_port: u16,
-    /// Place of the port it speaks to.
+    /// The place of its peer's port.
     pub(crate) destination_port: u16,
 }
 
 /// An enumeration of the product of four ranges.
 #[derive(Clone, Debug)]
 pub(crate) struct Enumeration {
-    /// Numbers of source ports, destination ports, source addresses and destination addresses: the first changes fastest where
-    /// the order is linear.
+    /// The numbers of source ports, destination ports, source addresses and destination addresses; in linear order the first changes fastest.
     counts: [u64; 4],
     order: ValueOrder,
     permutation: Permutation,
 }
 
 impl Enumeration {
-    /// All combinations of these ranges, in the order of phase 1. A pseudorandom one depends on `key`.
+    /// Returns all combinations of these ranges, in the order of phase 1. A pseudorandom order depends on `key`.
     ///
-    /// `None` where there are 2^63 of them or more.
+    /// Returns `None` if there are 2^63 of them or more.
     pub(crate) fn new(ports: [ValueRange; 2], addresses: [u32; 2], order: ValueOrder, key: u64) -> Option<Self> {
         let [source, destination] = ports.map(|range| u64::from(range.count()));
         let counts = [source, destination, u64::from(addresses[0].max(1)), u64::from(addresses[1].max(1))];
@@ -43,7 +42,7 @@ impl Enumeration {
         self.permutation.size
     }
 
-    /// The combination of this number, which is below [`Self::size`].
+    /// Returns the combination with this number, which must be below [`Self::size`].
     #[inline]
     pub(crate) fn tuple(&self, number: u64) -> FourTuple {
         let place = match self.order {
@@ -59,7 +58,7 @@ impl Enumeration {
     }
 }
 
-/// Quotient and remainder, the latter below 2^32. Most places fit into 32 bits, whose division is the faster one.
+/// Returns quotient and remainder; the latter is below 2^32. Most places fit into 32 bits, for which division is faster.
 #[inline]
 fn split(place: u64, count: u64) -> (u64, u32) {
     match (u32::try_from(place), count) {
@@ -69,8 +68,9 @@ fn split(place: u64, count: u64) -> (u64, u32) {
     }
 }
 
-/// A keyed permutation of 0..size: a Feistel network over a rectangle a x b that just holds the numbers, walked on where it leaves them
-/// (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002: the generalised Feistel cipher). Constant memory whatever the size.
+/// A keyed permutation of 0..size: a Feistel network over the smallest rectangle a x b that holds the numbers, with cycle-walking for results
+/// beyond `size` (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002: the generalised Feistel cipher). It needs constant memory for
+/// any size.
 #[derive(Clone, Debug)]
 struct Permutation {
     size: u64,
@@ -79,7 +79,7 @@ struct Permutation {
     keys: [u64; ROUNDS],
 }
 
-/// An even number, so that both halves end in the place where they began. No security depends on it: the order only has to look random.
+/// The number is even, so that both halves end where they began. Security does not depend on it: the order only has to look random.
 const ROUNDS: usize = 4;
 
 impl Permutation {
@@ -99,7 +99,7 @@ impl Permutation {
         place
     }
 
-    /// All rounds once: a permutation of the rectangle.
+    /// Applies all rounds once, which permutes the rectangle.
     #[inline]
     fn round_trip(&self, number: u64) -> u64 {
         let (a, b) = self.sides;
@@ -112,7 +112,7 @@ impl Permutation {
     }
 }
 
-/// `value` moved round a circle of `size` by a pseudorandom step that depends on `other`.
+/// Returns `value` after a rotation, modulo `size`, by a pseudorandom step that depends on `other`.
 #[inline]
 fn turned(value: u64, other: u64, key: u64, size: u64) -> u64 {
     let hash = (other ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn awkward_products_are_permuted_too() {
-        // Primes, squares and their neighbours, powers of two and their neighbours.
+        // Primes, squares and powers of two, each with adjacent numbers.
         for size in [1, 2, 3, 4, 5, 7, 8, 9, 10, 63, 64, 65, 99, 100, 101, 65_519, 65_521, 65_535, 65_536] {
             let enumeration = enumeration([size, 1, 1, 1], ValueOrder::Pseudorandom, u64::from(size));
             assert_eq!(all(&enumeration).len(), size as usize);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_pseudorandom_order_looks_random() {
-        // Of 100 x 100 the first 5000 fill rows and columns evenly: 50 each, within 6 standard deviations (5).
+        // The first 5000 of 100 x 100 fill rows and columns evenly: 50 each, to within 6 standard deviations (5).
         let enumeration = enumeration([100, 100, 1, 1], ValueOrder::Pseudorandom, 3);
         let (mut rows, mut columns) = ([0u32; 100], [0u32; 100]);
         for number in 0..5_000 {

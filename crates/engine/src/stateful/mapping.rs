@@ -1,5 +1,5 @@
-//! How the DUT mapped the connections, from the state table once phase 1 is over: are two mixed up, are ports preserved, is the mapping
-//! endpoint-independent (RFC 4787 section 4.1)? Works between the phases: it may allocate and sort.
+//! The DUT's mapping of the connections, from the state table after phase 1: whether any two collide, whether ports are preserved, and whether
+//! the mapping is endpoint-independent (RFC 4787 section 4.1). This runs between the phases: it may allocate and sort.
 
 use super::conversation::Conversation;
 use super::{FourTuple, Mapped};
@@ -7,10 +7,10 @@ use crate::flow::mix;
 use sixbench_method::trial::Mapping;
 use std::collections::BTreeSet;
 
-/// Sources looked at for what their mapping depends on: enough to tell, few enough to sort quickly.
+/// The number of sources from which the kind of mapping is determined: enough to be certain, few enough to sort quickly.
 const SAMPLE: u64 = 200_000;
 
-/// Returns the mapping that the table shows, and the pairs of connections that arrived with the same four-tuple.
+/// Returns the mapping seen in the table, and the pairs of connections that arrived with the same four-tuple.
 pub(super) fn mapping(conversation: &Conversation) -> (Mapping, Vec<(u64, u64)>) {
     let mut mapping = Mapping::default();
     let mut parts = BTreeSet::new();
@@ -26,14 +26,14 @@ pub(super) fn mapping(conversation: &Conversation) -> (Mapping, Vec<(u64, u64)>)
     (mapping, collisions)
 }
 
-/// A connection as the Responder sees it.
+/// A connection as seen by the Responder.
 type Outside = (Mapped, u32, u16);
 
 fn outside(tuple: FourTuple, source: Mapped) -> Outside {
     (source, tuple.destination, tuple.destination_port)
 }
 
-/// Hashes first, eight octets a connection; only equal ones are looked at again.
+/// Compares hashes first, with eight octets per connection; only connections with equal hashes are compared again.
 fn collisions(conversation: &Conversation) -> Vec<(u64, u64)> {
     let hash = |(source, destination, port): Outside| {
         let far = u64::from(destination) << 16 | u64::from(port);
@@ -56,7 +56,7 @@ fn collisions(conversation: &Conversation) -> Vec<(u64, u64)> {
     suspects.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| (pair[0].1, pair[1].1)).collect()
 }
 
-/// Source, then destination, then what it was mapped to.
+/// The source, the destination, and the mapped source.
 type SeenMapping = ((u32, u16), (u32, u16), Mapped);
 
 fn depend(conversation: &Conversation, mapping: &mut Mapping) {
@@ -65,7 +65,7 @@ fn depend(conversation: &Conversation, mapping: &mut Mapping) {
     for (connection, source) in conversation.table.iter() {
         let tuple = conversation.tuple(connection);
         let own = (tuple.source, tuple.source_port);
-        // All connections of a source or none of them.
+        // All connections of a source are taken, or none of them.
         if mix(u64::from(own.0) << 16 | u64::from(own.1)).is_multiple_of(every) {
             seen.push((own, (tuple.destination, tuple.destination_port), source));
         }
@@ -100,7 +100,7 @@ mod tests {
         ValueRange { first, last, order: ValueOrder::Pseudorandom }
     }
 
-    /// 10 source ports, 4 ports on each of 3 destinations: 120 connections.
+    /// Returns 120 connections: 10 source ports, and 4 ports on each of 3 destinations.
     fn conversation(map: impl Fn(FourTuple) -> Mapped) -> Conversation {
         let address = |text: &str| text.parse().expect("address");
         let addresses = ValueRange { first: 2, last: 4, order: ValueOrder::Pseudorandom };

@@ -1,8 +1,8 @@
-//! Tests of stateful gateways (RFC 9693): an Initiator that opens connections, a Responder that learns how the DUT mapped them, and then
-//! frames of both on these connections only.
+//! Tests of stateful gateways (RFC 9693): an Initiator that opens connections, a Responder that learns how the DUT mapped them, and then frames
+//! from both on these connections only.
 //!
-//! A connection is a number. What the Initiator sends on it follows from the number, what the DUT made of its source is in the state table:
-//! so every frame of phase 2 is known in every field before it arrives, on either side.
+//! A connection is a number. The fields that the Initiator sends on it follow from the number, and the source to which the DUT translated them is
+//! in the state table, so every field of every frame of phase 2 is known before it arrives, on either side.
 
 mod conversation;
 mod four_tuple;
@@ -17,12 +17,12 @@ pub(crate) use table::{Mapped, StateTable};
 use sixbench_method::plan;
 use sixbench_method::terms::Direction;
 
-/// The settings of a stateful test that the engine needs beside its paths and ranges.
+/// The settings of a stateful test that the engine needs in addition to its paths and ranges.
 #[derive(Clone, Debug)]
 pub struct StatefulGateway {
-    /// The direction in which connections are opened: that of the Initiator.
+    /// The direction in which connections are opened, which is the Initiator's.
     pub opens: Direction,
-    /// The test's settings; N and R are those of the trial.
+    /// The test's settings; N and R are the trial's.
     pub settings: plan::Stateful,
     /// The addresses and ports that sources are translated to.
     pub pool: TranslationPool,
@@ -35,7 +35,7 @@ impl StatefulGateway {
     }
 }
 
-/// Addresses and ports that sources are translated to. The addresses differ from that of the path in their last 16 bits only.
+/// Addresses and ports to which sources are translated. The addresses differ from that of the path only in their last 16 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslationPool {
     /// First and last of these 16 bits, of one or more ranges.
@@ -51,7 +51,7 @@ impl TranslationPool {
         (self.ports.0..=self.ports.1).contains(&source.port) && self.parts.iter().any(is_within)
     }
 
-    /// A source to be named where one outside was seen.
+    /// Returns a source for messages about sources outside the pool.
     pub(crate) fn first(&self) -> Mapped {
         Mapped { part: self.parts.first().map_or(0, |part| part.0), port: self.ports.0 }
     }

@@ -1,4 +1,4 @@
-//! A stateful trial: phase 1, then what follows it (RFC 9693). Phase 2 never begins unless phase 1 opened every connection.
+//! A stateful trial: phase 1, then the following phases (RFC 9693). Phase 2 never begins unless phase 1 has opened every connection.
 
 use super::StatefulGateway;
 use super::conversation::{Conversation, ConversationStep};
@@ -12,11 +12,11 @@ use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialOutco
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Pairs of mixed-up connections told of.
+/// The most pairs of colliding connections that are reported.
 const EXAMPLES: usize = 5;
 
 impl FrameTester {
-    /// Phase 1 with `phase_one`, and whatever of `spec` comes after it.
+    /// Runs phase 1 with `phase_one`, and then what `spec` requires.
     pub(crate) fn converse(&mut self, spec: &TrialSpec, phase_one: PhaseOne) -> Result<TrialResult, MeasureError> {
         let gateway = self.profile.gateway.clone().ok_or(MeasureError::Stateless)?;
         let conversation = Conversation::new(&self.profile, &gateway, phase_one.connections)
@@ -28,7 +28,7 @@ impl FrameTester {
             return Err(MeasureError::NothingArrived { connections: phase_one.connections });
         }
         let mut result = self.opened(spec, phase_one, &conversation, opened)?;
-        // What the sender left out opened no connection either.
+        // Frames that the sender left out have not opened connections either.
         let missing: u64 = result.directions.iter().map(|d| d.intended.saturating_sub(d.received)).sum();
         let is_whole = missing == 0;
         match spec.kind {
@@ -55,7 +55,7 @@ impl FrameTester {
         Ok(result)
     }
 
-    /// One frame for each connection, in one direction.
+    /// Sends one frame for each connection, in one direction.
     fn one_way(
         &mut self,
         conversation: &Conversation,
@@ -63,14 +63,14 @@ impl FrameTester {
         direction: Direction,
         PhaseOne { connections, rate }: PhaseOne,
     ) -> Result<TrialResult, MeasureError> {
-        // Of a burst only the exact number of frames is wanted here.
+        // Of the burst, only the exact number of frames is needed.
         let spec = TrialSpec { kind: TrialKind::Constant, ..TrialSpec::burst(rate, connections) };
         let residual_ns = gateway.settings.timeout_ns;
         let conversation = Some(conversation);
         self.exchange(&TrialPhase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
     }
 
-    /// The result as it stands after phase 1.
+    /// Returns the result after phase 1.
     fn opened(
         &mut self,
         spec: &TrialSpec,
@@ -87,7 +87,7 @@ impl FrameTester {
         let mut examples: Vec<String> = collisions.iter().take(EXAMPLES).map(mixed_up).collect();
         if let Some(forward) = opened.directions.first_mut() {
             examples.append(&mut forward.examples);
-            // A reply on it would reach the other: no connection was established.
+            // A reply on it would reach the other connection: this one was not established.
             let collided = mapping.collisions.min(forward.received);
             forward.received -= collided;
             forward.mistranslated += collided;
@@ -109,7 +109,7 @@ impl FrameTester {
         Ok(TrialResult { spec: *spec, outcome: TrialOutcome::Frames(Some(Box::new(connections))), ..opened })
     }
 
-    /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.
+    /// Makes the Responder send a frame on every connection that it knows; this is the second direction of the result.
     fn validate(
         &mut self,
         gateway: &StatefulGateway,
@@ -130,14 +130,14 @@ impl FrameTester {
 
     fn counted(&mut self) -> Result<Option<u64>, MeasureError> {
         let counted = self.counter.as_mut().map_or(Ok(None), |counter| counter());
-        // A request to stop ends the counter's command, too.
+        // A request to stop also ends the counter's command.
         counted.map_err(|error| match self.stop.load(Ordering::Relaxed) {
             true => MeasureError::Interrupted,
             false => MeasureError::Counter(error),
         })
     }
 
-    /// Rests until a moment of the clock; ends early when the user asks to stop.
+    /// Sleeps until a given time of the clock; ends early if the user asks to stop.
     fn wait_until(&self, moment_ns: u64) -> Result<(), MeasureError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {

@@ -1,10 +1,10 @@
-//! The Responder's state table (RFC 9693): how the DUT translated the source of each connection. Eight octets a connection, whatever the
-//! IP version: a translated source differs from the pool's own address in 16 bits only.
+//! The Responder's state table (RFC 9693), with the source to which the DUT translated each connection's. It takes eight octets per connection
+//! for either IP version, because a translated source differs from the pool's own address in only 16 bits.
 
 use sixbench_method::plan::ValueOrder;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A source as the DUT made it: the variable 16 bits of its address, and its port.
+/// A translated source: the variable 16 bits of its address, and its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Mapped {
     /// The last 16 bits of the address.
@@ -13,10 +13,10 @@ pub(crate) struct Mapped {
     pub(crate) port: u16,
 }
 
-/// A ring of the last M connections that were opened. Written in phase 1 by one receiver, read in phase 2 by several threads.
+/// A ring of the last M connections that were opened. It is written in phase 1 by the receivers, and read in phase 2 by several threads.
 #[derive(Debug)]
 pub(crate) struct StateTable {
-    /// For connection c at c modulo M: which time round the ring it was (from 1; 0: nothing), then the source.
+    /// For connection c at c modulo M: the round of the ring (from 1; 0 for an empty entry), then the source.
     entries: Box<[AtomicU64]>,
     /// N, the number of connections.
     connections: u64,
@@ -34,12 +34,12 @@ impl StateTable {
         self.entries.len() as u64
     }
 
-    /// Returns the number of octets it takes.
+    /// Returns the octets of the table.
     pub(crate) fn octets(&self) -> u64 {
         self.len() * 8
     }
 
-    /// Keeps the source of a connection, unless a later one has its place already.
+    /// Stores the source of a connection, unless a later one already has its place.
     #[inline]
     pub(crate) fn learn(&self, connection: u64, source: Mapped) {
         let (round, slot) = self.place_of(connection);
@@ -49,7 +49,7 @@ impl StateTable {
         let _ = entry.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| (held >> 32 <= round).then_some(learnt));
     }
 
-    /// The source of a connection; `None` where it was not seen, or lost its place.
+    /// Returns the source of a connection; `None` if it was not seen, or has lost its place.
     #[inline]
     pub(crate) fn get(&self, connection: u64) -> Option<Mapped> {
         let (round, slot) = self.place_of(connection);
@@ -57,8 +57,7 @@ impl StateTable {
         (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
     }
 
-    /// Returns the connection's round of the ring, from 1, and its place there. There is mostly room for all, which saves a
-    /// division.
+    /// Returns the connection's round of the ring, from 1, and its place there. There is usually room for all, which saves a division.
     #[inline]
     fn place_of(&self, connection: u64) -> (u64, usize) {
         match connection < self.len() {
@@ -67,7 +66,7 @@ impl StateTable {
         }
     }
 
-    /// The connection at a place of the ring, once all were opened: the last of those that share it.
+    /// Returns the connection at a place of the ring after all were opened: the last one of those that share it.
     #[inline]
     pub(crate) fn connection_at(&self, place: u64) -> u64 {
         if self.len() == self.connections {
@@ -76,13 +75,13 @@ impl StateTable {
         place + (self.connections - 1 - place) / self.len() * self.len()
     }
 
-    /// The place of the ring read for frame `index`, to which 64 uniform bits belong.
+    /// Returns the place of the ring to read for frame `index`, which is given 64 uniform bits.
     #[inline]
     pub(crate) fn place(&self, order: ValueOrder, index: u64, random: u64) -> u64 {
         place(self.len(), order, index, random)
     }
 
-    /// Returns every connection kept, with its source.
+    /// Returns every stored connection with its source.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Mapped)> + '_ {
         (0..self.len())
             .map(|place| self.connection_at(place))
@@ -90,7 +89,7 @@ impl StateTable {
     }
 }
 
-/// One of `count` places in turn, or drawn from 64 uniform bits.
+/// Returns one of `count` places, in turn or drawn with 64 uniform bits.
 #[inline]
 pub(crate) fn place(count: u64, order: ValueOrder, index: u64, random: u64) -> u64 {
     match order {
@@ -122,7 +121,7 @@ mod tests {
     fn a_ring_keeps_the_last_connections() {
         let table = StateTable::new(4, 10);
         (0..10).for_each(|connection| table.learn(connection, source(connection as u16)));
-        // A straggler of an earlier round does not take the place of a later connection.
+        // A straggler of an earlier round must not replace a later connection.
         table.learn(2, source(1000));
         let kept: Vec<u64> = table.iter().map(|(connection, _)| connection).collect();
         assert_eq!(kept, [8, 9, 6, 7]);

@@ -1,23 +1,23 @@
-//! How many of the wrong frames were wrong in which field first.
+//! Counts the wrong frames by the first field that is wrong.
 
 use crate::verify::Mismatch;
 use std::collections::BTreeMap;
 
-/// The most fields that are told apart: those of [`Mismatch`], of foreground and background.
+/// The most fields that are distinguished: those of [`Mismatch`], for foreground and background.
 const MOST_FIELDS: usize = 128;
 
-/// Wrong frames of a receiver whose numbers are kept, where another receiver may have seen a copy.
+/// The most wrong frames of a receiver whose numbers are stored, if another receiver may have seen a copy.
 const MOST_FRAMES: usize = 65_536;
 
-/// The counts of one receiver, by the first wrong field of a frame and by whether that is background. All memory is taken before the trial.
+/// The counts of one receiver, by the first wrong field of a frame and by whether it is background. All memory is allocated before the trial.
 pub(super) struct WrongFields {
     counts: Vec<((Mismatch, bool), u64)>,
-    /// The numbers of the first of them, each with its place in `counts`; without room where there is no other receiver.
+    /// The numbers of the first of them, each with its index in `counts`; without capacity if there is no other receiver.
     frames: Vec<(u64, usize)>,
 }
 
 impl WrongFields {
-    /// Nothing wrong yet. `has_others`: other receivers may see frames of the same numbers.
+    /// Returns empty counts. With `has_others`, other receivers may see frames with the same numbers.
     pub(super) fn new(has_others: bool) -> Self {
         Self { counts: Vec::with_capacity(MOST_FIELDS), frames: Vec::with_capacity(if has_others { MOST_FRAMES } else { 0 }) }
     }
@@ -40,12 +40,12 @@ impl WrongFields {
         })
     }
 
-    /// Makes frames quick to find by their numbers, before any is taken back.
+    /// Sorts the frames so that they are quickly found by number, before any is taken back.
     pub(super) fn sort(&mut self) {
         self.frames.sort_unstable();
     }
 
-    /// Takes frame `number` back, which was a copy of another. One of so many that its field is not known is taken off the most frequent.
+    /// Takes back frame `number`, which was a copy of another. If its field was not stored, the most frequent field is reduced.
     pub(super) fn take_back(&mut self, number: u64) {
         let known = self.frames.binary_search_by_key(&number, |(of, _)| *of).ok().map(|at| self.frames[at].1);
         let most = || self.counts.iter().enumerate().max_by_key(|(_, (_, frames))| *frames).map(|(place, _)| place);
@@ -54,7 +54,7 @@ impl WrongFields {
         }
     }
 
-    /// Adds what another receiver counted.
+    /// Adds the counts of another receiver.
     pub(super) fn add(&mut self, other: &Self) {
         for (field, frames) in &other.counts {
             let place = self.place_of(*field);

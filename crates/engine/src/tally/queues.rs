@@ -1,4 +1,4 @@
-//! The counts of several receivers of one direction put together, as if one had seen all frames.
+//! Combines the counts of several receivers of one direction as if one had seen all frames.
 
 use super::{Example, FrameTally, ReceiverCounts, WrongFields};
 use crate::bitmap::Bitmap;
@@ -13,12 +13,12 @@ pub(crate) struct QueueCounts {
 }
 
 impl QueueCounts {
-    /// One queue sends and one receives.
+    /// One sending and one receiving queue.
     pub(crate) const SINGLE: Self = Self { sending: 1, receiving: 1 };
 }
 
-/// The things that can be wrong with a frame that is one of the tester's, the least first. Of two copies of a frame on different queues nobody
-/// knows which was first: the better one counts, and the other is a duplicate.
+/// The possible faults of one of the tester's frames, least severe first. For two copies of a frame on different queues, the order of arrival is
+/// unknown: the better one counts, and the other is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FrameFault {
     Defective,
@@ -27,13 +27,13 @@ pub(super) enum FrameFault {
     Corrupt,
 }
 
-/// The frames with a fault, by number: a bitmap for each. Memory of theirs that no fault touches is never taken from the system.
+/// The frames with a fault, by number, in a bitmap for each fault. The system never allocates parts of them in which there is no fault.
 pub(super) struct FaultyFrames([Bitmap; 4]);
 
 const FAULTS: [FrameFault; 4] = [FrameFault::Defective, FrameFault::Late, FrameFault::Mistranslated, FrameFault::Corrupt];
 
 impl FaultyFrames {
-    /// Room for frames with numbers below `frames`.
+    /// Returns bitmaps for frames with numbers below `frames`.
     pub(super) fn new(frames: u64) -> Self {
         Self([(); 4].map(|()| Bitmap::new(frames)))
     }
@@ -47,7 +47,7 @@ impl FaultyFrames {
         FAULTS.into_iter().rev().find(|fault| self.0[*fault as usize].has(number))
     }
 
-    /// Adds the faults of the frames that others saw.
+    /// Adds the faults of frames that other receivers saw.
     fn unite(&mut self, others: &Self) {
         self.0.iter_mut().zip(&others.0).for_each(|(own, others)| drop(own.unite(others)));
     }
@@ -66,8 +66,8 @@ impl FrameFault {
 }
 
 impl FrameTally {
-    /// Adds what another receiver of the same direction saw. Order is that of each receiver; of a frame that came on two queues the delays of
-    /// both copies are kept.
+    /// Adds the counts of another receiver of the same direction. Each receiver judges order by itself; for a frame that arrived on two queues,
+    /// the delays of both copies are kept.
     pub(crate) fn add(&mut self, mut other: Self) {
         let both = self.seen.unite(&other.seen);
         self.counts.add(&other.counts);
@@ -88,7 +88,7 @@ impl FrameTally {
         self.expected.delays.add(&other.expected.delays);
     }
 
-    /// Counts one of two copies of a frame as a duplicate: the worse one.
+    /// Counts the worse of two copies of a frame as a duplicate.
     fn settle_copies(
         &mut self,
         number: u64,
@@ -153,11 +153,10 @@ impl ReceiverCounts {
     }
 }
 
-/// A time without arrivals, and the last arrival; each in nanoseconds, the last 0 if nothing arrived.
+/// A time without arrivals, and the last arrival, in nanoseconds; the last arrival is 0 if there was none.
 type Quiet = ((u64, u64), u64);
 
-/// Returns the time in which neither of two queues received anything: the part that their longest silences have in common. Where they have none
-/// in common nothing is known.
+/// Returns the time in which neither of two queues received anything: the overlap of their longest silences. Without overlap nothing is known.
 fn in_both((one, one_last_ns): Quiet, (other, other_last_ns): Quiet) -> (u64, u64) {
     match (one_last_ns, other_last_ns) {
         (0, _) => other,

@@ -1,4 +1,4 @@
-//! Which addresses and ports a connection has: a function of its number, and whether there are enough of them. Nothing here opens a socket.
+//! The addresses and ports of a connection, as a function of its number, and whether there are enough of them. Nothing here opens a socket.
 
 use super::error::TcpError;
 use super::settings::{TcpEnds, TcpSettings};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// Time for which Linux keeps the addresses and ports of a connection that its own end closed first (TIME-WAIT).
+/// The time for which Linux keeps the addresses and ports of a connection that its own end closed first (TIME-WAIT).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// All pairs of a client's and a server's address and port, in the order in which they are used.
@@ -15,7 +15,7 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 pub(super) struct AddressPairs {
     clients: Vec<IpAddr>,
     server: IpAddr,
-    /// First port and number of ports.
+    /// The first port and the number of ports.
     server_ports: (u16, u64),
     source_ports: (u16, u64),
 }
@@ -39,10 +39,10 @@ impl AddressPairs {
         self.clients.len() as u64 * self.server_ports.1 * self.source_ports.1
     }
 
-    /// Pair `number`, which begins again after the last: the connection's own address and the one it goes to.
+    /// Returns pair `number`, starting over after the last: the connection's own address and its destination.
     ///
-    /// "Each virtual client MUST initiate connections in a round-robin fashion" (RFC 3511 section 4.5): a virtual client is an address, a
-    /// server one of the server's ports; client 1 goes to servers 1, 2, 3, client 2 to 2, 3, 1.
+    /// "Each virtual client MUST initiate connections in a round-robin fashion" (RFC 3511 section 4.5): a virtual client is an address, a server
+    /// one of the server's ports; client 1 connects to servers 1, 2, 3, client 2 to 2, 3, 1.
     pub(super) fn pair(&self, number: u64) -> (SocketAddr, SocketAddr) {
         let clients = self.clients.len() as u64;
         let (client, round) = (number % clients, number / clients);
@@ -55,38 +55,38 @@ impl AddressPairs {
     }
 }
 
-/// Takes pairs for one trial after the other, so that a trial begins with those longest unused.
+/// Allocates pairs to one trial after the other, so that a trial begins with those longest unused.
 #[derive(Debug, Default)]
 pub(super) struct Rotation {
     next: u64,
-    /// Pairs in TIME-WAIT at the client after trials: since when, and how many.
+    /// Pairs in TIME-WAIT at the client after trials: the time at which that began, and how many.
     waiting: VecDeque<(Instant, u64)>,
 }
 
 /// The numbers of connections for which a trial needs addresses and ports of the tester.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionDemand {
-    /// Connections tried.
+    /// Connections attempted.
     pub connections: u64,
-    /// Connections that may be open at the same time, at the worst.
+    /// The most connections that may be open at the same time.
     pub at_once: u64,
 }
 
 impl ConnectionDemand {
-    /// Returns the need of a trial in which every connection is over when its time limit is.
+    /// Returns the demand of a trial in which every connection is over after its time limit.
     pub(super) fn of_rate(connections: u64, rate: u64, settings: &TcpSettings) -> Self {
         let in_limit = u128::from(rate) * settings.time_limit.as_nanos() / 1_000_000_000;
         Self { connections, at_once: connections.min(in_limit as u64 + 1) }
     }
 
-    /// Returns the need of a trial that keeps all connections open.
+    /// Returns the demand of a trial that keeps all connections open.
     pub(super) fn of_capacity(connections: u64) -> Self {
         Self { connections, at_once: connections }
     }
 }
 
 impl Rotation {
-    /// The number of the first pair for a trial, or why there are too few.
+    /// Returns the number of the first pair for a trial, or an error if there are too few.
     pub(super) fn begin(
         &mut self,
         addresses: &AddressPairs,
@@ -106,7 +106,7 @@ impl Rotation {
         Ok(self.next)
     }
 
-    /// Takes note of what a trial used.
+    /// Notes the pairs that a trial has used.
     pub(super) fn end(&mut self, connections: u64, close: Close, now: Instant) {
         self.next += connections;
         if close == Close::ClientFirst {

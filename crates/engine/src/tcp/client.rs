@@ -1,5 +1,5 @@
-//! The client's schedule: makes connections when they are due, whatever became of those before. What one attempt costs does not depend on
-//! how many are open. The state of each connection is kept in `set`.
+//! The client's schedule: it opens connections when they are due, regardless of the earlier ones. The cost of an attempt does not depend on the
+//! number of open connections. The state of each connection is in `set`.
 
 use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket};
 use super::connection_set::{ClientTask, ConnectionSet};
@@ -15,13 +15,13 @@ use sixbench_method::trial::Schedule;
 use sixbench_method::trial::tcp::{Close, KernelCounts, ServerCounts, TcpResult, TcpTrial};
 use std::io;
 
-/// Most connections made before the sockets are looked at again.
+/// The most connections opened before the sockets are polled again.
 const BURST: usize = 8;
 
 /// The client.
 pub(super) struct TcpClient {
     pacer: Pacer,
-    /// Checking and closing: whose turn it is when.
+    /// The order in which connections are checked and closed.
     turns: Vec<usize>,
     set: ConnectionSet,
 }
@@ -33,7 +33,7 @@ impl TcpClient {
         Self { pacer, turns: Vec::new(), set }
     }
 
-    /// The counts of the trial.
+    /// Returns the counts of the trial.
     pub(super) fn finish(self, server: Option<ServerCounts>, kernel: KernelCounts) -> TcpResult {
         self.set.tally.finish(self.set.task.spec, server, kernel)
     }
@@ -54,7 +54,7 @@ impl TcpClient {
         }
     }
 
-    /// Makes a connection. Where the tester's own side denies it, it is one that was not attempted.
+    /// Opens a connection. If the tester's own side refuses it, it counts as not attempted.
     fn open(&mut self, number: u64, context: &LoopContext<'_>) {
         match self.try_open(number, context) {
             Ok(()) => {}
@@ -80,7 +80,7 @@ impl TcpClient {
         Ok(())
     }
 
-    /// The second GET of a connection, if it is still there.
+    /// Sends the second GET on a connection, if it is still there.
     fn check(&mut self, slot: usize, context: &LoopContext<'_>) {
         if self.set.connections.contains(slot) {
             self.set.tally.check.requested += 1;
@@ -89,7 +89,7 @@ impl TcpClient {
         }
     }
 
-    /// The close of a kept connection. The server closes first when it is asked to, by a third GET.
+    /// Closes a kept connection. If the server is to close first, a third GET asks it to.
     fn close_kept(&mut self, slot: usize, context: &LoopContext<'_>) {
         if self.set.connections.contains(slot) {
             self.set.set_deadline(slot, context.now_ns());
@@ -100,7 +100,7 @@ impl TcpClient {
         }
     }
 
-    /// Begins the next phase when everything of this one is settled.
+    /// Begins the next phase when everything in this one is settled.
     fn move_on(&mut self, now_ns: u64) {
         if !self.pacer.is_done() || !self.set.are_settled() {
             return;

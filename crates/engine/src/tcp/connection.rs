@@ -1,4 +1,4 @@
-//! The client's end of one connection: its socket and how far it has come. Decides nothing about the trial.
+//! The client's end of one connection: its socket and its progress. It decides nothing about the trial.
 
 use super::http::ResponseReader;
 use mio::net::TcpStream;
@@ -10,13 +10,13 @@ use std::time::Duration;
 /// The progress of a connection.
 #[derive(Debug)]
 pub(super) enum ConnectionStep {
-    /// The SYN is out.
+    /// The SYN was sent.
     Connecting,
-    /// A request is out.
+    /// A request was sent.
     Waiting(ResponseReader),
     /// Kept open.
     Open,
-    /// The response is there, the other end's FIN is not.
+    /// The response has arrived, but not the other end's FIN.
     Closing,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct TcpConnection {
     pub number: u64,
     /// The time at which its SYN was sent, in nanoseconds.
     pub started_ns: u64,
-    /// The time by which whatever it waits for must have come, in nanoseconds; 0 while it waits for nothing.
+    /// The time by which the event it waits for must have happened, in nanoseconds; 0 while it waits for nothing.
     pub deadline_ns: u64,
     pub step: ConnectionStep,
 }
 
-/// The way in which a connection fails.
+/// The way in which a connection has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     Refused,
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// A socket that will connect from `own`, which another connection to another place may have, too.
+/// Returns a socket that will connect from `own`, an address that other connections to other destinations may also use.
 pub(super) fn socket(own: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(own), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -61,7 +61,7 @@ pub(super) fn socket(own: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Sends the SYN. What becomes of it is told by events; an error means that none was sent.
+/// Sends the SYN. Events report its outcome; an error means that none was sent.
 pub(super) fn connect(socket: Socket, peer: SocketAddr) -> io::Result<TcpStream> {
     match socket.connect(&SockAddr::from(peer)) {
         Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
@@ -70,13 +70,13 @@ pub(super) fn connect(socket: Socket, peer: SocketAddr) -> io::Result<TcpStream>
 }
 
 impl TcpConnection {
-    /// Sends a request: its few octets fit into any socket that has sent all before.
+    /// Sends a request, whose few octets always fit into a socket that has sent everything before.
     pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         let sent = self.stream.write(request)?;
         if sent == request.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 
-    /// Reads what is there; `None` when nothing is, 0 at the other end's FIN.
+    /// Reads the available octets; `None` if there are none, 0 at the other end's FIN.
     pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.stream.read(into) {
@@ -88,14 +88,14 @@ impl TcpConnection {
         }
     }
 
-    /// Makes the end of the socket a RST, where it is connected.
+    /// Ends the connection with a RST, if it is established.
     pub(super) fn reset(self) {
         reset(self.stream);
     }
 }
 
-/// Ends a connection by a RST.
+/// Ends a connection with a RST.
 pub(super) fn reset(stream: TcpStream) {
-    // Where it fails the end is a FIN.
+    // If this fails, the connection ends with a FIN.
     let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
 }

@@ -1,4 +1,4 @@
-//! The client's connections: sees each to its end or its time limit, and counts. Makes none and knows no schedule.
+//! The client's connections: follows each to its end or its time limit, and counts. It opens none and knows no schedule.
 
 use super::addresses::AddressPairs;
 use super::connection::{ConnectionStep, Failure, TcpConnection};
@@ -11,17 +11,17 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::Shutdown;
 
-/// Octets read at once.
+/// Octets read at a time.
 const PIECE: usize = 1 << 16;
 
 /// The client's task in a trial.
 pub(super) struct ClientTask {
     pub spec: TcpSpec,
     pub addresses: AddressPairs,
-    /// The pair of addresses of the first connection.
+    /// The address pair of the first connection.
     pub first_pair: u64,
     pub stall_ns: u64,
-    /// Number of the trial: requests of two trials differ.
+    /// The trial's number, by which the requests of two trials differ.
     pub trial: u64,
 }
 
@@ -30,10 +30,10 @@ pub(super) struct ConnectionSet {
     pub task: ClientTask,
     pub phase: ClientPhase,
     pub connections: Slab<TcpConnection>,
-    /// When which connection's time is up, in order: the limit is the same for all. An entry whose connection has another deadline by
-    /// then is of the past.
+    /// The times at which the connections' time limits are over, in order, as the limit is the same for all. An entry whose connection has
+    /// another deadline by then is obsolete.
     deadlines: VecDeque<(u64, usize)>,
-    /// Connections that wait for something.
+    /// The number of connections that wait for something.
     pending: usize,
     pub tally: TcpTally,
     request: Vec<u8>,
@@ -41,7 +41,7 @@ pub(super) struct ConnectionSet {
 }
 
 impl ConnectionSet {
-    /// None yet. `nominal_ns`: from the first attempt to the last by the schedule.
+    /// Creates an empty set. `nominal_ns` is the time from the first attempt to the last in the schedule.
     pub(super) fn new(task: ClientTask, nominal_ns: u64) -> Self {
         let kept = if task.spec.trial == TcpTrial::Capacity { task.spec.connections as usize } else { 0 };
         Self {
@@ -56,7 +56,7 @@ impl ConnectionSet {
         }
     }
 
-    /// Returns whether no connection waits for anything.
+    /// Returns whether no connection is waiting for anything.
     pub(super) fn are_settled(&self) -> bool {
         self.pending == 0
     }
@@ -66,7 +66,7 @@ impl ConnectionSet {
         self.deadlines.front().map(|(deadline_ns, _)| *deadline_ns)
     }
 
-    /// Sends a request on a connection; returns whether it went out.
+    /// Sends a request on a connection; returns whether it was sent.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
         let key = RequestKey { trial: self.task.trial, connection: connection.number, phase: self.phase as u64 }.number();
@@ -77,27 +77,27 @@ impl ConnectionSet {
                 connection.step = ConnectionStep::Waiting(ResponseReader::new(key, self.task.spec.object_octets));
                 return true;
             }
-            // Not connected yet: an event will tell.
+            // The socket is not connected yet; an event will report that.
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected) => {}
             Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
         }
         false
     }
 
-    /// The socket of a connection can be written to: it is established, or will never be.
+    /// Handles a connection whose socket has become writable: it is established, or will never be.
     pub(super) fn establish(&mut self, slot: usize, now_ns: u64) {
         let started_ns = self.connections[slot].started_ns;
         let reset_before = self.tally.connections.reset;
         let closes = self.task.spec.trial == TcpTrial::Rate && self.task.spec.close == Close::ServerFirst;
         let is_out = self.ask(slot, closes);
-        // A RST that is no refusal came after the SYN/ACK.
+        // A RST that is not a refusal came after the SYN/ACK.
         if is_out || self.tally.connections.reset > reset_before {
             self.tally.connections.established += 1;
             self.tally.connect.take(now_ns - started_ns);
         }
     }
 
-    /// Reads until nothing is left: the next event comes only with something new.
+    /// Reads until nothing is left, because the next event only comes with new data.
     pub(super) fn read(&mut self, slot: usize, now_ns: u64) {
         while let Some(connection) = self.connections.get_mut(slot) {
             match connection.read(&mut self.piece) {
@@ -121,7 +121,7 @@ impl ConnectionSet {
         }
     }
 
-    /// A response is whole and right.
+    /// Handles a complete and right response.
     fn answered(&mut self, slot: usize, now_ns: u64) {
         match self.phase {
             ClientPhase::Opening => {
@@ -142,19 +142,19 @@ impl ConnectionSet {
         self.pending -= 1;
     }
 
-    /// Closes, or lets the server do it.
+    /// Closes the connection, or lets the server do so.
     pub(super) fn close(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         connection.step = ConnectionStep::Closing;
         match self.task.spec.close {
             Close::ServerFirst => {}
-            // Where it fails the end is seen when reading.
+            // If this fails, reading shows the end.
             Close::ClientFirst => drop(connection.stream.shutdown(Shutdown::Write)),
             Close::Reset => self.remove(slot).reset(),
         }
     }
 
-    /// The other end's FIN.
+    /// Handles the other end's FIN.
     fn end(&mut self, slot: usize) {
         if matches!(self.connections[slot].step, ConnectionStep::Closing) {
             drop(self.remove(slot));

@@ -1,4 +1,4 @@
-//! The loops in which the two ends wait for events: one for both on one core, or one for each. Knows neither HTTP nor what is counted.
+//! The loops in which the two ends wait for events: one for both on one core, or one for each. This module knows neither HTTP nor what is counted.
 
 use super::error::{TcpError, try_within};
 use super::settings::TcpEnds;
@@ -11,39 +11,39 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Most events taken at once: between two batches the client looks at its schedule.
+/// The most events taken at once; between two batches the client checks its schedule.
 const BATCH: usize = 32;
 
-/// A loop that waits for something later than this sleeps until shortly before; a sleep's end is only exact to a millisecond.
+/// The minimum time until the next event for which a loop sleeps, until shortly before it; a sleep only ends with millisecond accuracy.
 const WORTH_SLEEPING_NS: u64 = 3_000_000;
 
-/// No sleep is longer, so that a request to stop is seen in time.
+/// The longest sleep, so that a request to stop is noticed in time.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
 /// Tokens with this bit are the server's.
 pub(super) const SERVER: usize = 1 << 62;
 
-/// One end: told when it is its turn, and of events at its sockets. Never waits.
+/// One end, which is called when it is its turn and for events on its sockets. It never blocks.
 pub(super) trait EventHandler: Send {
-    /// Does what is due.
+    /// Does everything that is due.
     fn turn(&mut self, context: &LoopContext<'_>) -> Result<(), TcpError>;
 
-    /// Takes in an event at one of its sockets.
+    /// Handles an event on one of its sockets.
     fn event(&mut self, event: &Event, context: &LoopContext<'_>);
 
-    /// Returns the time at which its next turn is due at the latest, in nanoseconds.
+    /// Returns the latest time at which it needs its next turn, in nanoseconds.
     fn wake_ns(&self) -> u64;
 
-    /// Returns whether this end keeps a schedule for which the others should be awake.
+    /// Returns whether this end keeps a schedule for which the other one should stay awake.
     fn is_pacing(&self) -> bool {
         false
     }
 
-    /// Returns whether this end has nothing to do any more.
+    /// Returns whether this end has nothing left to do.
     fn is_over(&self) -> bool;
 }
 
-/// The parts of its loop that an end sees.
+/// The parts of its loop that an end can see.
 pub(super) struct LoopContext<'a> {
     pub registry: &'a Registry,
     pub run: &'a TcpRun<'a>,
@@ -59,17 +59,17 @@ impl LoopContext<'_> {
 pub(super) struct TcpRun<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    /// True if the server listens: then the client chooses the moment of the first connection. The loops do not wait for each other at a
-    /// `TrialStart`, where one that cannot take its place would be waited for without end.
+    /// True if the server listens, so that the client may choose the time of the first connection. The loops do not use a `TrialStart`, in which
+    /// a loop that cannot move to its core would be waited for forever.
     is_server_ready: AtomicBool,
     is_client_over: AtomicBool,
-    /// True if something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
+    /// True if something is due so soon that no loop should sleep: waking a core may take longer than an answer.
     is_busy: AtomicBool,
     has_failed: AtomicBool,
 }
 
 impl<'a> TcpRun<'a> {
-    /// `is_server_ready`: there is no server of ours to wait for.
+    /// Returns the state before the trial. `is_server_ready` is true if there is no server of ours to wait for.
     pub(super) fn new(clock: &'a Clock, stop: &'a AtomicBool, is_server_ready: bool) -> Self {
         let flag = AtomicBool::new;
         let [is_client_over, is_busy, has_failed] = [flag(false), flag(false), flag(false)];
@@ -92,7 +92,7 @@ impl<'a> TcpRun<'a> {
         self.is_client_over.store(true, Ordering::Release);
     }
 
-    /// Runs client and server to the end of the trial; returns the client's longest work between two looks at the sockets, in nanoseconds.
+    /// Runs client and server to the end of the trial; returns the client's longest work between two polls of its sockets, in nanoseconds.
     pub(super) fn perform<Server: EventHandler>(
         &self,
         client: &mut impl EventHandler,
@@ -103,7 +103,7 @@ impl<'a> TcpRun<'a> {
         let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
         std::thread::scope(|scope| {
-            // Also if the system gives no second thread.
+            // This also applies if the system refuses to create a second thread.
             let _ends_others = EndsOthers(&self.has_failed);
             let mut together: Vec<&mut dyn EventHandler> = vec![client];
             let serving = match (server, second) {
@@ -119,8 +119,8 @@ impl<'a> TcpRun<'a> {
         })
     }
 
-    /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own
-    /// namespace, and what they accept stays there.
+    /// Moves a loop to its core and namespace and runs it. Only the client creates sockets in the loop; the server's listeners were created in
+    /// their own namespace, and the connections they accept stay there.
     fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
         let _ends_others = EndsOthers(&self.has_failed);
         let result = try_within(namespace, || {
@@ -131,7 +131,7 @@ impl<'a> TcpRun<'a> {
         result.inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))
     }
 
-    /// Turns the loop until the ends are over; returns the longest work between two looks at the sockets.
+    /// Runs the loop until the ends are over; returns the longest work between two polls of the sockets.
     fn turn_round(&self, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
         let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(BATCH));
         let (mut looked_ns, mut worst_gap_ns) = (self.clock.now_ns(), 0);
@@ -173,7 +173,7 @@ fn look(poll: &mut Poll, events: &mut Events, sleep_time: Duration) -> io::Resul
     }
 }
 
-/// Returns the time for which a loop may sleep that must be awake at `wake_ns`: zero where that is near.
+/// Returns the time for which a loop may sleep that must be awake at `wake_ns`: zero if that is soon.
 fn sleep_time(now_ns: u64, wake_ns: u64) -> Duration {
     let left_ns = wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS);
     if left_ns < WORTH_SLEEPING_NS { Duration::ZERO } else { Duration::from_millis(left_ns / 1_000_000 - 2) }

@@ -1,4 +1,4 @@
-//! Why a trial of connections could not be performed.
+//! The reasons why a trial of connections could not be performed.
 
 use crate::driver::{place, within};
 use crate::memory::OutOfMemory;
@@ -8,42 +8,42 @@ use std::net::SocketAddr;
 /// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum TcpError {
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("cannot make TCP connections: {0}")]
     Asked(&'static str),
-    /// Addresses and ports of the tester do not suffice.
+    /// The tester does not have enough addresses and ports.
     #[error(
         "{needed} pairs of addresses and ports are needed, but there are only {has} ({waiting} in TIME-WAIT after earlier \
         trials are counted); give the client more addresses or ports or the server more ports, or have connections closed by \
         the server or by reset"
     )]
     Addresses {
-        /// Pairs the trial needs.
+        /// The pairs that the trial needs.
         needed: u64,
-        /// Pairs there are.
+        /// The existing pairs.
         has: u64,
-        /// Pairs, of the needed ones, that earlier trials hold.
+        /// The number of these pairs that earlier trials still occupy.
         waiting: u64,
     },
-    /// The process may not open as many sockets.
+    /// The process may not open that many sockets.
     #[error(
         "{needed} open sockets and files are needed, but this process may only have {allowed}; raise the hard limit of the \
          shell (ulimit -Hn), or use fewer connections or, in a trial of a rate, a shorter time limit"
     )]
     Descriptors {
-        /// Descriptors the trial needs at the worst, with those already open.
+        /// The most descriptors that the trial may need, including those already open.
         needed: u64,
-        /// Descriptors allowed.
+        /// The number of descriptors allowed.
         allowed: u64,
     },
-    /// A client's address is not set where the client is, or another process has the port.
+    /// A client's address is not configured where the client is, or another process uses the port.
     #[error(
         "cannot make connections from {address} ({place}): {source}; is the address set on an interface there, and the port free?"
     )]
     NotHere {
-        /// The address, and the port; 0 is any.
+        /// The address and port; port 0 means any.
         address: SocketAddr,
-        /// The namespace, in words.
+        /// A description of the namespace.
         place: String,
         /// The kernel's answer.
         source: io::Error,
@@ -53,7 +53,7 @@ pub enum TcpError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The namespace, in words.
+        /// A description of the namespace.
         place: String,
         /// The kernel's answer.
         source: io::Error,
@@ -61,7 +61,7 @@ pub enum TcpError {
     /// A namespace cannot be entered.
     #[error("cannot enter {place}: {source}")]
     Namespace {
-        /// The namespace, in words.
+        /// A description of the namespace.
         place: String,
         /// The kernel's answer.
         source: io::Error,
@@ -72,12 +72,12 @@ pub enum TcpError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The system denied something else.
+    /// Another call to the system failed.
     #[error("cannot run the TCP tester: {0}")]
     System(#[from] io::Error),
 }
 
-/// As [`within`], for work that fails with errors of its own.
+/// Does the same as [`within`] for work that returns its own errors.
 pub(super) fn try_within<T: Send>(
     namespace: Option<&str>,
     work: impl FnOnce() -> Result<T, TcpError> + Send,

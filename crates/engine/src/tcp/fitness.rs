@@ -1,4 +1,4 @@
-//! Whether the tester itself can hold what a trial asks for: checked before the first SYN, so that it is not counted as a failure of the DUT.
+//! Checks before the first SYN whether the tester itself can perform a trial, so that a lack of resources is not counted as a failure of the DUT.
 
 use super::addresses::ConnectionDemand;
 use super::connection::socket;
@@ -9,7 +9,7 @@ use sixbench_io::limit;
 use sixbench_method::trial::tcp::TcpSpec;
 use std::net::{IpAddr, SocketAddr};
 
-/// Descriptors besides the connections': listeners, epoll, namespaces, and what else the process may open meanwhile.
+/// Descriptors in addition to those of connections: listeners, epoll, namespaces, and others that the process may open meanwhile.
 const SPARE: u64 = 64;
 
 /// Connections of others that the server keeps open at most, beside the trial's own: whoever opens one can open any number.
@@ -23,12 +23,12 @@ pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> R
     Ok((need.at_once + left.min(MOST_STRANGERS)) as usize)
 }
 
-/// Checks that the client's namespace has every address, and that no socket there holds one of the ports. Takes half a second for all ports,
+/// Checks that the client's namespace has every address, and that no socket there uses one of the ports. This takes half a second for all ports,
 /// so once is enough.
 pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
     let namespace = ends.client_namespace.as_deref();
     let addresses = ends.client_addresses.iter().map(|&address| SocketAddr::new(address, 0));
-    // Who listens on a port mostly does so on all addresses.
+    // A socket that listens on a port usually does so on all addresses.
     let ports = ends.source_ports.clone().map(|port| SocketAddr::new(ends.client_addresses[0], port));
     try_within(namespace, || {
         addresses.chain(ports).try_for_each(|address| {

@@ -1,14 +1,14 @@
-//! As much of HTTP/1.1 as RFC 3511 asks for: a GET, and an object of known octets in the response. Read in whatever pieces TCP delivers.
-//! Nothing here touches a socket.
+//! The parts of HTTP/1.1 that RFC 3511 needs: a GET, and a response with an object of known octets, parsed in whatever pieces TCP delivers.
+//! Nothing here uses sockets.
 //!
-//! The path of a request is a number that no other request of the tester has, and the object's octets follow from it: a response that a
-//! DUT delivered to another connection is seen to be wrong.
+//! The path of a request is a number that no other request of the tester has, and the object's octets follow from it, so a response that a DUT
+//! delivered to the wrong connection is recognised as wrong.
 
 use crate::flow::mix;
 use std::fmt::Display;
 use std::io::Write as _;
 
-/// Largest request head that is accepted, octets.
+/// The largest request head that is accepted, in octets.
 const LONGEST_HEAD: usize = 1024;
 
 /// Digits of a key in a path.
@@ -16,7 +16,7 @@ const KEY_DIGITS: usize = 16;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// The request of a client.
+/// A client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HttpRequest {
     /// The number that names the object.
@@ -26,14 +26,14 @@ pub(crate) struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// Writes the request in place of what `out` holds.
+    /// Writes the request, replacing the content of `out`.
     pub(crate) fn write(&self, host: impl Display, out: &mut Vec<u8>) {
         out.clear();
         // Writing to memory cannot fail.
         let _ = write!(out, "GET /{:0KEY_DIGITS$x} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", self.key, connection(self.closes));
     }
 
-    /// Writes the right response in place of what `out` holds; the object has `octets`.
+    /// Writes the right response, replacing the content of `out`; the object has `octets`.
     pub(crate) fn write_response(&self, octets: u32, out: &mut Vec<u8>) {
         out.clear();
         let _ = write!(
@@ -44,13 +44,13 @@ impl HttpRequest {
         out.extend((0..octets).map(|place| octet(self.key, place)));
     }
 
-    /// Reads a whole head. `None`: not a request of ours.
+    /// Parses a whole head; `None` if it is not one of our requests.
     fn parse(head: &[u8]) -> Option<Self> {
         let head = std::str::from_utf8(head).ok()?;
         let mut lines = head.split("\r\n");
         let path = lines.next()?.strip_prefix("GET /")?.strip_suffix(" HTTP/1.1")?;
         let closes = lines.any(|line| field(line, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close")));
-        // A number may have a sign and fewer digits, and a path of ours has not.
+        // A parsed number might have a sign or fewer digits; our paths never do.
         let is_ours = path.len() == KEY_DIGITS && path.bytes().all(|octet| octet.is_ascii_hexdigit());
         is_ours.then(|| u64::from_str_radix(path, 16).ok())?.map(|key| Self { key, closes })
     }
@@ -60,12 +60,12 @@ fn connection(closes: bool) -> &'static str {
     if closes { "Connection: close\r\n" } else { "" }
 }
 
-/// One octet of the object of a key.
+/// Returns one octet of the object of a key.
 fn octet(key: u64, place: u32) -> u8 {
     mix(key ^ u64::from(place / 8)).to_le_bytes()[place as usize % 8]
 }
 
-/// The value of a header field, if the line is that field.
+/// Returns the value of a header field, if the line is that field.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (found, value) = line.split_once(':')?;
     found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
@@ -78,17 +78,17 @@ struct Head {
     pieces: Vec<u8>,
 }
 
-/// The place where a head ended.
+/// The position at which a head ended.
 enum HeadEnd {
     /// It has not ended; the octets are kept.
     Open,
-    /// Before this many octets of the piece.
+    /// It ended before this octet of the piece.
     At(usize),
     TooLong,
 }
 
 impl Head {
-    /// Takes a piece; where the head is whole, `with` gets it.
+    /// Takes a piece; if the head is complete, it is passed to `with`.
     fn take<T>(&mut self, piece: &[u8], with: impl FnOnce(&[u8]) -> T) -> (HeadEnd, Option<T>) {
         if self.pieces.is_empty()
             && let Some(end) = end_of_head(piece)
@@ -106,30 +106,30 @@ impl Head {
     }
 }
 
-/// Returns the number of octets up to and with the empty line.
+/// Returns the number of octets up to and including the empty line.
 fn end_of_head(octets: &[u8]) -> Option<usize> {
     octets.windows(HEAD_END.len()).position(|window| window == HEAD_END).map(|at| at + HEAD_END.len())
 }
 
-/// Reads the requests of one connection for the server.
+/// Parses the requests of one connection for the server.
 #[derive(Debug, Default)]
 pub(crate) struct RequestReader {
     head: Head,
 }
 
-/// The result of taking a piece of a request.
+/// The result of parsing a piece of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParsedRequest {
-    /// More is to come.
+    /// The request is incomplete.
     Part,
-    /// It is whole.
+    /// The request is complete.
     Whole(HttpRequest),
-    /// It is not what our client says: something on the way changed it.
+    /// Our client did not send this: something on the way has changed it.
     Malformed,
 }
 
 impl RequestReader {
-    /// Takes a piece. Our clients wait for the response, so that nothing may follow a request.
+    /// Parses a piece. Our clients wait for the response, so nothing may follow a request.
     pub(crate) fn take(&mut self, piece: &[u8]) -> ParsedRequest {
         match self.head.take(piece, HttpRequest::parse) {
             (HeadEnd::Open, _) => ParsedRequest::Part,
@@ -139,34 +139,34 @@ impl RequestReader {
     }
 }
 
-/// Reads one response for the client and verifies it: the status, the length, and every octet of the object.
+/// Parses and verifies one response for the client: the status, the length, and every octet of the object.
 #[derive(Debug)]
 pub(crate) struct ResponseReader {
     key: u64,
     octets: u32,
     head: Head,
-    /// Octets of the object seen; `None` while the head is being read.
+    /// Octets of the object that were received; `None` while the head is being parsed.
     seen: Option<u32>,
 }
 
-/// The result of taking a piece of a response.
+/// The result of parsing a piece of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseProgress {
     /// Right so far.
     Part,
-    /// Whole, and right in every octet.
+    /// Complete, and right in every octet.
     Right,
-    /// Not the response to our request; why.
+    /// Not the response to our request, with the reason.
     Wrong(&'static str),
 }
 
 impl ResponseReader {
-    /// Expects the object of `key`.
+    /// Returns a reader that expects the object of `key`.
     pub(crate) fn new(key: u64, octets: u32) -> Self {
         Self { key, octets, head: Head::default(), seen: None }
     }
 
-    /// Takes a piece.
+    /// Parses a piece.
     pub(crate) fn take(&mut self, piece: &[u8]) -> ResponseProgress {
         let Some(seen) = self.seen else { return self.take_head(piece) };
         let left = self.octets - seen;
@@ -194,7 +194,7 @@ impl ResponseReader {
     }
 }
 
-/// Checks that a head announces the object; the error says what is wrong.
+/// Checks that a head announces the object; the error is the reason why not.
 fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
     let head = std::str::from_utf8(head).map_err(|_| "a head that is not text")?;
     let mut lines = head.split("\r\n");
@@ -202,7 +202,7 @@ fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
         return Err("a status other than 200");
     }
     let length = lines.find_map(|line| field(line, "content-length")).ok_or("no length")?;
-    // RFC 9110 section 8.6: digits, and no sign.
+    // RFC 9110 section 8.6: digits, without a sign.
     let is_number = length.bytes().all(|octet| octet.is_ascii_digit());
     if is_number && length.parse() == Ok(octets) { Ok(()) } else { Err("a length other than the object's") }
 }
@@ -225,7 +225,7 @@ mod tests {
         response
     }
 
-    /// What a reader says after the last of the pieces.
+    /// Returns the reader's result after the last of the pieces.
     fn seen<'a>(mut pieces: impl Iterator<Item = &'a [u8]>, octets: u32) -> ResponseProgress {
         let mut reader = ResponseReader::new(GET.key, octets);
         pieces

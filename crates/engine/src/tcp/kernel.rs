@@ -1,10 +1,10 @@
-//! What the kernel of a namespace counts of TCP: it knows of segments sent again and of full queues, sockets do not. Only ever reads.
+//! The TCP counters of a namespace's kernel, which knows about retransmissions and full queues; sockets do not. They are only read.
 
 use crate::driver::within;
 use std::fs;
 use std::io;
 
-/// Counters of one namespace since it was made.
+/// The counters of one namespace since its creation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KernelTcp {
     pub syn_retransmitted: u64,
@@ -13,9 +13,9 @@ pub(super) struct KernelTcp {
 }
 
 impl KernelTcp {
-    /// Reads the counters of a namespace; `None` is this one.
+    /// Reads the counters of a namespace; `None` for the current one.
     pub(super) fn read(namespace: Option<&str>) -> io::Result<Self> {
-        // Not /proc/net: that is the namespace of the process's first thread.
+        // /proc/net would be the namespace of the process's first thread.
         within(namespace, || {
             let (more, plain) =
                 (fs::read_to_string("/proc/thread-self/net/netstat")?, fs::read_to_string("/proc/thread-self/net/snmp")?);
@@ -28,7 +28,7 @@ impl KernelTcp {
         })?
     }
 
-    /// Counted since `before`.
+    /// Returns the increase since `before`.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
             syn_retransmitted: self.syn_retransmitted.saturating_sub(before.syn_retransmitted),
@@ -38,7 +38,7 @@ impl KernelTcp {
     }
 }
 
-/// A counter of a table whose lines come in pairs: names, then values.
+/// Returns a counter of a table whose lines come in pairs: names, then values.
 fn value(table: &str, group: &str, name: &str) -> Option<u64> {
     let mut lines = table.lines().filter(|line| line.split_whitespace().next() == Some(group));
     let (names, values) = (lines.next()?, lines.next()?);

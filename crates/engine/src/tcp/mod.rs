@@ -1,19 +1,19 @@
-//! TCP connections through a stateful device, with the kernel's sockets on both ends: the trials of RFC 3511 section 5.2 (how many
-//! connections at once) and section 5.3 (how many per second), which RFC 8219 section 8 asks for. On every connection a GET of HTTP/1.1
-//! and a small object, verified octet by octet. Unlike the frame tester this one makes system calls for each connection; it never waits
-//! for an answer before it makes the next, and never logs one.
+//! TCP connections through a stateful device, with the kernel's sockets on both ends: the trials of RFC 3511 section 5.2 (concurrent connections)
+//! and section 5.3 (connections per second), which RFC 8219 section 8 requires. Each connection carries an HTTP/1.1 GET and a small object,
+//! verified octet by octet. Unlike the frame tester, this one makes system calls for each connection; it never waits for an answer before it
+//! opens the next connection, and never logs one.
 //!
-//! Both trials are open-loop: connection i is due at start + i / rate, whatever became of those before.
+//! Both trials are open-loop: connection i is due at start + i / rate, whatever has become of the earlier ones.
 //!
 //! # Closing
 //!
-//! A device's table depends on how connections end, so that is a setting, [`Close`](sixbench_method::trial::tcp::Close), and on record. Default is `ServerFirst`, an
-//! orderly close: FIN and ACK each way, as most connections of HTTP end. The device sees a whole connection and keeps its entry for as long
-//! as it does for real ones (its aging time). TIME-WAIT stays at the server, where Linux accepts a new SYN in it; the client's port is free
-//! at once, so that few ports suffice for any rate. With `ClientFirst` TIME-WAIT is the client's, and a pair of addresses and ports
-//! cannot be used again for a minute. `Reset` is what RFC 3511 recommends between trials, to empty the device's table; as the
-//! close of a rate trial it measures a device that may forget at once. Whether ACK and FIN travel together (the three-way close of section
-//! 5.4.2) is up to the kernel. Whatever fails or is left over is ended by a RST in any case.
+//! A device's table depends on how connections end, so that is a setting, [`Close`](sixbench_method::trial::tcp::Close), and on record. The
+//! default is `ServerFirst`, an orderly close with FIN and ACK each way, which is how most HTTP connections end. The device sees a whole
+//! connection and keeps its entry for as long as it does for real ones (its aging time). TIME-WAIT stays at the server, where Linux accepts a new
+//! SYN in it; the client's port is free at once, so that few ports suffice for any rate. With `ClientFirst` the client enters TIME-WAIT, and a
+//! pair of addresses and ports cannot be used again for a minute. `Reset` is what RFC 3511 recommends between trials, to empty the device's
+//! table; as the close of a rate trial it measures a device that may drop its entries at once. The kernel decides whether ACK and FIN travel
+//! together (the three-way close of section 5.4.2). Connections that failed or are left over are always ended with a RST.
 
 mod accepted;
 mod addresses;
@@ -52,7 +52,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Makes connections from a client to a server, both its own.
+/// Opens connections from a client to a server, both of which it runs itself.
 #[derive(Debug)]
 pub struct TcpTester {
     ends: TcpEnds,
@@ -67,8 +67,8 @@ pub struct TcpTester {
 }
 
 impl TcpTester {
-    /// A tester. With one core (or none) in `layout`, client and server take turns in one loop on it; with two or more each has its own.
-    /// `stop` ends a trial early.
+    /// Returns a tester. With one core (or none) in `layout`, client and server take turns in one loop on it; with two or more each has its own
+    /// core. `stop` ends a trial early.
     pub fn new(ends: Admitted<TcpEnds>, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
         let ends = ends.into_inner();
         let addresses = AddressPairs::new(&ends);
@@ -85,8 +85,8 @@ impl TcpTester {
         }
     }
 
-    /// Makes other connections from now on. Paths, and the pairs of addresses and ports, go on from those of before: none comes again
-    /// while a connection of its own may be in TIME-WAIT.
+    /// Switches to other connections. Paths, and the pairs of addresses and ports, continue after the earlier ones: none is reused while one of
+    /// its connections may be in TIME-WAIT.
     pub fn set(&mut self, ends: Admitted<TcpEnds>, settings: TcpSettings) {
         let ends = ends.into_inner();
         if ends != self.ends {
@@ -97,14 +97,14 @@ impl TcpTester {
         self.settings = settings;
     }
 
-    /// One trial of RFC 3511 section 5.3: tries `rate` connections per second for `duration`; on each a GET, then the close.
+    /// Runs a trial of RFC 3511 section 5.3: attempts `rate` connections per second for `duration`, each with a GET followed by the close.
     pub fn measure_rate(&mut self, rate: u64, duration: Duration) -> Result<TcpResult, TcpError> {
         let connections = (u128::from(rate) * duration.as_nanos() / 1_000_000_000) as u64;
         self.perform(self.spec(TcpTrial::Rate, connections, rate), ConnectionDemand::of_rate(connections, rate, &self.settings))
     }
 
-    /// One trial of RFC 3511 section 5.2: opens `connections` at `rate` per second, with a GET on each, and keeps them open; when all are,
-    /// each makes a second GET (again at `rate`), and when all have, each is closed (again at `rate`).
+    /// Runs a trial of RFC 3511 section 5.2: opens `connections` at `rate` per second, with a GET on each, and keeps them open. When all are
+    /// open, each makes a second GET (again at `rate`); when all have done so, each is closed (again at `rate`).
     pub fn measure_capacity(&mut self, connections: u64, rate: u64) -> Result<TcpResult, TcpError> {
         self.perform(self.spec(TcpTrial::Capacity, connections, rate), ConnectionDemand::of_capacity(connections))
     }
@@ -142,14 +142,14 @@ impl TcpTester {
         Ok(client.finish(server.map(TcpServer::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
     }
 
-    /// Reads the counters of the client's namespace and of the server's.
+    /// Reads the counters of the client's and the server's namespace.
     fn kernels(&self) -> Result<[KernelTcp; 2], TcpError> {
         let [client, server] = [&self.ends.client_namespace, &self.ends.server_namespace];
         Ok([KernelTcp::read(client.as_deref())?, KernelTcp::read(server.as_deref())?])
     }
 }
 
-/// Makes the two trials of RFC 3511 as trials of a plan; nothing else.
+/// Runs the two trials of RFC 3511 as trials of a plan, and no others.
 impl Measurer for TcpTester {
     type Error = TcpError;
 
@@ -161,7 +161,7 @@ impl Measurer for TcpTester {
             _ => Err(TcpError::Asked("this is a trial of frames")),
         };
         match result {
-            // A search that came this far has met the tester's end, not an error.
+            // A search that gets this far has reached the tester's limit; that is not an error.
             Err(TcpError::Descriptors { needed, allowed }) => {
                 Ok(not_sent(spec, self.ends.opens, Fault::TooFewDescriptors { needed, allowed }))
             }
@@ -173,7 +173,7 @@ impl Measurer for TcpTester {
     }
 }
 
-/// A trial of which nothing was sent.
+/// Returns a trial in which nothing was sent.
 fn not_sent(spec: &TrialSpec, direction: Direction, fault: Fault) -> TrialResult {
     let nothing = DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, 0, 0) };
     TrialResult::new(*spec, vec![nothing], vec![fault])

@@ -18,16 +18,16 @@ use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr};
 
-/// Connections that may wait to be accepted; the kernel allows net.core.somaxconn of them at most.
+/// Connections that may wait to be accepted; the kernel limits this to net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
 
-/// Most connections accepted in one turn.
+/// The most connections accepted in one turn.
 const BURST: usize = 16;
 
-/// Octets read at once: a request is much shorter.
+/// Octets read at a time; a request is much shorter.
 const PIECE: usize = 4096;
 
-/// Time for which connections may still be closed after the client has finished, in nanoseconds.
+/// The time in which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
 /// A listening socket.
@@ -49,7 +49,7 @@ pub(super) struct TcpServer {
     sources: HashSet<IpAddr>,
     counts: ServerCounts,
     is_open: bool,
-    /// The time until which connections may still be closed, once the client is through, in nanoseconds.
+    /// The time until which connections may still be closed once the client has finished, in nanoseconds.
     leaves_ns: Option<u64>,
     is_over: bool,
     response: Vec<u8>,
@@ -61,7 +61,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // Connections of an earlier trial are still in TIME-WAIT.
+    // Connections of an earlier trial may still be in TIME-WAIT.
     socket.set_reuse_address(true)?;
     socket.bind(&SockAddr::from(address))?;
     socket.listen(BACKLOG)?;
@@ -99,7 +99,7 @@ impl TcpServer {
         })
     }
 
-    /// The counts of the trial. What is still open ends by a RST, as RFC 3511 recommends between trials.
+    /// Returns the counts of the trial. Connections that are still open are ended with a RST, as RFC 3511 recommends between trials.
     pub(super) fn finish(mut self) -> ServerCounts {
         self.counts.abandoned += self.accepted.connections.len() as u64;
         self.accepted.connections.drain().for_each(|connection| reset(connection.stream));
@@ -125,7 +125,7 @@ impl TcpServer {
                 match self.listeners[index].socket.accept() {
                     Ok((stream, from)) => self.on_accept(stream, from.ip(), context)?,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.listeners[index].is_accept_ready = false,
-                    // It ended before it was accepted.
+                    // The connection ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     // Those that wait may be the trial's own: they are accepted at the next turn.
                     Err(error) if is_exhausted(&error) => {
@@ -247,7 +247,7 @@ impl TcpServer {
                 Ok(octets) => *written += octets,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let token = Token(SERVER | (self.listeners.len() + slot));
-                    // Without it the client's time limit tells.
+                    // If this fails, the client's time limit shows it.
                     let _ = context.registry.reregister(&mut connection.stream, token, Interest::READABLE | Interest::WRITABLE);
                     return;
                 }
@@ -257,13 +257,13 @@ impl TcpServer {
         }
         self.counts.responses += 1;
         if request.closes {
-            // Where it fails the connection is gone, and reading tells.
+            // If this fails, the connection is gone, and reading shows it.
             let _ = connection.stream.shutdown(Shutdown::Write);
         }
         connection.answering = None;
     }
 
-    /// The end of a connection that the client brought about.
+    /// Removes a connection that the client has ended, and counts it.
     fn close(&mut self, slot: usize, count: impl FnOnce(&mut ServerCounts) -> &mut u64) {
         drop(self.accepted.connections.remove(slot));
         *count(&mut self.counts) += 1;

@@ -1,4 +1,4 @@
-//! What the TCP tester is told: where its ends are, and what holds for every trial.
+//! The settings of the TCP tester: where its ends are, and what applies to every trial.
 
 use crate::memory::Footprint;
 use ipnet::IpNet;
@@ -11,29 +11,29 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Octets per open connection: what both ends keep of it, and the kernel's two sockets.
+/// Octets per open connection: the state that both ends keep, and the kernel's two sockets.
 const CONNECTION_OCTETS: u64 = 10_000;
 
-/// The ends, and the way in which they reach each other.
+/// The two ends, and how they reach each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpEnds {
     /// The direction in which connections are opened.
     pub opens: Direction,
-    /// Network namespace of the client; `None` is this one.
+    /// The client's network namespace; `None` for the current one.
     pub client_namespace: Option<String>,
-    /// Network namespace of the server; `None` is this one.
+    /// The server's network namespace; `None` for the current one.
     pub server_namespace: Option<String>,
-    /// The client's addresses, each a virtual client of RFC 3511 section 4.2. They must be set on an interface.
+    /// The client's addresses, each a virtual client of RFC 3511 section 4.2. They must be configured on an interface.
     pub client_addresses: Vec<IpAddr>,
-    /// The ports connections come from.
+    /// The source ports of connections.
     pub source_ports: RangeInclusive<u16>,
     /// The server as the client addresses it, e.g. 64:ff9b::c613:1 through NAT64.
     pub server: IpAddr,
-    /// The ports connections go to.
+    /// The destination ports of connections.
     pub server_ports: RangeInclusive<u16>,
-    /// The address the server listens on. `None` where another server answers; the tester starts none.
+    /// The address on which the server listens; `None` if another server answers, so that the tester starts none.
     pub listen: Option<IpAddr>,
-    /// The networks that the DUT's translated source addresses must be from. If it is empty, they may be from anywhere.
+    /// The networks to which the DUT's translated source addresses must belong. If there are none, any address is accepted.
     pub pool: Vec<IpNet>,
 }
 
@@ -43,17 +43,17 @@ impl Addressed for TcpEnds {
     }
 }
 
-/// The settings that hold for every trial.
+/// The settings for every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpSettings {
     /// Octets of the object in each response (object size, RFC 3511 section 5.2.2.2).
     pub object_octets: u32,
-    /// Time limit of each connection from its SYN, and of each later request. Linux repeats a lost SYN after one second: a shorter limit
-    /// makes every lost SYN a failure.
+    /// The time limit of each connection from its SYN, and of each later request. Linux retransmits a lost SYN after one second: with a shorter
+    /// limit, every lost SYN is a failure.
     pub time_limit: Duration,
     /// The way in which connections are closed.
     pub close: Close,
-    /// An attempt later than this behind its due time is late.
+    /// The time behind its due time after which an attempt is late.
     pub stall: Duration,
 }
 

@@ -1,40 +1,39 @@
-//! What the client counts of a trial, from events to the result. Knows no sockets.
+//! The client's counts of a trial, from events to the result. It knows no sockets.
 
 use super::connection::{ConnectionStep, Failure};
 use super::times::Stopwatch;
 use sixbench_method::trial::tcp::{Check, ConnectionCounts, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
 
-/// Failed connections told one by one.
+/// The most failed connections that are reported individually.
 const EXAMPLES: usize = 4;
 
-/// The client's phase in the trial. All phases but the last are paced; each begins when everything of the one before is
-/// settled.
+/// The client's phase in the trial. All phases except the last are paced; each begins when everything in the previous one is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientPhase {
-    /// The client waits for the server to be there.
+    /// The client waits until the server is ready.
     Waiting,
     Opening,
-    /// Capacity: the second GET on each connection.
+    /// Capacity trial: the second GET on each connection.
     Checking,
-    /// Capacity: the close of each.
+    /// Capacity trial: the close of each connection.
     Closing,
     Over,
 }
 
-/// The way in which a connection ends other than it should.
+/// The way in which a connection ends if not as intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// An error of the socket.
+    /// A socket error.
     Failed(Failure),
     /// The other end's FIN.
     Ended,
-    /// The end of the time limit.
+    /// The time limit is over.
     Late,
-    /// Octets that are not those asked for.
+    /// The response is not the requested one.
     Wrong(&'static str),
 }
 
-/// The counts.
+/// The counts of the client.
 pub(super) struct TcpTally {
     pub connections: ConnectionCounts,
     pub check: Check,
@@ -59,7 +58,7 @@ impl TcpTally {
         }
     }
 
-    /// A SYN left the tester.
+    /// Counts a SYN that left the tester.
     pub(super) fn attempt(&mut self, due_ns: u64, now_ns: u64) {
         let lateness_ns = now_ns.saturating_sub(due_ns);
         self.connections.attempted += 1;
@@ -68,7 +67,7 @@ impl TcpTally {
         self.pace.late += u64::from(lateness_ns > self.pace.stall_ns);
     }
 
-    /// A connection was lost at this step.
+    /// Counts a connection that was lost at this step.
     pub(super) fn lose(&mut self, phase: ClientPhase, step: &ConnectionStep, loss: Loss) {
         *self.counter(phase, step, loss) += 1;
     }
@@ -90,7 +89,7 @@ impl TcpTally {
         }
     }
 
-    /// Keeps a line about a connection; only the first few, and only those are written.
+    /// Keeps a line about a connection; only the first few lines are kept, or even composed.
     pub(super) fn note(&mut self, line: impl FnOnce() -> String) {
         if self.examples.len() < EXAMPLES {
             self.examples.push(line());

@@ -1,9 +1,9 @@
-//! Times of connections: a histogram of constant size, whatever the number of connections.
+//! Times of connections, in a histogram of constant size for any number of connections.
 
 use hdrhistogram::Histogram;
 use sixbench_method::trial::tcp::Times;
 
-/// Times above this are recorded as this: 100 s.
+/// Longer times are recorded as this value: 100 s.
 const LONGEST_NS: u64 = 100_000_000_000;
 
 const DIGITS: u8 = 3;
@@ -11,7 +11,7 @@ const DIGITS: u8 = 3;
 /// Collects times.
 pub(super) struct Stopwatch {
     times: Histogram<u64>,
-    /// The smallest and the largest, to the nanosecond.
+    /// The shortest and the longest time, to the nanosecond.
     extremes: (u64, u64),
     sum_ns: u64,
 }

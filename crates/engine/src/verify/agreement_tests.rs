@@ -1,4 +1,4 @@
-//! The comparison with the expected octets and the judgement by fields say the same of every frame, of every kind of traffic.
+//! The comparison with the expected octets and the judgement by fields must agree on every frame of every kind of traffic.
 
 use super::*;
 use crate::profile::{
@@ -34,7 +34,7 @@ fn ipv6() -> TrafficProfile {
     TrafficProfile::identity(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84))
 }
 
-/// Returns a stateless translator: IPv6 arrives on the left, IPv4 on the right, with an identification that the device chose.
+/// Returns the profile of a stateless translator: IPv6 on the left, IPv4 on the right, with an identification that the device chose.
 fn siit() -> TrafficProfile {
     let mut profile = ipv6();
     profile.forward.foreground.expected = ends("198.18.0.2", "198.19.0.2");
@@ -49,7 +49,7 @@ fn with_addresses(profile: TrafficProfile) -> TrafficProfile {
     TrafficProfile { left_variation: part, right_variation: part, ..profile }
 }
 
-/// As many destinations as the clients of the 6to4 paper had: their values carry into the 16 bits in front.
+/// Returns the profile with as many destinations as the 6to4 paper has clients: their values carry into the preceding 16 bits.
 fn with_more_addresses(profile: TrafficProfile) -> TrafficProfile {
     let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
     let right_variation = AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });
@@ -144,7 +144,7 @@ fn nat44() -> TrafficProfile {
     profile
 }
 
-/// Every kind of traffic, as it arrives in one direction.
+/// A kind of traffic, as it arrives in one direction.
 struct Case {
     profile: TrafficProfile,
     direction: Direction,
@@ -172,7 +172,7 @@ impl Case {
         Stream::expected(source, self.macs).expect("frames")
     }
 
-    /// Returns the verifier and the frames that it must find right.
+    /// Returns the verifier and the frames that it must judge right.
     fn build(&self) -> (Verifier, Vec<Vec<u8>>) {
         let conversation = self.conversation();
         let stream = self.expected(conversation.as_ref());
@@ -226,7 +226,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Checks that a frame the comparison finds right is found right by its fields, with the same tag; returns whether it was found right.
+/// Checks that a frame that the comparison judges right is also judged right by its fields, with the same tag; returns whether it was judged right.
 fn agree(verifier: &mut Verifier, frame: &[u8]) -> bool {
     let (right, by_fields) = (verifier.right(frame), verifier.judge_fields(frame));
     if let Some(tag) = right {
@@ -264,7 +264,7 @@ fn a_frame_with_any_bit_changed_is_judged_as_its_fields_say() {
     }
 }
 
-/// Writes every checksum of a frame as it must be, that of the datagram inside first.
+/// Corrects every checksum of a frame, starting with that of the inner datagram.
 fn mend(frame: &mut [u8]) {
     let checksum = |sum| sixbench_wire::checksum::finish(sum).to_be_bytes();
     let ip_at = ethernet::HEADER_LEN;
@@ -304,13 +304,13 @@ fn mend(frame: &mut [u8]) {
 }
 
 impl Case {
-    /// Returns whether a device may choose this bit of such a frame, counted from the first octet, the lowest bit of each first; those that the tester cannot know are
-    /// the hardware addresses where no device told its own, and the time of sending, which is held against the clock.
+    /// Returns whether a device may choose this bit of such a frame. Bits are counted from the first octet, and from the lowest bit in each. The
+    /// tester also cannot check hardware addresses that no device has told it, or the time of sending, which is compared with the clock.
     fn is_free(&self, template: &Template, bit: usize) -> bool {
         let at = bit / 8;
         let outer = template.description().outer.map(|outer| (outer.src.is_ipv4(), outer.octets()));
         let inner_at = ethernet::HEADER_LEN + outer.map_or(0, |(_, octets)| octets);
-        // The identification, and of the flags don't-fragment alone.
+        // The identification, and of the flags only don't-fragment.
         let of_choice = |header: usize| (header + 4..header + 6).contains(&at) || bit == (header + 6) * 8 + 6;
         let is_translated = !self.profile.keeps_identification;
         let tag_end = template.head_octets();
@@ -320,7 +320,7 @@ impl Case {
             || (outer.is_some_and(|(is_ipv4, _)| !is_ipv4) && ((16..18).contains(&at) || at == 15 && bit % 8 < 4))
             || (template.src().is_ipv4() && is_translated && of_choice(inner_at))
             || (tag_end - 8..tag_end).contains(&at)
-            // The last two octets of an address of the pool, and the port: as drawn by the device, while connections are opened.
+            // The last two octets of an address from the pool, and the port: the device may choose them while connections are opened.
             || (self.step == Some(ConversationStep::Open) && (source.contains(&at) || (26..30).contains(&at)))
     }
 }
@@ -338,7 +338,7 @@ fn a_changed_bit_whose_checksums_were_mended_is_never_right_but_where_the_device
                 changed[bit / 8] ^= 1 << (bit % 8);
                 mend(&mut changed);
                 agree(&mut verifier, &changed);
-                // With another number it is another frame: a duplicate of that one, and this one is lost.
+                // With another number it is a different frame: a duplicate of that one, and this one is lost.
                 let is_right = matches!(verifier.judge(&changed), FrameClass::Right(tag) if tag.sequence == sequence as u64);
                 let may_be = changed == *frame || case.is_free(template, bit);
                 assert!(!is_right || may_be, "case {number}, frame {sequence}: bit {} of octet {}", bit % 8, bit / 8);
@@ -347,7 +347,7 @@ fn a_changed_bit_whose_checksums_were_mended_is_never_right_but_where_the_device
     }
 }
 
-/// Writes fields of an IPv4 header that a device may choose, and its checksum.
+/// Writes the fields of an IPv4 header that a device may choose, and updates its checksum.
 fn choose_identification(header: &mut [u8], identification: u16, dont_fragment: bool) {
     header[4..6].copy_from_slice(&identification.to_be_bytes());
     header[6] = u8::from(dont_fragment) << 6;
@@ -394,7 +394,7 @@ fn a_source_is_right_that_is_of_the_pool_where_it_is_to_be_learned() {
         let mut frame = kind.template.patched(&variable);
         let address = u32::from_be_bytes([198, 19, 0, 0]) | u32::from(part);
         if (variable.addresses.map(|a| a.0), variable.source_port) != (Some(address), port) {
-            // No source of the pool: it is written as a device would that is wrong.
+            // This source is not in the pool; the frame is built as a faulty device would.
             let other = Variable { addresses: variable.addresses.map(|a| (address, a.1)), source_port: port, ..variable };
             frame = kind.template.patched(&other);
         }

@@ -1,5 +1,5 @@
-//! The usual case: a frame that is, octet for octet, the one that must arrive. Its headers and tag are written as they must be and compared as a
-//! whole, which takes a third of the time of reading every field. A frame that differs is not judged here.
+//! The common case: a frame that is, octet for octet, the expected one. Its headers and tag are written as they must be and compared as a whole,
+//! which takes a third of the time of parsing every field. A frame that differs is not judged here.
 
 use crate::flow::DrawnPorts;
 use crate::stateful::Mapped;
@@ -8,7 +8,7 @@ use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{AddressesThatVary, PlainArrival, StampedTime, TunnelArrival};
 
-/// The longest headers with a tag: IPv6 in IPv6, which no technology has; IPv4 in IPv6 takes 100.
+/// The longest headers with a tag: those of IPv6 in IPv6, which no supported technology uses; IPv4 in IPv6 takes 100.
 const LONGEST_HEAD: usize = 128;
 
 /// One kind of frame of a stream, as it must arrive.
@@ -20,28 +20,28 @@ pub(super) struct ExpectedOctets {
     is_background: bool,
     stream: u8,
     way: ComparingWay,
-    /// False where the DUT's hardware address is not known: then those of the frame count as right.
+    /// False if the DUT's hardware address is not known: those in the frame then count as right.
     knows_hardware_addresses: bool,
-    /// True where the device chooses fields for itself.
+    /// True if the device chooses some fields itself.
     has_device_fields: bool,
-    /// True where a source is right that the DUT has drawn from its pool.
+    /// True if any source is right that the DUT has drawn from its pool.
     has_translated_source: bool,
 }
 
-/// The way in which frames are compared, the quickest first.
+/// The way in which frames are compared, fastest first.
 enum ComparingWay {
-    /// Plain datagrams of which only the ports vary, beside number and time.
+    /// Plain datagrams in which only the ports vary, apart from number and time.
     Ports(DrawnPorts, PlainArrival),
     /// Plain datagrams.
     Plain(FlowPattern, PlainArrival),
     /// Datagrams in a tunnel.
     Tunnel(FlowPattern, Box<TunnelArrival>),
-    /// All others are written as they must be.
+    /// All others: the expected frame is written and then compared.
     Written,
 }
 
 impl ExpectedOctets {
-    /// Expects frames of one kind of `stream`.
+    /// Returns the expected octets for one kind of frame in `stream`.
     pub(super) fn new(stream: &Stream, kind: &FrameKind, is_background: bool) -> Self {
         let template = &kind.template;
         let head_octets = template.head_octets();
@@ -75,7 +75,7 @@ impl ExpectedOctets {
         }
     }
 
-    /// Returns the tag of a frame that could be of this kind, by its length and its tag's stream.
+    /// Returns the tag of a frame that may be of this kind, judging by its length and its tag's stream.
     #[inline]
     pub(super) fn tag_of(&self, frame: &[u8]) -> Option<Tag> {
         if frame.len() != self.frame_octets {
@@ -90,7 +90,7 @@ impl ExpectedOctets {
         self.is_background
     }
 
-    /// Returns whether `frame`, which has this tag, is the one that must arrive; false where the fields have to decide.
+    /// Returns whether `frame`, which has this tag, is the expected one; false if the fields must decide.
     #[inline(always)]
     pub(super) fn is(&mut self, frame: &[u8], tag: Tag, stream: &Stream, kind: &FrameKind) -> bool {
         let time = StampedTime::new(tag.time_ns);
@@ -107,11 +107,11 @@ impl ExpectedOctets {
         has_head && tag::pattern_is_whole(&frame[self.head_octets..])
     }
 
-    /// Writes the headers and the tag as they must be, and compares them.
+    /// Writes the expected headers and tag, and compares them.
     fn has_written_head(&mut self, frame: &[u8], sequence: u64, time: StampedTime, stream: &Stream, kind: &FrameKind) -> bool {
         let octets = self.head_octets;
         if self.has_device_fields {
-            // Patching does not undo what was copied from the frame before.
+            // Patching does not undo the copying of fields from the previous frame.
             self.head[..octets].copy_from_slice(&kind.template.octets()[..octets]);
         }
         let seen = self.source_of(frame, kind);
@@ -125,7 +125,7 @@ impl ExpectedOctets {
         self.head[..octets] == frame[..octets]
     }
 
-    /// Returns the source that counts where it cannot be known before.
+    /// Returns the source to use if it cannot be known in advance.
     #[inline]
     fn source_of(&self, frame: &[u8], kind: &FrameKind) -> Mapped {
         if !self.has_translated_source {

@@ -1,4 +1,4 @@
-//! Frames that are none of the trial's.
+//! Frames that do not belong to the trial.
 
 use sixbench_wire::ethernet::{EtherType, EthernetView};
 use sixbench_wire::{Ipv4View, Ipv6View, protocol};

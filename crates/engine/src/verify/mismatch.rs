@@ -2,7 +2,7 @@
 
 use sixbench_wire::template::Transport;
 
-/// The first field that is not as it must be.
+/// The first field that is not as expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mismatch {
     VlanTag,
@@ -28,7 +28,7 @@ pub(crate) enum Mismatch {
     /// The UDP checksum, or that of an ICMPv6 echo.
     UdpChecksum,
     Transport,
-    /// There is an outer header and should be none, or the other way round.
+    /// There is an outer header although there should be none, or the other way round.
     Encapsulation,
     OuterSource,
     OuterDestination,
@@ -38,7 +38,7 @@ pub(crate) enum Mismatch {
     OuterFragment,
     OuterLength,
     OuterHeaderChecksum,
-    /// An octet behind the tag.
+    /// An octet after the tag.
     Payload,
     /// The tag says that the frame was sent before it was due.
     SentBeforeDue,
@@ -47,7 +47,7 @@ pub(crate) enum Mismatch {
 }
 
 impl Mismatch {
-    /// The field's name in a datagram of this kind.
+    /// Returns the field's name in a datagram of this kind.
     pub(super) fn name(self, transport: Transport) -> &'static str {
         let is_echo = transport != Transport::Udp;
         match self {

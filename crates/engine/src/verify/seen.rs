@@ -6,50 +6,50 @@ use sixbench_wire::template::Transport;
 use sixbench_wire::{EchoView, Ipv4View, Ipv6View, UdpView, ipv6, protocol};
 use std::net::IpAddr;
 
-/// The fields of an IP header, whichever version.
+/// The fields of an IP header of either version.
 pub(super) struct Header {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
     pub(super) traffic_class: u8,
     pub(super) flow_label: u32,
     pub(super) hop_limit: u8,
-    /// The first flag of IPv4, which must be zero (RFC 791 section 3.1); false otherwise.
+    /// The first flag of IPv4, which must be zero (RFC 791 section 3.1); false for IPv6.
     pub(super) has_reserved_flag: bool,
     pub(super) is_fragment: bool,
-    /// The identification of IPv4, with the flag after it; zero and false otherwise.
+    /// The identification of IPv4, with the flag after it; zero and false for IPv6.
     pub(super) identification: u16,
     pub(super) dont_fragment: bool,
-    /// Octets of header and payload, by the header's length.
+    /// Octets of header and payload, according to the header's length field.
     pub(super) octets: usize,
     pub(super) is_checksum_right: bool,
 }
 
-/// The content of the datagram: a UDP header or that of an echo, and what follows.
+/// The content of the datagram: a UDP or echo header, and the payload.
 pub(super) struct Carried<'a> {
     pub(super) transport: Transport,
-    /// The ports; those of an echo are its identifier and sequence number.
+    /// The ports; for an echo, its identifier and sequence number.
     pub(super) ports: (u16, u16),
-    /// An echo has none.
+    /// The length field; an echo has none.
     pub(super) udp_length: Option<u16>,
     pub(super) checksum: u16,
     pub(super) payload: &'a [u8],
 }
 
-/// A test datagram, and the header around it where it is encapsulated.
+/// A test datagram, with the outer header if it is encapsulated.
 pub(super) struct ParsedDatagram<'a> {
     pub(super) ip: Header,
     pub(super) outer: Option<Header>,
     pub(super) carried: Carried<'a>,
-    /// The whole frame as it came.
+    /// The whole frame as it arrived.
     pub(super) ethernet: EthernetView<'a>,
-    /// The VLAN it is tagged with.
+    /// The VLAN of its tag.
     pub(super) vlan: Option<u16>,
-    /// Its octets without the tag.
+    /// Its octets without the VLAN tag.
     untagged_octets: usize,
 }
 
 impl<'a> ParsedDatagram<'a> {
-    /// `None` where the frame is neither a UDP datagram nor an echo, nor one of them encapsulated once.
+    /// Parses a frame; `None` if it is neither a UDP datagram nor an echo, nor one of these encapsulated once.
     #[inline]
     pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
         let ethernet = EthernetView::new(frame).ok()?;
@@ -72,24 +72,24 @@ impl<'a> ParsedDatagram<'a> {
         Some(Self { ip, outer, carried: carried(protocol, payload)?, ethernet, vlan: untagged.vlan, untagged_octets })
     }
 
-    /// Octets after the end of the datagram that are no padding: only a frame below the minimum is padded, and only up to it.
+    /// Returns the octets after the end of the datagram that are not padding: only a frame below the minimum is padded, and only up to it.
     #[inline]
     pub(super) fn trailing_octets(&self) -> usize {
         self.untagged_octets.saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
     }
 
-    /// Returns whether those octets are all zero. Others may be what was in the device's memory (CVE-2003-0001).
+    /// Returns whether those octets are all zero. Others may come from the device's memory (CVE-2003-0001).
     pub(super) fn trails_zeros(&self) -> bool {
         self.ethernet.payload().iter().rev().take(self.trailing_octets()).all(|octet| *octet == 0)
     }
 
-    /// Octets of the Ethernet frame by the length in its first IP header, without FCS.
+    /// Returns the octets of the Ethernet frame according to the length in its first IP header, without FCS.
     #[inline]
     pub(super) fn frame_octets(&self) -> usize {
         ethernet::HEADER_LEN + self.outer.as_ref().unwrap_or(&self.ip).octets
     }
 
-    /// The source as a state table keeps it.
+    /// Returns the source as it is stored in a state table.
     #[inline]
     pub(super) fn mapped(&self) -> Mapped {
         mapped(self.ip.source, self.carried.ports.0)
@@ -170,7 +170,7 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
 mod tests {
     use super::*;
 
-    /// An Ethernet frame with an empty UDP datagram over IPv4, of 42 octets.
+    /// Returns an Ethernet frame with an empty UDP datagram over IPv4, of 42 octets.
     fn short() -> Vec<u8> {
         let mut frame = [&[2; 12][..], &[8, 0]].concat();
         frame.extend([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 2, 198, 19, 0, 2]);

@@ -1,4 +1,4 @@
-//! DNS testers for tests of the whole, and trials by them. What is tested is counts, not speed.
+//! DNS testers for tests of the whole, and trials with them. Only counts are tested, not timing.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use super::dns64::{Dns64, Knows, Rig};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Queries of a trial by [`queries`]: no more than the receive buffer of a server takes that is away all the time.
+/// The queries in a trial by [`queries`], so few that the receive buffer holds all of them even if the server does not run.
 pub(crate) const QUERIES: u64 = 200;
 const MS: u64 = 1_000_000;
 
-/// Every trial keeps a core busy: side by side they would starve each other, and a tester half a second behind gives up.
+/// Every trial keeps a core busy: trials in parallel would starve each other, and a tester that is half a second behind gives up.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Of a DNS64 server.
+/// Returns settings for a DNS64 server.
 pub(crate) fn settings() -> DnsSettings {
     let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
     DnsSettings {
@@ -31,7 +31,7 @@ pub(crate) fn settings() -> DnsSettings {
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
         cached_names: 50,
-        // Longer than any server here is kept waiting for a core.
+        // Longer than any server here has to wait for a core.
         timeout_ns: 3000 * MS,
         window_ns: 3000 * MS,
         // This machine is shared.
@@ -60,24 +60,24 @@ pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settin
     )
 }
 
-/// So many queries a second for so many milliseconds.
+/// Returns a trial with this many queries per second for this many milliseconds.
 pub(crate) fn spec(rate: u64, ms: u64) -> TrialSpec {
     TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), ms * MS) }
 }
 
-/// A trial, with nothing beside it.
+/// Runs a trial with no other trial at the same time.
 pub(crate) fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {
     let _guard = ONE_AT_A_TIME.lock();
     tester.measure(spec).expect("a trial")
 }
 
-/// A self-test, likewise.
+/// Runs a self-test with no trial at the same time.
 pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     let _guard = ONE_AT_A_TIME.lock();
     work()
 }
 
-/// What became of the queries: each is counted once.
+/// Returns the outcomes of the queries, after checking that each is counted once.
 pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
     let dns = result.dns().expect("queries");
     assert_eq!(dns.answers.settled() + dns.answers.unanswered, dns.answers.sent, "{dns:?}");
@@ -89,8 +89,8 @@ pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
     dns
 }
 
-/// A trial against a server with this rig, which is in place from the trial's first query on. Again where this machine did not let the
-/// tester send all.
+/// Returns a trial with a server whose rig is active from the trial's first query on. It is repeated if this machine did not let the tester send
+/// everything.
 pub(crate) fn trial(settings: &DnsSettings, cores: &[u32], spec: &TrialSpec, rig: impl Fn() -> (Rig, u64)) -> TrialResult {
     for _ in 0..5 {
         let (rig, most) = rig();
@@ -106,12 +106,12 @@ pub(crate) fn trial(settings: &DnsSettings, cores: &[u32], spec: &TrialSpec, rig
     panic!("this machine is too busy to send {} queries", spec.frames());
 }
 
-/// [`QUERIES`] of them in a fifth of a second, by one thread.
+/// Returns a trial with [`QUERIES`] queries in a fifth of a second, by one thread.
 pub(crate) fn queries(rig: impl Fn() -> Rig) -> TrialResult {
     trial(&settings(), &[], &spec(QUERIES * 5, 200), || (rig(), u64::MAX))
 }
 
-/// What came of them, but for the errors of the network, if the server does this to every tenth right answer.
+/// Returns the outcomes, apart from network errors, if the server applies this change to every tenth right answer.
 pub(crate) fn every_tenth(change: impl Fn(&mut Vec<u8>) + Clone + Send + 'static) -> Answers {
     let rig = || {
         let change = change.clone();

@@ -1,4 +1,4 @@
-//! A DNS64 server on loopback, which can be told to do wrong. It knows the address of every name, or really asks an authority.
+//! A DNS64 server on loopback that can be made faulty. It either knows the address of every name or actually queries an authority.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::HashSet;
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Octets of a header, and where the label of the address begins.
+/// Octets of a header, and the offset of the address's label.
 const HEADER: usize = 12;
 const LABEL: usize = HEADER + 1;
-/// Where the record begins in an answer to a query of so many octets: directly behind it.
+/// Octets of the record at the end of an answer.
 const RECORD: usize = 28;
-/// What comes before the IPv4 address: `64:ff9b::/96`.
+/// The prefix before the IPv4 address: `64:ff9b::/96`.
 pub(crate) const PREFIX: [u8; 12] = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// What leaves the server.
+/// A message that the server sends.
 pub(crate) struct Reply {
     pub(crate) octets: Vec<u8>,
     pub(crate) after: Duration,
@@ -29,43 +29,43 @@ impl From<Vec<u8>> for Reply {
     }
 }
 
-/// Gets the number of the query and its right answer, and returns what is sent.
+/// Takes the number of a query and its right answer, and returns the messages to be sent.
 pub(crate) type Rig = Box<dyn FnMut(u64, Vec<u8>) -> Vec<Reply> + Send>;
 
-/// The right answers, changed in octets.
+/// Returns a rig that sends the right answers with changed octets.
 pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Rig {
     Box::new(move |number, right| change(number, right).into_iter().map(Reply::from).collect())
 }
 
-/// As it should be.
+/// Returns a rig without faults.
 pub(crate) fn honest() -> Rig {
     each(|_, right| vec![right])
 }
 
-/// How it comes to know the addresses.
+/// The way in which the server learns the addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Knows {
-    /// From the names themselves, as if it had them all in its cache for ever.
+    /// From the names themselves, as if all of them were always in its cache.
     All,
-    /// Asks this authority about every name once.
+    /// Queries this authority once for every name.
     Once(SocketAddr),
-    /// Asks this authority every time: it has no cache.
+    /// Queries this authority every time, as it has no cache.
     Never(SocketAddr),
 }
 
-/// The server, until it is dropped.
+/// A server that runs until it is dropped.
 pub(crate) struct Dns64 {
     pub(crate) address: SocketAddr,
-    /// From when on the rig is in place: before, all answers are right.
+    /// True once the rig is active; until then, all answers are right.
     pub(crate) is_rigged: Arc<AtomicBool>,
-    /// Queries that came.
+    /// The number of queries received.
     pub(crate) asked: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Dns64 {
-    /// Stops answering, and listening, after `most` queries of those that are rigged.
+    /// Starts a server that stops answering, and listening, after `most` queries with the rig.
     pub(crate) fn start(knows: Knows, rig: Rig, most: u64) -> Self {
         let socket = UdpSocket::bind("[::1]:0").expect("a socket");
         let address = socket.local_addr().expect("an address");
@@ -83,8 +83,8 @@ impl Dns64 {
         };
         let (rigged, counted, seen) = (is_rigged.clone(), asked.clone(), stop.clone());
         let serve = move || {
-            // The client never sleeps, at the highest priority: beside it a thread of the usual one would hardly run on a busy machine.
-            // Where it cannot be raised the client's is not, either.
+            // The client never sleeps and has the highest priority: a thread of ordinary priority would hardly run next to it on a busy machine.
+            // If the priority cannot be raised here, the client's cannot be raised, either.
             let _ = sixbench_io::thread::raise_priority();
             while !seen.load(Ordering::Relaxed) && server.rigged < server.most {
                 counted.fetch_add(server.turn(&rigged), Ordering::Relaxed);
@@ -113,7 +113,7 @@ struct Server {
 }
 
 impl Server {
-    /// Answers one query, if there is one; returns how many.
+    /// Answers one query, if there is one; returns the number answered.
     fn turn(&mut self, is_rigged: &AtomicBool) -> u64 {
         let mut query = [0; 512];
         self.socket.set_read_timeout(Some(Duration::from_millis(1))).expect("a timeout");
@@ -140,7 +140,7 @@ impl Server {
         let now = Instant::now();
         for (_, to, reply) in self.waiting.extract_if(.., |(due, _, _)| *due <= now) {
             let socket = if reply.is_from_elsewhere { &self.elsewhere } else { &self.socket };
-            // The socket of the client may be closed already.
+            // The client's socket may already be closed.
             let _ = socket.send_to(&reply.octets, to);
         }
     }
@@ -153,7 +153,7 @@ impl Server {
             Knows::Never(authority) => Some(authority),
         };
         if let Some(authority) = is_asked {
-            // AAAA, which there is none of, then A, whose data are at the end.
+            // First AAAA, for which there is no record, then A, which ends with the address.
             let none = ask(authority, query)?;
             let mut second = query.to_vec();
             let at = second.len() - 3;
@@ -166,7 +166,7 @@ impl Server {
     }
 }
 
-/// One question to the authority, again where nothing comes.
+/// Sends one query to the authority, repeating it if there is no answer.
 fn ask(authority: SocketAddr, query: &[u8]) -> Option<Vec<u8>> {
     let any = if authority.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
     let socket = UdpSocket::bind(any).ok()?;
@@ -180,14 +180,14 @@ fn ask(authority: SocketAddr, query: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The address a query is about.
+/// Returns the address whose name a query is for.
 fn address_of(query: &[u8]) -> Option<Ipv4Addr> {
     let label = std::str::from_utf8(query.get(LABEL..LABEL + 15)?).ok()?;
     let octets: Vec<u8> = label.split('-').map_while(|octet| octet.parse().ok()).collect();
     <[u8; 4]>::try_from(octets).ok().map(Ipv4Addr::from)
 }
 
-/// The proper answer: the query, and one record, for a minute.
+/// Returns the right answer: the query, and one record with a TTL of a minute.
 fn answer(query: &[u8], address: [u8; 16]) -> Vec<u8> {
     let mut answer = query.to_vec();
     answer[2..HEADER].copy_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
@@ -195,17 +195,17 @@ fn answer(query: &[u8], address: [u8; 16]) -> Vec<u8> {
     answer
 }
 
-/// An AAAA record of the name in the question.
+/// Returns an AAAA record of the name in the question.
 pub(crate) fn record(ttl: u32, address: Ipv6Addr) -> Vec<u8> {
     [&[0xc0, HEADER as u8, 0, 28, 0, 1][..], &ttl.to_be_bytes(), &[0, 16], &address.octets()].concat()
 }
 
-/// Where the record of an answer begins.
+/// Returns the offset at which the record of an answer begins.
 pub(crate) fn at_record(answer: &[u8]) -> usize {
     answer.len() - RECORD
 }
 
-/// A response code instead of the record.
+/// Returns an answer with a response code instead of the record.
 pub(crate) fn error(mut answer: Vec<u8>, rcode: u8) -> Vec<u8> {
     answer.truncate(at_record(&answer));
     answer[3] |= rcode;

@@ -23,7 +23,7 @@ pub(crate) fn ends(source: &str, destination: &str) -> AddressPair {
     AddressPair { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
 }
 
-/// Frames come back as they were sent: what a wire does.
+/// Returns the path of a wire, on which frames arrive as they were sent.
 pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
     let datagram = Encapsulation::plain(ends(source, destination));
     Path { sent: datagram, expected: datagram, hops: 0 }
@@ -42,7 +42,7 @@ pub(crate) fn ipv6_with_background(share: Share) -> TrafficProfile {
     TrafficProfile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
 }
 
-/// One trial of a fifth of a second through `device`.
+/// Returns a trial of a fifth of a second through `device`.
 pub(crate) fn trial(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
 }
@@ -51,20 +51,20 @@ pub(crate) fn trial_of(profile: TrafficProfile, device: LoopbackDevice, spec: Tr
     measure(profile, device, spec, 0)
 }
 
-/// As [`trial`], and a frame later than `timeout` is not received.
+/// Does the same as [`trial`], where a frame later than `timeout` does not count as received.
 pub(crate) fn trial_with_timeout(profile: TrafficProfile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
     trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
 }
 
-/// As [`trial_of`], and a frame later than `timeout` is not received.
+/// Does the same as [`trial_of`], where a frame later than `timeout` does not count as received.
 pub(crate) fn trial_with(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
     measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
-/// Every trial keeps a core busy: side by side they would starve each other on a small machine, and a tester half a second behind gives up.
+/// Every trial keeps a core busy: trials in parallel would starve each other on a small machine, and a tester that is half a second behind gives up.
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// As [`trial_of`], for trials that cannot be performed.
+/// Does the same as [`trial_of`], for trials that cannot be performed.
 pub(crate) fn try_trial(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
     try_measure(profile, device, spec, 0)
 }
@@ -82,12 +82,12 @@ fn try_measure(
     try_between(pair_with(device), profile, spec, frame_timeout_ns)
 }
 
-/// A trial between two ports, whatever is between them.
+/// Returns a trial between two ports, with anything between them.
 pub(crate) fn trial_between(ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
-/// The same by threads on these cores.
+/// Returns a trial with threads on these cores.
 pub(crate) fn trial_on(layout: Layout, ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
     try_on(layout, ports, profile, spec, 0).expect("a trial")
 }
@@ -136,14 +136,14 @@ fn try_with(
 ) -> Result<TrialResult, MeasureError> {
     let _guard = ONE_AT_A_TIME.lock();
     let stop = Arc::new(AtomicBool::new(false));
-    // The ports lead to a device in this process: nothing leaves it.
+    // The ports lead to a device in this process, so nothing leaves it.
     let profile = Isolation::Declared.admit(profile).expect("declared");
     let mut tester = FrameTester::new(ports, profile, settings, layout, stop);
     tester.measure(&spec)
 }
 
-/// Passes every frame through `change`, which gets the frame's number among those of its direction, and leaves all of what it returns
-/// on the far side.
+/// Returns a device that passes every frame through `change`, together with its number among those of its direction, and sends all resulting
+/// frames on the far side.
 pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {

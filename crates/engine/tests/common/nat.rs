@@ -1,35 +1,35 @@
-//! A NAT44 in memory, which can be told to do wrong. IPv6 passes as it is.
+//! A NAT44 in memory that can be made faulty. IPv6 passes unchanged.
 
 use sixbench_io::loopback::LoopbackDevice;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Its address.
+/// Its public address.
 pub(crate) const POOL: &str = "198.19.0.1";
 
-/// What it does, and in what it does wrong.
+/// The behaviour of the NAT and its faults.
 #[derive(Default)]
 pub(crate) struct Nat {
-    /// How many connections were opened.
+    /// The number of connections opened.
     pub(crate) opened: Arc<AtomicU64>,
-    /// Moves source ports by so much.
+    /// The number added to source ports.
     pub(crate) port_step: u16,
     /// Loses the frame that opens this connection.
     pub(crate) loses: Option<u64>,
-    /// Forwards the frame that opens this connection, and keeps no state of it.
+    /// Forwards the frame that opens this connection, but keeps no state for it.
     pub(crate) forgets: Option<u64>,
     /// Gives the second connection the four-tuple of the first.
     pub(crate) collides: bool,
-    /// Gives replies to every connection the port of the one before.
+    /// Sends the replies on every connection to the port of the previous one.
     pub(crate) swaps: bool,
-    /// Changes its mappings after so many frames.
+    /// Changes its mappings after this many frames.
     pub(crate) remaps_after: Option<u64>,
     /// Connections are opened from right to left.
     pub(crate) initiator_is_right: bool,
 }
 
-/// Source address, port; destination address, port.
+/// Source address and port; destination address and port.
 type Tuple = ([u8; 4], u16, [u8; 4], u16);
 
 const SOURCE: usize = 26;
@@ -47,7 +47,7 @@ fn tuple(frame: &[u8]) -> Tuple {
     (address(frame, SOURCE), word(frame, 34), address(frame, DESTINATION), word(frame, 36))
 }
 
-/// Writes a word and moves a checksum by it (RFC 1624).
+/// Writes a word and updates the checksums (RFC 1624).
 fn put(frame: &mut [u8], at: usize, value: u16, checksums: &[usize]) {
     let old = word(frame, at);
     for &checksum in checksums {
@@ -61,7 +61,7 @@ fn put(frame: &mut [u8], at: usize, value: u16, checksums: &[usize]) {
     frame[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Rewrites an address and a port with all checksums.
+/// Rewrites an address and a port, and updates all checksums.
 fn rewrite(frame: &mut [u8], address_at: usize, address: [u8; 4], port_at: usize, port: u16) {
     put(frame, address_at, u16::from_be_bytes([address[0], address[1]]), &[24, 40]);
     put(frame, address_at + 2, u16::from_be_bytes([address[2], address[3]]), &[24, 40]);
@@ -83,7 +83,7 @@ impl Nat {
     }
 }
 
-/// Port behind the NAT, address and port of the server.
+/// The port behind the NAT; address and port of the server.
 type Outside = (u16, [u8; 4], u16);
 
 /// Its connections.
@@ -94,12 +94,12 @@ struct Table {
     clients: HashMap<Outside, ([u8; 4], u16)>,
     frames: u64,
     last_port: u16,
-    /// Where the first connection went, and from which port behind the NAT.
+    /// The destination of the first connection, and its port behind the NAT.
     first: Option<(([u8; 4], u16), u16)>,
 }
 
 impl Table {
-    /// From a server to the client of its connection, if there is one.
+    /// Translates a frame from a server to the client of its connection, if there is one.
     fn answer(&mut self, frame: &mut [u8]) -> bool {
         let (server, server_port, _, port) = tuple(frame);
         let Some(&(client, client_port)) = self.clients.get(&(port, server, server_port)) else { return false };
@@ -110,7 +110,7 @@ impl Table {
         true
     }
 
-    /// From a client to its server, on a connection that may be new.
+    /// Translates a frame from a client to its server, on a connection that may be new.
     fn open(&mut self, frame: &mut [u8]) -> bool {
         let inside = tuple(frame);
         let number = self.ports.len() as u64;
@@ -137,7 +137,7 @@ impl Table {
         true
     }
 
-    /// The port of a new connection; of the second one that goes where the first one went, that of the first.
+    /// Returns the port of a new connection. The second one with the destination of the first gets the port of the first.
     fn collided(&mut self, inside: Tuple, number: u64, port: u16) -> u16 {
         let to = (inside.2, inside.3);
         if number == 0 {

@@ -5,7 +5,7 @@ use super::datagram::Datagram;
 use super::map::{behind_dmr, out_of_dmr};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Clients are 192.168.0.0/16 in 2001:db8:aaaa::/96; whom they speak to is behind the PLAT's 64:ff9b::/96.
+/// Clients are 192.168.0.0/16 in 2001:db8:aaaa::/96; their peers are behind the PLAT's 64:ff9b::/96.
 pub(crate) struct Clat;
 
 fn client6(address: Ipv4Addr) -> Option<Ipv6Addr> {

@@ -1,14 +1,14 @@
-//! Datagrams as the reference devices see them: taken apart and put together octet by octet, every checksum summed from scratch.
+//! Datagrams as the reference devices see them: parsed and built octet by octet, with every checksum summed from scratch.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 inside.
+/// IPv4 in the payload.
 pub(crate) const IPV4: u8 = 4;
-/// IPv6 inside.
+/// IPv6 in the payload.
 pub(crate) const IPV6: u8 = 41;
-/// UDP inside.
+/// UDP in the payload.
 pub(crate) const UDP: u8 = 17;
-/// ICMPv6 inside.
+/// ICMPv6 in the payload.
 pub(crate) const ICMPV6: u8 = 58;
 
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -36,7 +36,7 @@ fn octets_of(address: IpAddr) -> Vec<u8> {
     }
 }
 
-/// The sum of RFC 1071 over all octets, one of an odd number filled up with zero; not complemented.
+/// Returns the sum of RFC 1071 over all octets, padded with a zero if their number is odd; not complemented.
 fn sum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2)).map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0)]);
     let mut sum: u64 = words.map(|pair| u64::from(u16::from_be_bytes(pair))).sum();
@@ -47,20 +47,20 @@ fn sum(parts: &[&[u8]]) -> u16 {
 }
 
 impl Datagram {
-    /// Takes the datagram of a frame apart.
+    /// Parses the datagram of a frame.
     ///
     /// # Panics
-    /// If anything about it is not as it must be.
+    /// If anything in it is not as expected.
     pub(crate) fn of_frame(frame: &[u8]) -> Self {
         let datagram = Self::read(&frame[14..]);
         assert_eq!(word(frame, 12), datagram.ether_type());
         datagram
     }
 
-    /// Takes a datagram apart.
+    /// Parses a datagram.
     ///
     /// # Panics
-    /// If a length or a checksum is wrong, or something is set that a test frame has not set.
+    /// If a length or a checksum is wrong, or a field is set that is not set in test frames.
     pub(crate) fn read(octets: &[u8]) -> Self {
         match octets[0] {
             0x45 => Self::read_ipv4(octets),
@@ -96,13 +96,13 @@ impl Datagram {
         self
     }
 
-    /// Over pseudo-header and payload.
+    /// Returns the sum over pseudo-header and payload.
     fn transport_sum(&self) -> u16 {
         let length = (self.payload.len() as u16).to_be_bytes();
         sum(&[&octets_of(self.source), &octets_of(self.destination), &length, &[0, self.protocol], &self.payload])
     }
 
-    /// As octets, with the header's checksum.
+    /// Returns the datagram as octets, with the header's checksum.
     pub(crate) fn octets(&self) -> Vec<u8> {
         let (source, destination) = (octets_of(self.source), octets_of(self.destination));
         let length = self.payload.len() as u16;
@@ -118,34 +118,34 @@ impl Datagram {
         octets
     }
 
-    /// The EtherType of a frame that carries it.
+    /// Returns the EtherType of a frame that carries it.
     pub(crate) fn ether_type(&self) -> u16 {
         if self.source.is_ipv4() { 0x0800 } else { 0x86dd }
     }
 
-    /// Source port.
+    /// Returns the source port.
     pub(crate) fn source_port(&self) -> u16 {
         word(&self.payload, 0)
     }
 
-    /// Destination port.
+    /// Returns the destination port.
     pub(crate) fn destination_port(&self) -> u16 {
         word(&self.payload, 2)
     }
 
-    /// The same with another source port; to be sealed.
+    /// Returns the datagram with another source port; it must then be sealed.
     pub(crate) fn with_source_port(mut self, port: u16) -> Self {
         self.payload[..2].copy_from_slice(&port.to_be_bytes());
         self
     }
 
-    /// The same with another destination port; to be sealed.
+    /// Returns the datagram with another destination port; it must then be sealed.
     pub(crate) fn with_destination_port(mut self, port: u16) -> Self {
         self.payload[2..4].copy_from_slice(&port.to_be_bytes());
         self
     }
 
-    /// With the UDP or ICMPv6 checksum that its addresses, ports and payload ask for.
+    /// Returns the datagram with the UDP or ICMPv6 checksum for its addresses, ports and payload.
     pub(crate) fn sealed(mut self) -> Self {
         let at = if self.protocol == UDP { 6 } else { 2 };
         self.payload[at..at + 2].fill(0);
@@ -157,12 +157,12 @@ impl Datagram {
         self
     }
 
-    /// Forwarded once.
+    /// Returns the datagram after one forwarding.
     pub(crate) fn hop(self) -> Self {
         Self { hops: self.hops - 1, ..self }
     }
 
-    /// A header around it.
+    /// Returns the datagram encapsulated in an outer header.
     pub(crate) fn within(&self, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hops: u8) -> Self {
         let protocol = if self.source.is_ipv4() { IPV4 } else { IPV6 };
         let (source, destination) = (source.into(), destination.into());
@@ -170,32 +170,32 @@ impl Datagram {
         Self { source, destination, hops, protocol, flags, payload: self.octets() }
     }
 
-    /// What is inside, if it is IP.
+    /// Returns the inner datagram, if it is IP.
     pub(crate) fn inside(&self) -> Option<Self> {
         matches!(self.protocol, IPV4 | IPV6).then(|| Self::read(&self.payload))
     }
 
-    /// Translated (RFC 7915), which lowers the hop limit; a datagram of up to 1260 octets may be fragmented on its way through IPv4.
+    /// Returns the translated datagram (RFC 7915), with a lower hop limit; a datagram of up to 1260 octets may be fragmented on its way through IPv4.
     pub(crate) fn translated(self, source: impl Into<IpAddr>, destination: impl Into<IpAddr>) -> Self {
         Self { source: source.into(), destination: destination.into(), flags: 0, ..self.hop() }.sealed()
     }
 
-    /// The source, of IPv4.
+    /// Returns the source, if it is IPv4.
     pub(crate) fn source4(&self) -> Option<Ipv4Addr> {
         if let IpAddr::V4(address) = self.source { Some(address) } else { None }
     }
 
-    /// The destination, of IPv4.
+    /// Returns the destination, if it is IPv4.
     pub(crate) fn destination4(&self) -> Option<Ipv4Addr> {
         if let IpAddr::V4(address) = self.destination { Some(address) } else { None }
     }
 
-    /// The source, of IPv6.
+    /// Returns the source, if it is IPv6.
     pub(crate) fn source6(&self) -> Option<Ipv6Addr> {
         if let IpAddr::V6(address) = self.source { Some(address) } else { None }
     }
 
-    /// The destination, of IPv6.
+    /// Returns the destination, if it is IPv6.
     pub(crate) fn destination6(&self) -> Option<Ipv6Addr> {
         if let IpAddr::V6(address) = self.destination { Some(address) } else { None }
     }

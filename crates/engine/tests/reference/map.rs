@@ -1,5 +1,5 @@
-//! MAP by RFC 7597 and RFC 7599, in the domain of the papers on Jool: 2001:db8:ce::/51, 192.0.2.0/24, 13 EA bits, so that 32 CEs share an
-//! address and the EA bits are the last 13 of the fourth word of the end-user prefix.
+//! MAP by RFC 7597 and RFC 7599, in the domain of the papers on Jool: 2001:db8:ce::/51, 192.0.2.0/24, 13 EA bits, so that 32 CEs share an address
+//! and the EA bits are the last 13 of the fourth word of the end-user prefix.
 
 use super::Reference;
 use super::datagram::Datagram;
@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 const SHARING_BITS: u32 = 5;
 /// The BR's own address (MAP-E).
 pub(crate) const BR: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 1);
-/// The hop limit it writes.
+/// The hop limit that it writes.
 pub(crate) const BR_HOPS: u8 = 63;
 
 /// The domain of one rule.
@@ -24,37 +24,37 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// The papers' rule.
+    /// Returns the rule in the papers.
     pub(crate) fn of_the_papers(offset: u32) -> Self {
         Self { offset, word: 0xce, network: [192, 0, 2] }
     }
 
-    /// Beside it 2001:db8:cf::/51 and 203.0.113.0/24.
+    /// Returns a second rule: 2001:db8:cf::/51 and 203.0.113.0/24.
     pub(crate) fn second(offset: u32) -> Self {
         Self { offset, word: 0xcf, network: [203, 0, 113] }
     }
 
-    /// The PSID whose set a port is in (RFC 7597 section 5.1); those whose first bits, as many as the offset says, are zero are in none.
+    /// Returns the PSID whose set contains a port (RFC 7597 section 5.1). Ports whose first bits (as many as the offset) are zero are in no set.
     pub(crate) fn psid(self, port: u16) -> Option<u16> {
         let excluded = if self.offset == 0 { port == 0 } else { u32::from(port) < 1 << (16 - self.offset) };
         let psid = u32::from(port) / (1 << (16 - self.offset - SHARING_BITS)) % (1 << SHARING_BITS);
         (!excluded).then_some(psid as u16)
     }
 
-    /// The CE with this last octet of its IPv4 address, and this PSID: interface identifier of section 6.
+    /// Returns the CE with this last octet of its IPv4 address, and this PSID, with the interface identifier of section 6.
     pub(crate) fn ce(self, last: u8, psid: u16) -> Ipv6Addr {
         let [a, b, c] = self.network.map(u16::from);
         let prefix = u16::from(last) * 32 + psid;
         Ipv6Addr::new(0x2001, 0xdb8, self.word, prefix, 0, a * 256 + b, c * 256 + u16::from(last), psid)
     }
 
-    /// The CE to which datagrams for this address and port go.
+    /// Returns the CE to which datagrams for this address and port go.
     pub(crate) fn ce_of(self, address: Ipv4Addr, port: u16) -> Option<Ipv6Addr> {
         let [a, b, c, last] = address.octets();
         (self.network == [a, b, c]).then_some(self.ce(last, self.psid(port)?))
     }
 
-    /// The IPv4 address of a CE, if it has this port: a datagram with another is not to be forwarded (RFC 7597 section 8.1, RFC 7599
+    /// Returns the IPv4 address of a CE if it has this port: a datagram with another one must not be forwarded (RFC 7597 section 8.1, RFC 7599
     /// section 8.3).
     pub(crate) fn address_of(self, ce: Ipv6Addr, port: u16) -> Option<Ipv4Addr> {
         let ([a, b, c], last) = (self.network, ce.segments()[3] / 32);
@@ -63,19 +63,19 @@ impl Domain {
     }
 }
 
-/// Behind 64:ff9b::/96, the default mapping rule (RFC 6052 section 2.1).
+/// Returns the address behind 64:ff9b::/96, the default mapping rule (RFC 6052 section 2.1).
 pub(crate) fn behind_dmr(address: Ipv4Addr) -> Ipv6Addr {
     let [a, b, c, d] = address.octets().map(u16::from);
     Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, a * 256 + b, c * 256 + d)
 }
 
-/// The inverse.
+/// Returns the IPv4 address for an address behind the default mapping rule.
 pub(crate) fn out_of_dmr(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() else { return None };
     Some(Ipv4Addr::new((high / 256) as u8, (high % 256) as u8, (low / 256) as u8, (low % 256) as u8))
 }
 
-/// The border relay of MAP-T: CEs on the left, IPv4 on the right. Of several rules one claims a CE, or an address.
+/// The border relay of MAP-T: CEs on the left, IPv4 on the right. If there are several rules, only one of them claims a CE or an address.
 pub(crate) struct MapTBr(pub(crate) Vec<Domain>);
 
 impl Reference for MapTBr {
@@ -112,11 +112,11 @@ impl Reference for MapEBr {
 
 /// Address and port of a host behind a CE.
 type Inside = (Ipv4Addr, u16);
-/// A port of the CE, and whom it speaks to.
+/// A port of the CE, and its peer.
 type Outside = (u16, Ipv4Addr, u16);
 
-/// A CE of MAP-T with its NAPT into the port set (RFC 7599 section 11): hosts on the left, the MAP domain on the right. The CE of the papers:
-/// 192.0.2.8 and PSID 27, so with offset 0 ports 55296 to 57343.
+/// A CE of MAP-T with its NAPT into the port set (RFC 7599 section 11): hosts on the left, the MAP domain on the right. It is the CE in the
+/// papers: 192.0.2.8 and PSID 27, so with offset 0 ports 55296 to 57343.
 pub(crate) struct MapTCe {
     domain: Domain,
     address: Ipv6Addr,

@@ -1,5 +1,5 @@
-//! Reference devices in memory, written from the RFCs: no line of `wire::rules` or `wire::template` is used by them. They drop what their
-//! RFC says is to be dropped, take apart every frame they get, and can be rigged: then they write down the complaint that is due.
+//! Reference devices in memory, written from the RFCs without any code of `wire::rules` or `wire::template`. They drop what their RFC requires
+//! them to drop, parse every frame they get, and can be rigged: then they record the complaint that the tester should make.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub(crate) mod clat;
@@ -18,45 +18,45 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-/// What a device makes of a datagram. `None`: it drops it.
+/// The output of a device for a datagram; `None` if it drops it.
 pub(crate) trait Reference: Send + 'static {
-    /// From left to right.
+    /// Returns the datagram for one that goes from left to right.
     fn forward(&mut self, datagram: Datagram) -> Option<Datagram>;
-    /// From right to left.
+    /// Returns the datagram for one that goes from right to left.
     fn reverse(&mut self, datagram: Datagram) -> Option<Datagram>;
 }
 
-/// What a device did.
+/// A record of a device's actions.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     /// Outermost sources of the frames from the left.
     pub(crate) sources: BTreeSet<IpAddr>,
-    /// Frames dropped.
+    /// The number of frames dropped.
     pub(crate) dropped: u64,
-    /// For every frame that was made wrong, what the tester must say of it.
+    /// For every frame that was made wrong, the complaint expected from the tester.
     pub(crate) complaints: Vec<String>,
 }
 
 /// A device's log, read while it runs.
 pub(crate) type Shared = Arc<Mutex<Log>>;
 
-/// A wrong datagram in place of the right one, as octets, and the field with the words for what is expected and got.
+/// A wrong datagram instead of the right one, as octets, and the complaint with the field and the expected and actual values.
 pub(crate) struct Mistake {
-    /// Datagrams that leave.
+    /// The datagrams that are sent instead.
     pub(crate) instead: Vec<Vec<u8>>,
-    /// What the tester is to say of them.
+    /// The complaint expected from the tester.
     pub(crate) complaint: String,
 }
 
 impl Mistake {
-    /// One wrong datagram, with what `field` should be and is.
+    /// Returns one wrong datagram, with the expected and actual values of `field`.
     pub(crate) fn new(instead: &Datagram, field: &str, expected: impl ToString, got: impl ToString) -> Self {
         let complaint = format!("{field}: expected {}, got {}", expected.to_string(), got.to_string());
         Self { instead: vec![instead.octets()], complaint }
     }
 }
 
-/// Gets the number of a right datagram among those of its direction, and the datagram; says what is sent instead, if anything.
+/// Takes the number of a right datagram among those of its direction, and the datagram; returns the mistake to send instead, if any.
 pub(crate) type Rig = Box<dyn FnMut(u64, &Datagram) -> Option<Mistake> + Send>;
 
 /// Makes every hundredth frame wrong, from number 50 on.
@@ -64,12 +64,12 @@ pub(crate) fn every_hundredth(mut wrong: impl FnMut(&Datagram) -> Mistake + Send
     Box::new(move |number, right| (number % 100 == 50).then(|| wrong(right)))
 }
 
-/// The device that does what its reference does.
+/// Returns a device that works like its reference.
 pub(crate) fn device(reference: impl Reference) -> (LoopbackDevice, Shared) {
     rigged(reference, Direction::Forward, Box::new(|_, _| None))
 }
 
-/// The same, but wrong in one direction where `rig` says so.
+/// Returns a device that works like its reference, but makes the mistakes of `rig` in one direction.
 pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut rig: Rig) -> (LoopbackDevice, Shared) {
     let log = Shared::default();
     let kept = log.clone();
@@ -104,14 +104,14 @@ pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut ri
     (Box::new(device), kept)
 }
 
-/// Every frame of both directions was offered and received, and the device dropped none.
+/// Checks that every frame of both directions was offered and received, and that the device dropped none.
 pub(crate) fn all_received(result: &TrialResult, log: &Shared) {
     let counts: Vec<_> = result.directions.iter().map(|d| (d.direction, d.offered, d.received, d.mistranslated)).collect();
     assert_eq!(counts, [(Direction::Forward, FRAMES, FRAMES, 0), (Direction::Reverse, FRAMES, FRAMES, 0)], "{result:?}");
     assert_eq!(log.lock().expect("a log").dropped, 0);
 }
 
-/// Exactly ten frames of this direction are told to be wrong, in the words that are due; the other direction is whole.
+/// Checks that exactly ten frames of this direction are reported as wrong, with the expected complaints, and none of the other.
 pub(crate) fn ten_caught(result: &TrialResult, log: &Shared, direction: Direction) {
     let complaints = &log.lock().expect("a log").complaints;
     assert_eq!(complaints.len(), 10);

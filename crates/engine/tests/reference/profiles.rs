@@ -1,4 +1,4 @@
-//! The tester's side: the rules of `wire::rules` for the domains that the reference devices know by their own arithmetic.
+//! The tester's side: the rules of `wire::rules` for the domains that the reference devices compute themselves.
 
 use super::{map, six_in_four, softwires};
 use crate::common::{FRAMES, ends, ipv4};
@@ -11,7 +11,7 @@ use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapRule, PortRule, SixRd, Softwires};
 use std::net::IpAddr;
 
-/// Subscribers that take part, of all that a domain has.
+/// The number of subscribers used, of all that a domain has.
 pub(crate) const SUBSCRIBERS: u32 = 1000;
 /// Connections opened in phase 1.
 pub(crate) const CONNECTIONS: u64 = 600;
@@ -25,7 +25,7 @@ fn around(inner: Encapsulation, source: impl Into<IpAddr>, destination: impl Int
     Encapsulation { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
 }
 
-/// What the device makes of the left datagram is the right one, and the other way round, one hop further.
+/// Returns a profile in which the device turns the left datagram into the right one, and back, one hop further.
 fn between(left: Encapsulation, right: Encapsulation) -> TrafficProfile {
     let paths = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
     TrafficProfile { forward: paths(left, right), reverse: paths(right.swapped(), left.swapped()), ..ipv4() }
@@ -51,19 +51,19 @@ fn map_rule(domain: map::Domain) -> MapRule {
     MapRule::new(parsed("2001:db8:ce::/51"), parsed("192.0.2.0/24"), 13, domain.offset as u8).expect("a rule")
 }
 
-/// The side of the servers, in IPv4.
+/// The servers' address, in IPv4.
 const SERVER: &str = "198.51.100.2";
-/// The same behind 64:ff9b::/96.
+/// The same address behind 64:ff9b::/96.
 const SERVER_BEHIND_DMR: &str = "64:ff9b::c633:6402";
 
-/// A BR of MAP-T.
+/// Returns the profile of a MAP-T BR.
 pub(crate) fn map_t(domain: map::Domain) -> TrafficProfile {
     let rule = map_rule(domain);
     let profile = between(plain("2001:db8:ce::c000:200:0", SERVER_BEHIND_DMR), plain("192.0.2.0", SERVER));
     with(profile, vec![group(seen(rule.ipv6(), None), seen(rule.ipv4(), None), rule.ports())])
 }
 
-/// A BR of MAP-T with two rules of different PSID offsets: 250 subscribers of the one, 750 of the other, each in its turn.
+/// Returns the profile of a MAP-T BR with two rules of different PSID offsets: 250 subscribers of one and 750 of the other, in turn.
 pub(crate) fn map_t_of_two_rules() -> TrafficProfile {
     let second = MapRule::new(parsed("2001:db8:cf::/51"), parsed("203.0.113.0/24"), 13, 6).expect("a rule");
     let second = group(seen(second.ipv6(), None), seen(second.ipv4(), None), second.ports());
@@ -75,7 +75,7 @@ pub(crate) fn map_t_of_two_rules() -> TrafficProfile {
     profile
 }
 
-/// A BR of MAP-E.
+/// Returns the profile of a MAP-E BR.
 pub(crate) fn map_e(domain: map::Domain) -> TrafficProfile {
     let rule = map_rule(domain);
     let right = plain("192.0.2.0", SERVER);
@@ -87,7 +87,7 @@ fn b4s() -> B4Addresses {
     B4Addresses::new(parsed("2001:db8:b4::/48"), B4Layout::PerSubnet { interface: 1 }).expect("a prefix")
 }
 
-/// A lightweight AFTR: 64 B4s share an address.
+/// Returns the profile of a lightweight AFTR: 64 B4s share an address.
 pub(crate) fn lw4o6() -> TrafficProfile {
     let rule = Softwires::new(b4s(), parsed("192.0.2.0/24"), 6, 0).expect("a binding table");
     let right = plain("192.0.2.0", SERVER);
@@ -99,18 +99,18 @@ fn range<V>(first: V, last: V) -> ValueRange<V> {
     ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 
-/// `ports` are those the Initiator's sources may become, with the last 16 bits of the address.
+/// Returns a gateway; `ports` are those to which the Initiator's sources may be translated, with the last 16 bits of the address.
 fn gateway(part: u16, ports: (u16, u16)) -> Option<StatefulGateway> {
     let settings = Stateful::new(CONNECTIONS, FrameRate(5_000), 200_000_000);
     Some(StatefulGateway { opens: Direction::Forward, settings, pool: TranslationPool { parts: vec![(part, part)], ports } })
 }
 
-/// Four servers whose addresses differ in their last 16 bits.
+/// Returns the variation for four servers whose addresses differ in their last 16 bits.
 fn four_servers() -> AddressVariation {
     AddressVariation::Part(AddressPart { range: range(0x6402, 0x6405), ipv4_offset: 2, ipv6_offset: 14 })
 }
 
-/// A CE of MAP-T: one host, 30 ports of its own, 5 ports of 4 servers.
+/// Returns the profile of a MAP-T CE: one host, 30 ports of its own, 5 ports of 4 servers.
 pub(crate) fn map_t_ce() -> TrafficProfile {
     let (domain, psid) = (map::Domain::of_the_papers(0), map::MapTCe::PSID);
     let mut right = plain("::", SERVER_BEHIND_DMR);
@@ -125,7 +125,7 @@ pub(crate) fn map_t_ce() -> TrafficProfile {
     }
 }
 
-/// The AFTR of DS-Lite: 10 B4s, behind each the host 192.0.0.2 with 3 ports, 5 ports of 4 servers.
+/// Returns the profile of a DS-Lite AFTR: 10 B4s, each with host 192.0.0.2 and 3 ports behind it, 5 ports of 4 servers.
 pub(crate) fn ds_lite() -> TrafficProfile {
     let rule = DsLite::alike(b4s(), DsLite::B4);
     let left = around(plain("192.0.0.2", SERVER), softwires::b4(0), softwires::AFTR, softwires::AFTR_HOPS);
@@ -150,26 +150,26 @@ fn six_in_four(rule: SixRd, relay: &six_in_four::Relay) -> TrafficProfile {
     with(between(left, right), groups)
 }
 
-/// The relay of 6to4: 1000 sites from 198.18.0.1 on.
+/// Returns the profile of a 6to4 relay: 1000 sites from 198.18.0.1 on.
 pub(crate) fn six_to_four() -> TrafficProfile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect("sites");
     six_in_four(rule, &six_in_four::Relay::six_to_four())
 }
 
-/// The border relay of 6rd: 1000 CEs from 10.1.0.1 on.
+/// Returns the profile of a 6rd border relay: 1000 CEs from 10.1.0.1 on.
 pub(crate) fn six_rd() -> TrafficProfile {
     let rule = SixRd::new(parsed("2001:db8::/32"), 8, parsed("10.1.0.0/16")).expect("a domain");
     six_in_four(rule.numbered(1, None).expect("CEs"), &six_in_four::Relay::six_rd())
 }
 
-/// A CLAT with 1000 clients from 192.168.1.0 on.
+/// Returns the profile of a CLAT with 1000 clients from 192.168.1.0 on.
 pub(crate) fn clat() -> TrafficProfile {
     let part = AddressPart { range: range(0x0100, 0x0100 + SUBSCRIBERS - 1), ipv4_offset: 2, ipv6_offset: 14 };
     let profile = between(plain("192.168.1.0", SERVER), plain("2001:db8:aaaa::c0a8:100", SERVER_BEHIND_DMR));
     TrafficProfile { left_variation: AddressVariation::Part(part), ..profile }
 }
 
-/// How many subscribers are drawn at least once, within six standard deviations (10) of 1000 (1 - 1/e).
+/// Returns whether as many subscribers are drawn at least once as expected: 1000 (1 - 1/e), within six standard deviations (10).
 pub(crate) fn is_drawn_well(subscribers: usize) -> bool {
     (572..=692).contains(&subscribers) && FRAMES == u64::from(SUBSCRIBERS)
 }

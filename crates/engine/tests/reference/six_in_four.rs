@@ -4,28 +4,28 @@ use super::Reference;
 use super::datagram::Datagram;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What a border relay of either kind is told.
+/// The configuration of a border relay of either kind.
 pub(crate) struct Relay {
-    /// Its own end of all tunnels.
+    /// The relay's end of all tunnels.
     pub(crate) own: Ipv4Addr,
-    /// The time to live it writes.
+    /// The time to live that it writes.
     pub(crate) hops: u8,
-    /// The tunnel's end for an IPv6 address of the domain.
+    /// Returns the tunnel's end for an IPv6 address of the domain.
     pub(crate) site_of: fn(Ipv6Addr) -> Option<Ipv4Addr>,
 }
 
-/// The relay of 6to4.
+/// The 6to4 relay.
 pub(crate) const SIX_TO_FOUR: Ipv4Addr = Ipv4Addr::new(192, 88, 99, 1);
-/// The border relay of 6rd.
+/// The 6rd border relay.
 pub(crate) const SIX_RD: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// Octets 2 to 5 of 2002::/16 (RFC 3056 section 2).
+/// Returns octets 2 to 5 of an address in 2002::/16 (RFC 3056 section 2).
 pub(crate) fn six_to_four_site(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let octets = address.octets();
     (octets[..2] == [0x20, 0x02]).then(|| Ipv4Addr::new(octets[2], octets[3], octets[4], octets[5]))
 }
 
-/// The domain 2001:db8::/32 with IPv4MaskLen 8 and 10.0.0.0/8: three octets after the prefix (RFC 5969 section 4).
+/// Returns the site in the domain 2001:db8::/32 with IPv4MaskLen 8 and 10.0.0.0/8: three octets after the prefix (RFC 5969 section 4).
 pub(crate) fn six_rd_site(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let octets = address.octets();
     (octets[..4] == [0x20, 0x01, 0x0d, 0xb8]).then(|| Ipv4Addr::new(10, octets[4], octets[5], octets[6]))
@@ -42,7 +42,7 @@ impl Relay {
 }
 
 impl Reference for Relay {
-    /// The inner source must be of the site that sent it (RFC 3964 section 5.2, RFC 5969 section 12).
+    /// Returns the inner datagram; its source must belong to the site that sent it (RFC 3964 section 5.2, RFC 5969 section 12).
     fn forward(&mut self, datagram: Datagram) -> Option<Datagram> {
         let inner = datagram.inside().filter(|_| datagram.destination == self.own)?;
         let site = (self.site_of)(inner.source6()?)?;

@@ -5,21 +5,21 @@ use super::datagram::Datagram;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The AFTR's own address.
+/// The AFTR's address.
 pub(crate) const AFTR: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xaf, 0, 0, 0, 0, 1);
-/// The hop limit it writes.
+/// The hop limit that it writes.
 pub(crate) const AFTR_HOPS: u8 = 255;
 /// The public address of the DS-Lite AFTR.
 pub(crate) const PUBLIC: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 
-/// B4 number n.
+/// Returns B4 number `number`.
 pub(crate) fn b4(number: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, 0xb4, number, 0, 0, 0, 1)
 }
 
-/// A lightweight AFTR whose binding table has a line for each of many ports: 64 B4s share an address, each has 1024 ports.
+/// A lightweight AFTR whose binding table has an entry for each group of ports: 64 B4s share an address, each with 1024 ports.
 pub(crate) struct LwAftr {
-    /// From address and the port divided by 1024 to the B4.
+    /// Maps an address and a port divided by 1024 to the B4.
     bindings: HashMap<(Ipv4Addr, u16), Ipv6Addr>,
 }
 
@@ -43,7 +43,7 @@ impl LwAftr {
 }
 
 impl Reference for LwAftr {
-    /// RFC 7596 section 6.2: source address and port must be those of the binding.
+    /// Returns the inner datagram; its source address and port must be those of the binding (RFC 7596 section 6.2).
     fn forward(&mut self, datagram: Datagram) -> Option<Datagram> {
         let inner = datagram.inside().filter(|_| datagram.destination == AFTR)?;
         let bound = self.b4_of(inner.source4()?, inner.source_port())?;
@@ -56,7 +56,7 @@ impl Reference for LwAftr {
     }
 }
 
-/// Whom a connection is of: the softwire, source address and port behind it.
+/// The owner of a connection: the softwire, and the source address and port behind it.
 type Subscriber = (Ipv6Addr, Ipv4Addr, u16);
 /// The server's address and port.
 type Server = (Ipv4Addr, u16);
@@ -64,14 +64,14 @@ type Server = (Ipv4Addr, u16);
 /// The AFTR of DS-Lite, whose NAT44 knows the softwire of each connection (RFC 6333 section 6.6).
 #[derive(Default)]
 pub(crate) struct Aftr {
-    /// Leaves the softwire out of what it knows a connection by.
+    /// Ignores the softwire when identifying a connection.
     forgets_softwires: bool,
     given: HashMap<(Subscriber, Server), u16>,
     back: HashMap<(u16, Server), Subscriber>,
 }
 
 impl Aftr {
-    /// A wrong one.
+    /// Returns a faulty AFTR, which ignores softwires.
     pub(crate) fn without_softwires() -> Self {
         Self { forgets_softwires: true, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! Backends: the ways to send and receive frames. Each is a module with an entry in [`BACKENDS`]. All that others must know of it follows from
-//! that entry: its word in plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
+//! Backends: the ways to send and receive frames. Each is a module with an entry in [`BACKENDS`], from which everything else follows: its word in
+//! plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
 
 mod dpdk;
 mod mac;
@@ -13,10 +13,10 @@ pub use memif::fuzzing;
 use crate::{BackendInfo, Port, PortError, PortOptions, PortRequest};
 use std::fmt;
 
-/// All backends. Of those that open interfaces a faster one stands behind a slower one, on veth (measured) as on NICs.
+/// All backends. Those that open interfaces are ordered from slower to faster, on veth (measured) as on NICs.
 pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT, dpdk::INFO];
 
-/// The backend that is wanted for interfaces of the kernel.
+/// The backend to be used for kernel interfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// The fastest one that works.
@@ -27,13 +27,13 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Returns what can be wanted, with the word for each.
+    /// Returns the possible choices, with the word for each.
     pub fn words() -> impl Iterator<Item = (&'static str, Self)> {
         let of_interfaces = BACKENDS.iter().filter(|info| info.opens_interfaces);
         std::iter::once(("auto", Self::Auto)).chain(of_interfaces.map(|info| (info.word, Self::Named(info))))
     }
 
-    /// Opens an interface with the first backend that can, of several the fastest first; the error is that of the last.
+    /// Opens an interface with the first backend that can, trying the fastest first; the error is that of the last attempt.
     fn open(self, request: &PortRequest<'_>) -> Result<Port, PortError> {
         let is_wanted = |info: &&BackendInfo| match self {
             Self::Auto => info.opens_interfaces && (info.serves_queues || request.settings.is_plain()),
@@ -53,20 +53,20 @@ impl Backend {
 /// One of the tester's ports, as plan files and the command line name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PortSpec {
-    /// An interface of the kernel.
+    /// A kernel interface.
     Interface(String),
-    /// What a backend opens without one.
+    /// An address that a backend opens without an interface.
     Address(&'static BackendInfo, String),
 }
 
 impl PortSpec {
-    /// Returns the port of this name. A colon belongs to an address: the kernel allows none in the name of an interface.
+    /// Returns the port with this name. A colon marks an address: the kernel does not allow one in an interface's name.
     pub fn parse(name: &str) -> Self {
         Self::among(BACKENDS, name)
     }
 
-    /// Returns the two ports of a list that is separated by a comma; `None` if they are not two, or one twice. Commas in an address are told apart: behind
-    /// them stand options, as in `memif:PATH,id=1`.
+    /// Returns the two ports of a comma-separated list; `None` unless there are two different ones. A comma within an address is recognised by
+    /// the option that follows it, as in `memif:PATH,id=1`.
     pub fn parse_pair(list: &str) -> Option<[Self; 2]> {
         let mut names: Vec<String> = Vec::new();
         for part in list.split(',') {
@@ -88,7 +88,7 @@ impl PortSpec {
         addressed.unwrap_or_else(|| Self::Interface(name.to_owned()))
     }
 
-    /// Returns the name of the interface; `None` if it is none.
+    /// Returns the name of the interface; `None` if it is an address.
     pub fn interface(&self) -> Option<&str> {
         match self {
             Self::Interface(name) => Some(name),
@@ -96,10 +96,10 @@ impl PortSpec {
         }
     }
 
-    /// Opens it with these settings; `backend` opens it if it is an interface.
+    /// Opens the port with these settings; an interface is opened with `backend`.
     ///
     /// # Errors
-    /// The interface or address cannot be used, or not by this backend, or not in this way.
+    /// The interface or address cannot be used, or not with this backend or these settings.
     pub fn open(&self, backend: Backend, settings: PortOptions) -> Result<Port, PortError> {
         match self {
             Self::Interface(address) => backend.open(&PortRequest { address, settings }),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::loopback;
 
-    /// A backend that opens no interface.
+    /// A backend that opens no interfaces.
     static OF_ADDRESSES: [BackendInfo; 1] = [BackendInfo {
         word: "memory",
         title: "memory",
@@ -163,7 +163,7 @@ mod tests {
         let parsed = |list: &str| PortSpec::parse_pair(list).map(|ports| ports.map(|port| port.to_string()));
         let pair = |left: &str, right: &str| Some([left.to_owned(), right.to_owned()]);
         assert_eq!(parsed("e0,e1"), pair("e0", "e1"));
-        // The kernel allows an equals sign in the name of an interface.
+        // The kernel allows an equals sign in an interface's name.
         assert_eq!(parsed("e0,e=1"), pair("e0", "e=1"));
         assert_eq!(parsed("memif:/a=b,id=1,memif:/a=b"), pair("memif:/a=b,id=1", "memif:/a=b"));
         let nics = ["dpdk:0000:3b:00.0,mode=1", "dpdk:3b:00.1"];

@@ -1,7 +1,7 @@
-//! AF_PACKET: sends by `sendmmsg` past the queueing discipline, receives from a TPACKET_V2 ring. Runs on every interface.
+//! AF_PACKET: sends with `sendmmsg`, bypassing the queueing discipline, and receives from a TPACKET_V2 ring. It works on every interface.
 //!
-//! Plain receive sockets lost half of the frames where the ring lost none (measured); V2 rather than V3, because V3 hands over
-//! whole blocks and so delays the last frames of each.
+//! Plain receive sockets lost half of the frames where the ring lost none (measured). V2 is used rather than V3, because V3 hands over whole
+//! blocks and so delays the last frames of each.
 
 use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
@@ -12,20 +12,19 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames the receive ring holds: 40 ms at 400,000 frames/s, longer than all but the rarest stall.
+/// Frames that the receive ring holds: 40 ms at 400,000 frames/s, longer than all but the rarest stalls.
 pub const RING_FRAMES: usize = 16_384;
 
-/// Enough for any number of frames in flight, so that the DUT's queue is what fills up, not our socket.
+/// Enough for any number of frames in flight, so that the DUT's queue fills up and not our socket.
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 const TX_BUFFER: usize = 2048;
-/// Number of times in a row that a queue of our own may be full before the link is suspected: a queue that drains has room
-/// again long before.
+/// The number of times in a row that our own queue may be full before we suspect the link: a queue that drains has room again long before.
 const FULL_IN_A_ROW: u32 = 256;
-/// From linux/if_packet.h; not in every libc crate.
+/// From linux/if_packet.h; not defined in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
-/// The entry among the backends.
+/// The entry in the list of backends.
 pub(crate) const INFO: BackendInfo = BackendInfo {
     word: "packet",
     title: "AF_PACKET",
@@ -47,9 +46,9 @@ pub fn open(interface: &Interface) -> Result<Port, PortError> {
     Ok(Port { name: interface.name.clone(), mac: interface.mac, how, node: None, queues: vec![Halves { transmit, receive }] })
 }
 
-/// Octets of a buffer for a frame of an interface with this MTU, a power of two.
+/// Returns the octets of a buffer for a frame of an interface with this MTU, a power of two.
 pub(crate) fn buffer_octets(mtu: u32) -> usize {
-    // 14 of Ethernet, 4 of a VLAN tag, and the ring's own header with its alignment (at most 128).
+    // 14 for Ethernet, 4 for a VLAN tag, and the ring's own header with its alignment (at most 128).
     (mtu as usize + 14 + 4 + 128).next_power_of_two().max(TX_BUFFER)
 }
 
@@ -75,7 +74,7 @@ struct PacketTransmit {
     full_is_dut: bool,
     /// Messages that were filled and wait for room in that queue.
     waiting: Range<usize>,
-    /// Number of times in a row that the queue was full.
+    /// The number of times in a row that the queue was full.
     full: u32,
 }
 
@@ -96,14 +95,14 @@ impl PacketTransmit {
         Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut, waiting: 0..0, full: 0 })
     }
 
-    /// Sends what waits, as far as there is room; returns how many frames were refused. Never waits: the kernel gives the same answer for
-    /// a queue that is full and for a link that is down.
+    /// Sends waiting messages, as far as there is room; returns how many frames were refused. It never blocks: the kernel gives the same error
+    /// for a full queue and for a link that is down.
     fn push(&mut self) -> Result<usize, PortError> {
         let mut refused = 0;
         self.aim();
         while !self.waiting.is_empty() {
             match self.send_some(self.waiting.start, self.waiting.end) {
-                // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
+                // The kernel does not say why it stopped early; the next call starts with that frame and will.
                 Ok(sent) => {
                     self.waiting.start += sent;
                     self.full = 0;
@@ -145,7 +144,7 @@ impl PacketTransmit {
         }
         let is_running =
             is_running(&self.fd, &self.name).map_err(PortError::kernel(&self.name, "read the state of its link"))?;
-        // Once known to be down it is asked again for the next frames.
+        // A link known to be down is checked again with the next frames.
         self.full = if is_running { self.full } else { FULL_IN_A_ROW - 1 };
         Ok(!is_running)
     }
@@ -220,25 +219,25 @@ impl PacketReceive {
         Ok(Self { fd, name: interface.name.clone(), ring, frame_octets, next: 0 })
     }
 
-    /// The status word of the ring's frame `index`, which the kernel writes last.
+    /// Returns the status word of frame `index` in the ring, which the kernel writes last.
     fn status(&self, index: usize) -> &AtomicU32 {
         // SAFETY: `at` checked the bound; frames are aligned to their power-of-two size; both sides access the word atomically.
         unsafe { AtomicU32::from_ptr(self.ring.at(index * self.frame_octets).cast()) }
     }
 
-    /// The octets of the ring's frame `index`, which must be owned by us (TP_STATUS_USER seen with Acquire). A VLAN tag that the kernel has
-    /// taken off is put back: the frame is shown as it came.
+    /// Returns the octets of frame `index` in the ring, which must be owned by us (TP_STATUS_USER seen with Acquire). A VLAN tag that the kernel
+    /// has stripped is put back, so that the frame is shown as it arrived.
     fn octets(&mut self, index: usize) -> &[u8] {
         let start = self.ring.at(index * self.frame_octets);
-        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back; there is no
-        // other reference into it, because `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract;
-        // the slice is clamped to it all the same.
+        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we return it; there is no other
+        // reference into it, because `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract; the
+        // slice is clamped to it all the same.
         unsafe {
             let header = &*start.cast::<libc::tpacket2_hdr>();
             let tag = stripped_tag(header);
             let mac = usize::from(header.tp_mac).min(self.frame_octets);
             let length = (header.tp_snaplen as usize).min(self.frame_octets - mac);
-            // The tag is written in front of the frame, over the header, which was read already, and over an address that is not read.
+            // The tag is written before the frame, over the header, which was already read, and over an address that is not read.
             let room = if tag.is_some() { TAG_OCTETS } else { 0 };
             let offset = mac.saturating_sub(room);
             let frame = std::slice::from_raw_parts_mut(start.add(offset), length + mac - offset);
@@ -252,10 +251,10 @@ impl PacketReceive {
 
 /// Octets of a VLAN tag.
 const TAG_OCTETS: usize = 4;
-/// Octets of the two addresses in front of it.
+/// Octets of the two addresses before it.
 const ADDRESS_OCTETS: usize = 12;
 
-/// The VLAN tag that the kernel keeps beside a frame, as octets of a frame.
+/// Returns the VLAN tag that the kernel stores separately from the frame, as octets of a frame.
 fn stripped_tag(header: &libc::tpacket2_hdr) -> Option<[u8; TAG_OCTETS]> {
     let has = |flag| header.tp_status & flag != 0;
     let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
@@ -263,7 +262,7 @@ fn stripped_tag(header: &libc::tpacket2_hdr) -> Option<[u8; TAG_OCTETS]> {
     has(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
 }
 
-/// Puts a tag behind the addresses of a frame that has room for it in front.
+/// Puts a tag behind the addresses of a frame that has room for it at its front.
 fn put_tag(frame: &mut [u8], tag: [u8; TAG_OCTETS]) {
     if frame.len() >= ADDRESS_OCTETS + TAG_OCTETS {
         frame.copy_within(TAG_OCTETS..TAG_OCTETS + ADDRESS_OCTETS, 0);

@@ -1,4 +1,4 @@
-//! What the kernel knows of an interface.
+//! The kernel's information about an interface.
 
 use super::{check, socket};
 use crate::PortError;
@@ -12,18 +12,18 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// The kernel's number of it.
+    /// The kernel's number for it.
     pub index: u32,
     /// Its hardware address.
     pub mac: [u8; 6],
     /// Its MTU, octets of layer 3.
     pub mtu: u32,
-    /// True if it is one end of a veth pair: then a full peer queue is the DUT's loss, not a shortfall of the tester.
+    /// True if it is one end of a veth pair: then a full peer queue is a loss by the DUT, not a fault of the tester.
     pub is_veth: bool,
 }
 
 impl Interface {
-    /// Looks up an interface that is up.
+    /// Looks up an interface, which must be up.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let unusable = |what: &str| PortError::Interface { interface: name.to_owned(), what: what.to_owned() };
         let c_name = CString::new(name).map_err(|_| unusable("its name contains a zero octet"))?;
@@ -50,7 +50,7 @@ impl Interface {
 }
 
 fn request(name: &str) -> libc::ifreq {
-    // SAFETY: ifreq is a C struct of integers and pointers, for which all zeroes is a value.
+    // SAFETY: ifreq is a C struct of integers and pointers, for which all zeroes is a valid value.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
         *to = from as libc::c_char;
@@ -65,7 +65,7 @@ fn ask(fd: &OwnedFd, name: &str, what: libc::c_ulong) -> io::Result<libc::ifreq>
     Ok(request)
 }
 
-/// Returns whether the interface says that it is running: up, with a carrier. May lag behind by a second, and takes no lock.
+/// Returns whether the interface is reported as running: up, with a carrier. This may lag behind by a second, and takes no lock.
 pub(crate) fn is_running(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     // SAFETY: SIOCGIFFLAGS fills ifru_flags.
     let flags = unsafe { ask(fd, name, libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
@@ -89,7 +89,7 @@ pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     Ok(!answered || answer.data != 0)
 }
 
-/// An error where the interface has no carrier.
+/// Returns an error if the interface has no carrier.
 pub(crate) fn check_carrier(fd: &OwnedFd, name: &str) -> Result<(), PortError> {
     match has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
         true => Ok(()),
@@ -120,7 +120,7 @@ fn driver(fd: &OwnedFd, name: &str) -> io::Result<String> {
 /// Asks the driver of an interface; returns false if it does not know the command.
 ///
 /// # Safety
-/// `answer` must begin with a command, and be the struct which that command fills.
+/// `answer` must begin with a command, and be the struct that this command fills.
 unsafe fn ethtool<T>(fd: &OwnedFd, name: &str, answer: &mut T) -> io::Result<bool> {
     let mut request = request(name);
     request.ifr_ifru.ifru_data = std::ptr::from_mut(answer).cast();
@@ -132,7 +132,7 @@ unsafe fn ethtool<T>(fd: &OwnedFd, name: &str, answer: &mut T) -> io::Result<boo
     }
 }
 
-/// `struct ethtool_channels` of linux/ethtool.h, whose greatest numbers come first.
+/// `struct ethtool_channels` of linux/ethtool.h, in which the maximum numbers come first.
 #[repr(C)]
 #[derive(Default)]
 struct Channels {
@@ -154,7 +154,7 @@ pub(crate) struct InterfaceQueues {
 }
 
 impl Interface {
-    /// Returns the numbers of queues in use; one each where the driver does not say.
+    /// Returns the numbers of queues in use; one each if the driver does not report them.
     pub(crate) fn queues(&self) -> Result<InterfaceQueues, PortError> {
         let ask = || {
             let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;

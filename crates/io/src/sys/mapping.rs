@@ -20,19 +20,19 @@ pub(crate) struct MemoryMapping {
 unsafe impl Send for MemoryMapping {}
 
 impl MemoryMapping {
-    /// Maps `length` octets of `fd` from `offset`, shared, populated at once so that no page fault falls into a trial.
+    /// Maps `length` octets of `fd` from `offset` on, shared and populated at once so that no page fault happens during a trial.
     pub(crate) fn shared(fd: &impl AsRawFd, length: usize, offset: i64) -> io::Result<Self> {
         Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
     }
 
-    /// Fresh zeroed memory of `length` octets, page aligned and populated.
+    /// Allocates `length` octets of zeroed memory, page aligned and populated.
     pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
         Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
     fn map(length: usize, flags: libc::c_int, fd: libc::c_int, offset: i64) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours.
+        // SAFETY: a new mapping at an address that the kernel chooses does not alias any memory of ours.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -41,7 +41,7 @@ impl MemoryMapping {
         Ok(Self { start, length })
     }
 
-    /// Address of the octet at `offset`.
+    /// Returns the address of the octet at `offset`.
     #[inline]
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.length, "offset {offset} outside a mapping of {} octets", self.length);
@@ -49,7 +49,7 @@ impl MemoryMapping {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// Address of `length` octets from `offset` on.
+    /// Returns the address of `length` octets from `offset` on.
     ///
     /// # Panics
     /// They do not all lie within the mapping.
@@ -73,7 +73,7 @@ impl MemoryMapping {
         unsafe { copy_nonoverlapping(self.range(offset, to.len()).cast_const(), to.as_mut_ptr(), to.len()) }
     }
 
-    /// Copies `from` to `offset` and what follows.
+    /// Copies `from` to the octets from `offset` on.
     ///
     /// # Panics
     /// It does not all lie within the mapping.
@@ -90,7 +90,7 @@ impl MemoryMapping {
     #[inline]
     pub(crate) fn word_16(&self, offset: usize) -> &AtomicU16 {
         assert!(offset.is_multiple_of(2), "a word of 16 bits at {offset}");
-        // SAFETY: `range` checked that it lies in the mapping, which lives as long as `self` and begins at a page; the offset is aligned.
+        // SAFETY: `range` checked that it lies in the mapping, which lives as long as `self` and begins at a page boundary; the offset is aligned.
         unsafe { AtomicU16::from_ptr(self.range(offset, 2).cast()) }
     }
 
@@ -105,11 +105,11 @@ impl MemoryMapping {
         unsafe { AtomicU64::from_ptr(self.range(offset, 8).cast()) }
     }
 
-    /// Returns `length` octets from `offset` on, to be written in place.
+    /// Returns `length` octets from `offset` on, for writing in place.
     ///
     /// # Safety
-    /// The caller must hold the only reference into them, and the rules under which the memory is shared must give them to the caller until
-    /// the reference is gone.
+    /// The caller must hold the only reference to them, and by the rules for sharing the memory they must belong to the caller until the
+    /// reference is gone.
     ///
     /// # Panics
     /// They do not all lie within the mapping.
@@ -120,7 +120,7 @@ impl MemoryMapping {
         unsafe { std::slice::from_raw_parts_mut(self.range(offset, length), length) }
     }
 
-    /// Octets mapped.
+    /// Returns the number of mapped octets.
     pub(crate) fn length(&self) -> usize {
         self.length
     }

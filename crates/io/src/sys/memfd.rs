@@ -1,4 +1,4 @@
-//! Files that live in memory only, made to be shared with another process; and descriptors that wake it.
+//! Files that exist only in memory, to be shared with another process; and descriptors that wake it.
 
 use super::check;
 use std::ffi::CStr;
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Returns a file of `length` zeroes in memory, whose length never changes, whoever has the descriptor.
+/// Returns a memory file of `length` zeroes, whose length can never change, no matter who has the descriptor.
 pub(crate) fn create(name: &CStr, length: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name outlives the call; the descriptor is new and has no other owner.
     let fd =
@@ -20,7 +20,7 @@ pub(crate) fn create(name: &CStr, length: usize) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Returns whether the file cannot become shorter. Only then is its memory safe to touch: behind the end of a file there is none.
+/// Returns whether the file cannot become shorter. Only then is its memory safe to touch, as there is none beyond the end of a file.
 pub(crate) fn cannot_shrink(fd: &OwnedFd) -> bool {
     // SAFETY: no pointer is passed.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) }).is_ok_and(|seals| seals & libc::F_SEAL_SHRINK != 0)
@@ -31,11 +31,11 @@ pub(crate) fn length(fd: &OwnedFd) -> io::Result<u64> {
     Ok(File::from(fd.try_clone()?).metadata()?.len())
 }
 
-/// A counter in the kernel that wakes whoever waits for it.
+/// A kernel counter that wakes a waiting process.
 pub(crate) struct Doorbell(File);
 
 impl Doorbell {
-    /// Returns a new one.
+    /// Returns a new doorbell.
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: no pointer is passed; the descriptor is new and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) };
@@ -56,7 +56,7 @@ impl Doorbell {
         let _ = (&self.0).write(&1u64.to_ne_bytes());
     }
 
-    /// Returns the descriptor, to be handed to another process.
+    /// Returns the descriptor, to be passed to another process.
     pub(crate) fn file(&self) -> &File {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! The thin layer over the kernel: every raw call is made here or in `ring` and returns an `io::Result`.
+//! The thin layer over the kernel: every raw system call is made here or in `ring` and returns an `io::Result`.
 
 pub(crate) mod interface;
 pub(crate) mod mapping;
@@ -11,7 +11,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// Turns the kernel's -1 into the error behind it.
+/// Turns a result of -1 into the last system error.
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
@@ -23,7 +23,7 @@ pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_i
     Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?)
 }
 
-/// Returns an obstacle if the kernel has no sockets of this family, which are called `what`.
+/// Returns an obstacle if the kernel has no sockets of this family, which the message calls `what`.
 pub(crate) fn lacking(family: libc::c_int, what: &str, cure: &str) -> Option<Obstacle> {
     let error = socket(family, libc::SOCK_RAW, 0).err().filter(|error| error.raw_os_error() == Some(libc::EAFNOSUPPORT))?;
     Some(Obstacle { what: format!("the kernel has no {what} ({error})"), cure: cure.to_owned() })
@@ -57,7 +57,7 @@ pub(crate) fn get_option<W: PlainWord, const N: usize>(
     Ok(words)
 }
 
-/// Binds a socket to an address given as a C struct.
+/// Binds a socket to an address that is a C struct.
 pub(crate) fn bind<T: Copy>(fd: &impl AsRawFd, address: &T) -> io::Result<()> {
     let pointer = std::ptr::from_ref(address).cast();
     // SAFETY: `address` outlives the call and the length is that of its type.
@@ -65,9 +65,9 @@ pub(crate) fn bind<T: Copy>(fd: &impl AsRawFd, address: &T) -> io::Result<()> {
     Ok(())
 }
 
-/// Binds an AF_PACKET socket to an interface. `protocol` 0 receives nothing.
+/// Binds an AF_PACKET socket to an interface. With `protocol` 0 it receives nothing.
 pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
-    // SAFETY: sockaddr_ll is a C struct of integers, for which all zeroes is a value.
+    // SAFETY: sockaddr_ll is a C struct of integers, for which all zeroes is a valid value.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = protocol.to_be();
@@ -75,20 +75,20 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
     bind(fd, &address)
 }
 
-/// Puts the calling thread below all others: the kernel runs it only on a core that nothing else wants.
+/// Gives the calling thread the lowest priority: the kernel runs it only on a core that is otherwise idle.
 pub(crate) fn run_when_idle() -> io::Result<()> {
-    // SAFETY: integers alone, of which musl has more than glibc; all are zero.
+    // SAFETY: the struct has only integers (musl has more of them than glibc); all may be zero.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread.
     check(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }).map(drop)
 }
 
-/// Returns whether the kernel said no more than "full".
+/// Returns whether the kernel only reports a full queue.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
 }
 
-/// Sends one buffer without waiting. Where the peer's queue is full it is lost, as on a wire; a caller that needs an answer sends it again.
+/// Sends one buffer without blocking. If the peer's queue is full, the buffer is lost, as on a wire; a caller that needs an answer sends it again.
 pub(crate) fn send_or_lose(fd: &impl AsFd, octets: &[u8]) -> io::Result<()> {
     let error = rustix::net::send(fd, octets, SendFlags::DONTWAIT).err().map(io::Error::from);
     error.filter(|error| !is_full(error)).map_or(Ok(()), Err)

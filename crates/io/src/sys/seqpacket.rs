@@ -1,4 +1,4 @@
-//! Sockets of AF_UNIX that carry whole messages, and file descriptors beside them.
+//! AF_UNIX sockets that carry whole messages, with file descriptors.
 
 use super::{check, set_option, socket};
 use std::io;
@@ -6,10 +6,10 @@ use std::mem::{offset_of, size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// The most descriptors taken with one message: more than any message may have, so that too many are seen as such.
+/// The most descriptors taken with one message: more than any message may have, so that an excess is detected.
 const MOST_DESCRIPTORS: usize = 4;
 
-/// The octets and alignment of the descriptors' header and of themselves.
+/// Room for the descriptors and their header, suitably aligned.
 type ControlSpace = [u64; 8];
 
 /// One message.
@@ -18,11 +18,11 @@ pub(crate) struct ReceivedMessage {
     pub(crate) octets: usize,
     /// The descriptors that came with it.
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// True if it was longer than the room for it, or came with more descriptors than are taken.
+    /// True if the message was longer than its buffer, or came with more descriptors than are taken.
     pub(crate) is_cut: bool,
 }
 
-/// Returns a socket connected to the one at `path`; calls on it wait no longer than `limit`.
+/// Returns a socket connected to the one at `path`, with this time limit on its calls.
 pub(crate) fn connect(path: &str, limit: Duration) -> io::Result<OwnedFd> {
     let fd = socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0)?;
     set_time_limit(&fd, limit)?;
@@ -44,10 +44,10 @@ pub(crate) fn listen(path: &str) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Waits up to `patience` for somebody to connect, and returns that connection; calls on it wait no longer than `limit`.
+/// Waits up to `patience` for a connection, and returns it, with this time limit on its calls.
 ///
 /// # Errors
-/// `TimedOut` if there was none.
+/// `TimedOut` if there was no connection.
 pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) -> io::Result<OwnedFd> {
     let end = Instant::now() + patience;
     while !is_readable(listener, end.saturating_duration_since(Instant::now()))? {
@@ -55,7 +55,7 @@ pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) ->
             return Err(io::ErrorKind::TimedOut.into());
         }
     }
-    // SAFETY: the caller's address is not asked for; the descriptor is new and has no other owner.
+    // SAFETY: the peer's address is not requested; the descriptor is new and has no other owner.
     let fd = unsafe {
         let accepted = libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC);
         OwnedFd::from_raw_fd(check(accepted)?)
@@ -64,8 +64,8 @@ pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) ->
     Ok(fd)
 }
 
-/// Waits up to `patience` until the next call would not wait: for a message, a connection, or because the other end was closed. A signal ends
-/// the wait early.
+/// Waits up to `patience` until the next call would not block, because of a message, a connection or a closed other end; returns whether that is
+/// so. A signal ends the wait early.
 pub(crate) fn is_readable(fd: &OwnedFd, patience: Duration) -> io::Result<bool> {
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, alive during the call.
@@ -76,12 +76,12 @@ pub(crate) fn is_readable(fd: &OwnedFd, patience: Duration) -> io::Result<bool> 
     }
 }
 
-/// Sends one message, with a descriptor if one is given.
+/// Sends one message, optionally with a descriptor.
 pub(crate) fn send(fd: &OwnedFd, octets: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let mut space: ControlSpace = [0; 8];
     let mut vector = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
-    // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a value. All that it points to outlives the calls; the
-    // kernel only reads it. The space is aligned as a cmsghdr and larger than one descriptor needs.
+    // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a valid value. Everything it points to outlives the calls;
+    // the kernel only reads it. The space is aligned as a cmsghdr and larger than one descriptor needs.
     let sent = unsafe {
         let mut header: libc::msghdr = zeroed();
         (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
@@ -99,12 +99,12 @@ pub(crate) fn send(fd: &OwnedFd, octets: &[u8], descriptor: Option<BorrowedFd<'_
     check(sent as libc::c_int).map(drop)
 }
 
-/// Takes one message; waits for it as long as the socket's limit says, or not at all.
+/// Receives one message; waits for it up to the socket's time limit, or not at all.
 pub(crate) fn receive(fd: &OwnedFd, room: &mut [u8], may_wait: bool) -> io::Result<ReceivedMessage> {
     let mut space: ControlSpace = [0; 8];
     let mut vector = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     let flags = libc::MSG_CMSG_CLOEXEC | if may_wait { 0 } else { libc::MSG_DONTWAIT };
-    // SAFETY: as in `send`; the kernel writes no more than the lengths say.
+    // SAFETY: as in `send`; the kernel does not write beyond the given lengths.
     let (header, octets) = unsafe {
         let mut header: libc::msghdr = zeroed();
         (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
@@ -117,11 +117,11 @@ pub(crate) fn receive(fd: &OwnedFd, room: &mut [u8], may_wait: bool) -> io::Resu
     Ok(ReceivedMessage { octets, descriptors: descriptors(&header), is_cut })
 }
 
-/// Returns the descriptors that came with a message, as ours.
+/// Returns the descriptors that came with a message, which we then own.
 fn descriptors(header: &libc::msghdr) -> Vec<OwnedFd> {
     let mut found = Vec::new();
-    // SAFETY: the kernel filled the control space that `header` points to, which is alive; the macros stay within it. Descriptors that came
-    // with a message are new ones of this process, which nobody else owns.
+    // SAFETY: the kernel filled the control space that `header` points to, which is alive; the macros stay within it. Descriptors that came with
+    // a message are new ones of this process, which have no other owner.
     unsafe {
         let mut at = libc::CMSG_FIRSTHDR(header);
         while !at.is_null() {
@@ -144,12 +144,12 @@ fn set_time_limit(fd: &OwnedFd, limit: Duration) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, &limit)
 }
 
-/// Returns the address of `path`, and its length. A leading @ stands for the abstract namespace, which needs no file.
+/// Returns the address of `path`, and its length. A leading @ selects the abstract namespace, which needs no file.
 fn address(path: &str) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
-    // SAFETY: sockaddr_un is a C struct of integers, for which all zeroes is a value.
+    // SAFETY: sockaddr_un is a C struct of integers, for which all zeroes is a valid value.
     let mut address: libc::sockaddr_un = unsafe { zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    // The first octet of an abstract name is zero; a path ends with one.
+    // The first octet of an abstract name is zero; a path ends with a zero.
     let (at, octets, end) = match path.strip_prefix('@') {
         Some(name) => (1, name.as_bytes(), 0),
         None => (0, path.as_bytes(), 1),

@@ -1,4 +1,4 @@
-//! Many datagrams taken in one call.
+//! Receives many datagrams in one call.
 
 use super::{UdpSocket, from_storage};
 use crate::sys::{check, is_full};
@@ -7,11 +7,11 @@ use std::mem::{size_of, zeroed};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
-/// Room of one message: datagrams that the kernel has put together are up to 64 KiB. Not a power of two, so that the first lines of all
-/// messages do not compete for the same lines of the cache.
+/// Room for one message: datagrams that the kernel has coalesced are up to 64 KiB. It is not a power of two, so that the first lines of all
+/// messages do not compete for the same cache lines.
 const SLOT: usize = 65_536 + 576;
 
-/// Ancillary data of one message: the length of the datagrams it is put together of.
+/// Ancillary data of one message: the length of its coalesced datagrams.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct ReceiveControl([u8; 64]);
@@ -27,10 +27,10 @@ pub struct Inbox {
     filled: usize,
 }
 
-// SAFETY: the raw pointers are into boxes that the same value owns, and are written again before each use.
+// SAFETY: the raw pointers point into boxes that the same value owns, and are written again before each use.
 unsafe impl Send for Inbox {}
 
-/// The address a datagram came from, in the kernel's form, which makes it cheap to answer to.
+/// The source address of a datagram, in the kernel's form, which makes it cheap to reply to.
 #[derive(Clone, Copy)]
 pub struct PeerAddress<'a> {
     pub(super) address: &'a libc::sockaddr_storage,
@@ -45,9 +45,9 @@ impl PeerAddress<'_> {
 }
 
 impl Inbox {
-    /// Room for so many messages in one call.
+    /// Allocates room for this number of messages in one call.
     pub fn new(messages: usize) -> Self {
-        // SAFETY: all of these are C structs of integers and pointers, for which all zeroes is a value.
+        // SAFETY: all of these are C structs of integers and pointers, for which all zeroes is a valid value.
         let (address, part, header): (libc::sockaddr_storage, libc::iovec, libc::mmsghdr) =
             unsafe { (zeroed(), zeroed(), zeroed()) };
         Self {
@@ -60,13 +60,13 @@ impl Inbox {
         }
     }
 
-    /// Takes what has arrived, without waiting; returns the number of messages, each one datagram or several.
+    /// Takes messages that have arrived, without blocking; returns their number. Each is one datagram or several.
     ///
     /// # Errors
-    /// What the network said of datagrams sent before (connection refused, unreachable), once; nothing was taken then.
+    /// The network reports an error for datagrams sent before (connection refused, unreachable). It reports each error once; nothing was taken then.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.filled = 0;
-        // Pointers are computed in each call: those of an earlier one may be stale.
+        // Pointers are computed in each call, as those of an earlier one may be stale.
         for (part, slot) in self.parts.iter_mut().zip(self.octets.chunks_exact_mut(SLOT)) {
             *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
         }
@@ -80,7 +80,7 @@ impl Inbox {
             header.msg_hdr.msg_controllen = size_of::<ReceiveControl>() as _;
         }
         let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
-        // SAFETY: there are `count` headers, whose pointers are to buffers of the lengths they say, all owned by `self`.
+        // SAFETY: there are `count` headers, whose pointers are to buffers of the given lengths, all owned by `self`.
         let taken =
             check(unsafe { libc::recvmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _, std::ptr::null_mut()) });
         match taken {
@@ -91,7 +91,7 @@ impl Inbox {
         Ok(self.filled)
     }
 
-    /// Shows every datagram taken last, in the order of their arrival.
+    /// Shows every datagram of the last call of [`Inbox::receive`], in order of arrival.
     #[inline]
     pub fn each(&self, mut take: impl FnMut(PeerAddress<'_>, &[u8])) {
         for index in 0..self.filled {
@@ -106,7 +106,7 @@ impl Inbox {
     }
 }
 
-/// The length of the datagrams in a message that the kernel has put together; 0 of a single one.
+/// Returns the length of the datagrams that the kernel has coalesced into a message; 0 for a single one.
 #[inline]
 fn segment_length(header: &libc::msghdr) -> usize {
     // SAFETY: the kernel has filled in the control data of this header and its length; the macros stay within it.

@@ -1,5 +1,5 @@
-//! Datagrams in batches over the kernel's UDP: many of equal length in one call by segmentation offload (UDP_SEGMENT), many taken in one
-//! call by recvmmsg and receive offload (UDP_GRO). What a datagram means is not known here.
+//! Datagrams in batches over the kernel's UDP: many of equal length are sent in one call with segmentation offload (UDP_SEGMENT), and many are
+//! received in one call with recvmmsg and receive offload (UDP_GRO). The content of a datagram is not interpreted here.
 
 mod inbox;
 mod outbox;
@@ -13,29 +13,29 @@ use std::mem::size_of;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// Most datagrams in one message with offload: the kernel's UDP_MAX_SEGMENTS before Linux 6.9.
+/// The most datagrams in one message with offload: the kernel's UDP_MAX_SEGMENTS before Linux 6.9.
 pub const MOST_SEGMENTS: usize = 64;
-/// Octets of a message with offload stay below this.
+/// The limit on the octets of a message with offload.
 const MOST_OCTETS: usize = 60_000;
-/// Asked for both buffers of a socket; the kernel doubles it for its own book-keeping.
+/// The size requested for both buffers of a socket; the kernel doubles it for its own book-keeping.
 const BUFFER_OCTETS: libc::c_int = 16 << 20;
-/// The index in SO_MEMINFO of the number of datagrams that a full receive buffer turned away.
+/// The index in SO_MEMINFO of the number of datagrams dropped because the receive buffer was full.
 const MEMINFO_DROPS: usize = 8;
 
-/// A UDP socket that never waits.
+/// A UDP socket that never blocks.
 #[derive(Debug)]
 pub struct UdpSocket {
     fd: OwnedFd,
     local: SocketAddr,
-    /// True if the kernel cuts messages into datagrams for us.
+    /// True if the kernel splits messages into datagrams.
     has_offload: std::cell::Cell<bool>,
 }
 
 impl UdpSocket {
-    /// A client's socket: from `local` (port 0: any that is free) to `peer` alone.
+    /// Returns a client's socket from `local` (port 0 for any free port) to `peer` only.
     ///
     /// # Errors
-    /// The kernel's: the address is not set here, the port taken, no route.
+    /// The kernel's: the address is not configured here, the port is in use, or there is no route.
     pub fn connected(local: SocketAddr, peer: SocketAddr) -> io::Result<Self> {
         let socket = Self::open(local, false)?;
         let (address, length) = raw(peer);
@@ -44,10 +44,10 @@ impl UdpSocket {
         socket.with_local_addr()
     }
 
-    /// A server's socket at `local`; several may share it, and each gets part of the clients.
+    /// Returns a server's socket at `local`; several may share it, and each serves a part of the clients.
     ///
     /// # Errors
-    /// The kernel's: the address is not set here, the port taken, or below 1024 without the privilege.
+    /// The kernel's: the address is not configured here, or the port is in use, or below 1024 without the privilege.
     pub fn listening(local: SocketAddr) -> io::Result<Self> {
         Self::open(local, true)?.with_local_addr()
     }
@@ -56,7 +56,7 @@ impl UdpSocket {
         let family = if local.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
         let fd = socket(family, libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, 0)?;
         for (forced, plain) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
-            // Without the privilege the system's limit holds, and drops are counted.
+            // Without the privilege the system's limit applies; drops are counted.
             let _ = set_option(&fd, libc::SOL_SOCKET, forced, &BUFFER_OCTETS)
                 .or_else(|_| set_option(&fd, libc::SOL_SOCKET, plain, &BUFFER_OCTETS));
         }
@@ -66,7 +66,7 @@ impl UdpSocket {
         if local.is_ipv6() {
             set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, &1i32)?;
         }
-        // An older kernel hands datagrams over one by one.
+        // An older kernel delivers datagrams one by one.
         let _ = set_option(&fd, libc::SOL_UDP, libc::UDP_GRO, &1i32);
         let (address, length) = raw(local);
         // SAFETY: `address` is a socket address of `length` octets and outlives the call.
@@ -74,9 +74,9 @@ impl UdpSocket {
         Ok(Self { fd, local, has_offload: true.into() })
     }
 
-    /// Returns the socket with the address the kernel has chosen.
+    /// Returns the socket with the address chosen by the kernel.
     fn with_local_addr(mut self) -> io::Result<Self> {
-        // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
+        // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a valid value.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         // SAFETY: the kernel writes at most `length` octets, the size of `address`.
@@ -90,17 +90,17 @@ impl UdpSocket {
         self.local
     }
 
-    /// Datagrams its full receive buffer turned away so far.
+    /// Returns the number of datagrams dropped so far because the receive buffer was full.
     pub fn drops(&self) -> u64 {
         let info: io::Result<[u32; 9]> = get_option(&self.fd, libc::SOL_SOCKET, libc::SO_MEMINFO);
         info.map_or(0, |info| u64::from(info[MEMINFO_DROPS]))
     }
 
-    /// Sends `octets` to the peer as datagrams of `length` octets each, at most [`MOST_SEGMENTS`] of them. Returns how many left: fewer
-    /// where the send buffer is full.
+    /// Sends `octets` to the peer as datagrams of `length` octets each, at most [`MOST_SEGMENTS`] of them. Returns how many were sent, which are
+    /// fewer if the send buffer is full.
     ///
     /// # Errors
-    /// What the network said of earlier datagrams (connection refused, host unreachable): nothing was sent then, and the error is cleared.
+    /// The network reports an error for earlier datagrams (connection refused, host unreachable). The error is cleared, and nothing was sent.
     pub fn send_segments(&self, octets: &[u8], length: usize) -> io::Result<usize> {
         assert!((1..=usize::from(u16::MAX)).contains(&length), "a datagram of {length} octets");
         let count = (octets.len() / length).min(MOST_SEGMENTS);
@@ -125,7 +125,7 @@ impl UdpSocket {
     }
 }
 
-/// Returns whether the error says that the kernel, or the device below, cannot cut messages.
+/// Returns whether the error means that the kernel, or the device below, cannot split messages.
 fn lacks_offload(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL | libc::ENOPROTOOPT | libc::EOPNOTSUPP))
 }
@@ -136,9 +136,9 @@ impl AsRawFd for UdpSocket {
     }
 }
 
-/// Returns the address in the kernel's form.
+/// Returns the address in the kernel's form, and its length.
 fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
-    // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
+    // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a valid value.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     let to = (&raw mut storage).cast::<u8>();
     let length = match address {
@@ -171,13 +171,13 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
 fn from_storage(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     match i32::from(storage.ss_family) {
         libc::AF_INET => {
-            // SAFETY: the family says that it is a sockaddr_in, and the storage is large enough and aligned for every address.
+            // SAFETY: the family shows that it is a sockaddr_in, and the storage is large enough and aligned for every address.
             let own = unsafe { &*std::ptr::from_ref(storage).cast::<libc::sockaddr_in>() };
             let address = IpAddr::from(own.sin_addr.s_addr.to_ne_bytes());
             Some(SocketAddr::new(address, u16::from_be(own.sin_port)))
         }
         libc::AF_INET6 => {
-            // SAFETY: as above, of a sockaddr_in6.
+            // SAFETY: as above, for a sockaddr_in6.
             let own = unsafe { &*std::ptr::from_ref(storage).cast::<libc::sockaddr_in6>() };
             Some(SocketAddr::new(IpAddr::from(own.sin6_addr.s6_addr), u16::from_be(own.sin6_port)))
         }

@@ -1,4 +1,4 @@
-//! Many datagrams sent in one call, to many destinations: neighbours of equal length and destination as one message.
+//! Sends many datagrams to many destinations in one call: consecutive ones of equal length and destination are one message.
 
 use super::PeerAddress;
 use super::{MOST_OCTETS, MOST_SEGMENTS, UdpSocket, lacks_offload};
@@ -19,7 +19,7 @@ struct SendControl([u8; CONTROL]);
 const CONTROL: usize = unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) } as usize;
 
 impl SendControl {
-    /// The length of the datagrams the kernel is to cut a message into.
+    /// Returns the control data with the length of the datagrams into which the kernel is to split a message.
     fn segment(length: u16) -> Self {
         let mut control = Self([0; CONTROL]);
         // SAFETY: the space is that of a header and a u16, and aligned for a header.
@@ -34,7 +34,7 @@ impl SendControl {
     }
 }
 
-/// One message: where in the room, how long its datagrams are, where to.
+/// One message: its position in the room, the length of its datagrams, and its destination.
 #[derive(Clone, Copy)]
 struct OutgoingMessage {
     at: usize,
@@ -52,7 +52,7 @@ pub struct Outbox {
     most: usize,
     has_offload: bool,
     unsent: u64,
-    // Control messages of `flush`, kept so that it does not allocate.
+    // Control data of `flush`, kept so that it does not allocate.
     control: Vec<SendControl>,
     parts: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
@@ -62,7 +62,7 @@ pub struct Outbox {
 unsafe impl Send for Outbox {}
 
 impl Outbox {
-    /// Room for so many messages.
+    /// Allocates room for this number of messages.
     pub fn new(messages: usize) -> Self {
         Self {
             octets: vec![0; ROOM].into(),
@@ -77,12 +77,12 @@ impl Outbox {
         }
     }
 
-    /// Datagrams that could not be sent so far: the send buffer was full, or the network is unreachable.
+    /// Returns the number of datagrams that could not be sent so far, because the send buffer was full or the network unreachable.
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// Returns the room for a datagram of `length` octets; `None` if it is empty, or if all must be sent first.
+    /// Returns the room for a datagram of `length` octets; `None` if that is 0, or if the outbox must be flushed first.
     #[inline]
     fn room(&mut self, to: PeerAddress<'_>, length: usize) -> Option<&mut [u8]> {
         let at = self.used;
@@ -109,7 +109,7 @@ impl Outbox {
         Some(&mut self.octets[at..at + length])
     }
 
-    /// Adds a datagram for the sender of that one; returns whether there was room.
+    /// Adds a datagram for this peer; returns whether there was room.
     #[inline]
     pub fn put(&mut self, to: PeerAddress<'_>, datagram: &[u8]) -> bool {
         let room = self.room(to, datagram.len());
@@ -132,7 +132,7 @@ impl Outbox {
         self.used = 0;
     }
 
-    /// A message that could not be sent as it is: datagram by datagram, where that is what was wrong.
+    /// Handles a message that could not be sent: it is sent datagram by datagram if offload was the reason.
     fn send_alone(&mut self, socket: &UdpSocket, index: usize, error: &io::Error) {
         let message = self.messages[index];
         let octets = &self.octets[message.at..][..message.octets];
@@ -160,7 +160,7 @@ impl Outbox {
         self.parts.extend(messages.iter().map(part));
         self.headers.clear();
         for ((message, control), part) in messages.iter().zip(&mut self.control).zip(&mut self.parts) {
-            // SAFETY: mmsghdr is a C struct of integers and pointers, for which all zeroes is a value.
+            // SAFETY: mmsghdr is a C struct of integers and pointers, for which all zeroes is a valid value.
             let mut header: libc::mmsghdr = unsafe { zeroed() };
             header.msg_hdr.msg_name = (&raw const message.to).cast_mut().cast();
             header.msg_hdr.msg_namelen = message.to_length;
@@ -174,8 +174,8 @@ impl Outbox {
         }
         let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
         // The flags are signed in glibc and unsigned in musl.
-        // SAFETY: there are `count` headers, whose pointers are to buffers of the lengths they say, all owned by `self` and not touched
-        // during the call; the kernel does not write to the destinations.
+        // SAFETY: there are `count` headers, whose pointers are to buffers of the given lengths, all owned by `self` and not touched during the
+        // call; the kernel does not write to the destinations.
         let sent = check(unsafe { libc::sendmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _) })?;
         Ok(sent as usize)
     }
@@ -184,16 +184,16 @@ impl Outbox {
 /// Returns whether two addresses in the kernel's form are the same, in family, port and address.
 #[inline]
 fn is_same(a: &libc::sockaddr_storage, b: &libc::sockaddr_storage) -> bool {
-    // A sockaddr_in6 is 28 octets; of a sockaddr_in the octets from 16 on are whatever both have had before, so they are left out.
+    // A sockaddr_in6 has 28 octets; the octets of a sockaddr_in from 8 on may hold anything, so they are left out.
     let length = if i32::from(a.ss_family) == libc::AF_INET { 8 } else { size_of::<libc::sockaddr_in6>() };
-    // SAFETY: both are storage of 128 octets, initialised when made and written by the kernel since.
+    // SAFETY: both are storage of 128 octets, initialised when created and since then written only by the kernel.
     unsafe {
         let octets = |s: *const libc::sockaddr_storage| std::slice::from_raw_parts(s.cast::<u8>(), length);
         octets(a) == octets(b)
     }
 }
 
-/// Sends one message, cut into datagrams of `segment` octets where that is not 0, to the peer or to an address.
+/// Sends one message to the peer or to an address, split into datagrams of `segment` octets unless that is 0.
 pub(super) fn send_message(
     fd: RawFd,
     octets: &[u8],
@@ -202,7 +202,7 @@ pub(super) fn send_message(
 ) -> io::Result<()> {
     let mut part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
     let mut control = SendControl::segment(segment);
-    // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a value.
+    // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a valid value.
     let mut header: libc::msghdr = unsafe { zeroed() };
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;

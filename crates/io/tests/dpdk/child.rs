@@ -1,12 +1,12 @@
-//! Tests in processes of their own.
+//! Tests in separate processes.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-/// Names the test that this process was started for.
+/// The variable with the name of the test for which this process was started.
 const CHILD: &str = "SB_DPDK_TEST";
 
-/// Returns the path of the shim of this profile.
+/// Returns the path of the shim for this build profile.
 pub(crate) fn shim() -> PathBuf {
     let program = std::env::current_exe().expect("a path");
     let profile = program.parent().and_then(|deps| deps.parent()).expect("target/PROFILE/deps");
@@ -15,7 +15,7 @@ pub(crate) fn shim() -> PathBuf {
     shim
 }
 
-/// Returns this program, to be started for one test.
+/// Returns a command that starts this program for one test.
 fn program(test: &str, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test).env("SIXBENCH_DPDK", shim());
@@ -23,8 +23,8 @@ fn program(test: &str, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Starts `work` in a process of its own, which the test of this name calls; returns that process, with its standard input and output. In
-/// that process itself, `work` is done, and nothing is returned.
+/// Starts `work` in a separate process, as called by the test with this name; returns that process, with its standard input and output. In that
+/// process itself, runs `work` and returns nothing.
 pub(crate) fn start(test: &str, work: impl FnOnce()) -> Option<Child> {
     if std::env::var(CHILD).as_deref() == Ok(test) {
         work();
@@ -33,12 +33,12 @@ pub(crate) fn start(test: &str, work: impl FnOnce()) -> Option<Child> {
     Some(program(test, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("this program"))
 }
 
-/// Runs `work` in a process of its own, which the test of this name calls; fails as it does.
+/// Runs `work` in a separate process, as called by the test with this name; fails if it does.
 pub(crate) fn alone(test: &str, work: impl FnOnce()) {
     alone_with(test, &[], work);
 }
 
-/// The same, with these variables in its environment.
+/// Does the same as [`alone`], with these environment variables.
 pub(crate) fn alone_with(test: &str, variables: &[(&str, &str)], work: impl FnOnce()) {
     if std::env::var(CHILD).as_deref() == Ok(test) {
         return work();

@@ -1,4 +1,4 @@
-//! What is told where a port cannot be opened.
+//! The messages when a port cannot be opened.
 
 use super::child::{alone, alone_with};
 use super::links::carry;

@@ -1,4 +1,4 @@
-//! AF_PACKET of DPDK on a veth pair in a namespace of our own. Needs root.
+//! DPDK's AF_PACKET on a veth pair in its own namespace. It needs root.
 
 use super::child::alone;
 use super::links::{PATIENCE, carry};
@@ -20,7 +20,7 @@ fn frames_cross_a_veth_pair_between_dpdk_and_the_kernels_own_sockets() {
     });
 }
 
-/// Sends frames until one is refused; fails if that takes for ever.
+/// Sends frames until one is refused; fails if that takes too long.
 fn send_until_refused(port: &mut dyn Transmit) {
     let end = Instant::now() + PATIENCE;
     while port.transmit(8, &mut |_, buffer| buffer[..LENGTH].len()).expect("send").refused == 0 {
@@ -32,7 +32,7 @@ fn send_until_refused(port: &mut dyn Transmit) {
 fn frames_cross_an_interface_that_dpdk_makes_and_its_link_may_go_down_and_up() {
     alone("interface::frames_cross_an_interface_that_dpdk_makes_and_its_link_may_go_down_and_up", || {
         let pair = Pair::new("dpdk-tap");
-        // The kernel stays silent on the interface that DPDK makes.
+        // The kernel sends nothing on the interface that DPDK creates.
         let silence = || std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
         pair.inside(silence).expect("a sysctl");
         let mut port = pair.inside(|| opened("dpdk:net_tap0,iface=tap0")).into_single_queue();
@@ -67,7 +67,7 @@ fn an_interface_that_is_down_refuses_frames_and_the_port_goes_on_once_it_is_up()
                 left.receive.answer(&[2; LENGTH]).expect("sent");
                 right.receive.receive(&mut |frame| seen |= frame == [2; LENGTH]).expect("receive");
             }
-            // What waited in the ring of the interface is let out.
+            // Frames that waited in the ring of the interface are removed.
             while right.receive.receive(&mut |_| ()).expect("receive") > 0 {}
         }
         carry((&mut *right.transmit, &mut *left.receive), 1_000, LENGTH);
@@ -81,7 +81,7 @@ fn more_queues_than_the_device_has_are_refused_with_their_number() {
         let device = "dpdk:net_af_packet0,iface=e0";
         let told = pair.inside(|| open_queues(device, 2)).err().expect("no port").to_string();
         assert_eq!(told, format!("{device}: DPDK cannot use 2 queues of this device: it has 1; set `queues` to no more"));
-        // The device was given back, and can be opened with as many queues as it is told to have.
+        // The device was released, and can be opened with as many queues as configured.
         assert_eq!(pair.inside(|| open_queues(&format!("{device},qpairs=2"), 2)).expect("a port").queues.len(), 2);
     });
 }

@@ -1,4 +1,4 @@
-//! Devices without a network: nothing, a ring, and shared memory to our own memif.
+//! Devices without a network: the null device, a ring, and shared memory with our own memif.
 
 use super::child::alone;
 use super::{LENGTH, open, open_for, open_queues, opened};
@@ -6,7 +6,7 @@ use sixbench_io::{BATCH, Halves, Port, Sent};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A time in which anything here happens on any machine.
+/// A time limit that no machine needs here.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Writes the frame `number`, whose length and octets follow from its number.
@@ -23,7 +23,7 @@ fn expect(number: u64, longest: usize, frame: &[u8]) {
     assert!(*frame == right[..length], "frame {number}: {} octets instead of {length}", frame.len());
 }
 
-/// Sends frames by one end and takes them in at the other, never more than 256 on their way: each arrives once, as it was, and in order.
+/// Sends frames on one end and receives them on the other, with at most 256 in flight: each must arrive once, unchanged and in order.
 pub(crate) fn carry((from, to): (&mut dyn sixbench_io::Transmit, &mut dyn sixbench_io::Receive), frames: u64, longest: usize) {
     let (end, mut sent, mut seen) = (Instant::now() + PATIENCE, 0u64, 0u64);
     while seen < frames {
@@ -46,7 +46,7 @@ pub(crate) fn carry((from, to): (&mut dyn sixbench_io::Transmit, &mut dyn sixben
     assert_eq!(to.overruns().expect("a count"), 0);
 }
 
-/// Fills frames and counts the octets of each buffer that were not those written there last.
+/// Fills frames and checks that each buffer still has the octets last written there.
 fn send_marked(halves: &mut Halves, held: &mut [Option<u8>], rounds: usize) {
     for round in 0..rounds {
         let mut fill = |slot: usize, buffer: &mut [u8]| {
@@ -152,10 +152,10 @@ fn both_ends_of_a_memif_link_to_our_own_client_and_server() {
         let socket = |name: &str| directory.join(name).to_str().expect("a plain path").to_owned();
         let name = |role, socket| format!("dpdk:net_memif0,role={role},socket={socket},socket-abstract=no,rsize=10");
         let [ours, theirs] = ["server.sock", "client.sock"].map(socket);
-        // Their server, which listens as soon as it is there.
+        // Their server, which listens as soon as it exists.
         let their_end = opened(&name("server", &theirs));
         both_ways(their_end, opened(&format!("memif:{theirs}")));
-        // Our server, which waits for their client. That fails if nobody listens yet, and can then be opened again.
+        // Our server, which waits for their client. That fails if there is no listener yet, and can then be opened again.
         let server = format!("memif-server:{ours}");
         let our_end = std::thread::spawn(move || opened(&server));
         let end = Instant::now() + PATIENCE;
@@ -174,7 +174,7 @@ fn both_ends_of_a_memif_link_to_our_own_client_and_server() {
 
 fn both_ways(one: Port, other: Port) {
     let [mut one, mut other] = [one, other].map(Port::into_single_queue);
-    // The device waits for its link before it is used first.
+    // The device waits for its link before its first use.
     one.receive.receive(&mut |_| ()).expect("a link");
     carry((&mut *one.transmit, &mut *other.receive), 20_000, LENGTH);
     carry((&mut *other.transmit, &mut *one.receive), 20_000, LENGTH);
@@ -202,7 +202,7 @@ fn two_ports_of_one_process_share_the_environment_and_a_closed_one_can_be_opened
 fn threads_that_come_and_go_use_a_port_one_after_the_other() {
     alone("links::threads_that_come_and_go_use_a_port_one_after_the_other", || {
         let mut halves = opened("dpdk:net_ring0").into_single_queue();
-        // More threads than DPDK has places for at a time.
+        // More threads than DPDK has places for at one time.
         for _ in 0..300 {
             std::thread::scope(|scope| {
                 scope.spawn(|| carry((&mut *halves.transmit, &mut *halves.receive), 300, LENGTH));
@@ -211,7 +211,7 @@ fn threads_that_come_and_go_use_a_port_one_after_the_other() {
     });
 }
 
-/// Opens two ports of DPDK that are the ends of one link, each with so many queues, and waits for the link.
+/// Opens two DPDK ports that are the ends of one link, each with this number of queues, and waits for the link.
 fn open_link(directory: &Path, queues: u32) -> [Vec<Halves>; 2] {
     std::fs::create_dir_all(directory).expect("a directory");
     let socket = directory.join("x.sock").to_str().expect("a plain path").to_owned();
@@ -221,7 +221,7 @@ fn open_link(directory: &Path, queues: u32) -> [Vec<Halves>; 2] {
         assert!(port.how.contains("net_memif (") && port.how.contains("rings of"), "{}", port.how);
         port.queues
     });
-    // The link comes up once both ends are there.
+    // The link comes up once both ends exist.
     ends.map(|mut end| {
         for halves in &mut end {
             halves.receive.receive(&mut |_| ()).expect("a link");
@@ -230,7 +230,7 @@ fn open_link(directory: &Path, queues: u32) -> [Vec<Halves>; 2] {
     })
 }
 
-/// Returns a directory that no other test has.
+/// Returns a directory that no other test uses.
 fn own_directory(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("sb-{}-dpdk-{name}", std::process::id()))
 }
@@ -241,7 +241,7 @@ fn each_queue_of_a_port_carries_its_own_frames() {
         let directory = own_directory("queues");
         let [mut left, mut right] = open_link(&directory, 3);
         assert_eq!((left.len(), right.len()), (3, 3));
-        // Each queue has frames of its own, which no other one receives.
+        // Each queue has its own frames, which no other queue receives.
         for (left, right) in left.iter_mut().zip(&mut right) {
             carry((&mut *left.transmit, &mut *right.receive), 5_000, LENGTH);
             carry((&mut *right.transmit, &mut *left.receive), 5_000, LENGTH);
@@ -254,8 +254,8 @@ fn each_queue_of_a_port_carries_its_own_frames() {
     });
 }
 
-/// The driver takes a link apart when it notices that the peer is gone, and so does who closes it: when both happen at the same time, they must not
-/// meet. They did once in eighty times on two busy cores.
+/// The driver tears down a link when it notices that the peer is gone, and so does closing it: these two must not collide when they happen at the
+/// same time. They did once in eighty runs on two busy cores.
 #[test]
 fn an_end_of_a_link_may_be_closed_while_its_peer_goes() {
     alone("links::an_end_of_a_link_may_be_closed_while_its_peer_goes", || {

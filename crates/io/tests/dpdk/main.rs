@@ -1,7 +1,7 @@
-//! DPDK's virtual devices as ports: nothing, a ring, our own memif, AF_PACKET on a veth pair. They need the shim (`scripts/build-dpdk-shim debug`,
-//! which `make test` calls) and Debian's package dpdk-dev, and no hugepages; `interface` needs root.
+//! DPDK's virtual devices as ports: the null device, a ring, our own memif, AF_PACKET on a veth pair. They need the shim
+//! (`scripts/build-dpdk-shim debug`, which `make test` calls) and Debian's package dpdk-dev, and no hugepages; `interface` needs root.
 //!
-//! DPDK's environment starts once in a process and stays: each test runs in a process of its own, which is this program started again.
+//! DPDK's environment starts once per process and remains: each test runs in a separate process, which is this program started again.
 
 #[path = "../veth/pair.rs"]
 mod pair;
@@ -27,7 +27,7 @@ fn open_for(name: &str, longest: u32) -> Result<Port, PortError> {
     PortSpec::parse(name).open(Backend::Auto, PortOptions::of(longest))
 }
 
-/// Opens a port with so many queues.
+/// Opens a port with this number of queues.
 fn open_queues(name: &str, queues: u32) -> Result<Port, PortError> {
     PortSpec::parse(name).open(Backend::Auto, PortOptions { queues: NonZeroU32::new(queues), ..PortOptions::of(LENGTH as u32) })
 }

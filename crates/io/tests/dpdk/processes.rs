@@ -8,7 +8,7 @@ use std::path::Path;
 
 const OPEN: &str = "the port is open";
 
-/// Opens a port, says so, and keeps it until the input ends.
+/// Opens a port, reports that, and keeps it open until the input ends.
 fn hold() {
     let mut port = opened("dpdk:net_ring0").into_single_queue();
     carry((&mut *port.transmit, &mut *port.receive), 1_000, LENGTH);
@@ -31,7 +31,7 @@ fn two_processes_use_dpdk_at_once_and_one_that_is_killed_leaves_nothing_behind()
     for (process, _) in &mut processes {
         process.kill().expect("a signal");
         process.wait().expect("an end");
-        // The directories in which DPDK keeps its files: of root, and of users.
+        // The directories in which DPDK keeps its files, for root and for other users.
         for directory in ["/var/run/dpdk", "/tmp/dpdk"] {
             let left = Path::new(directory).join(format!("sb-{}", process.id()));
             assert!(!left.exists(), "{}", left.display());

@@ -1,4 +1,4 @@
-//! `dpdk-testpmd`, which forwards between two of its ports, without hugepages, devices or root. Needs the Debian package dpdk-dev.
+//! `dpdk-testpmd`, which forwards between two of its ports, without hugepages, devices or root. It needs the Debian package dpdk-dev.
 
 use sixbench_io::thread::allowed_cores;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 pub(crate) struct Testpmd(pub(crate) Child);
 
 impl Testpmd {
-    /// Starts it between two sockets; what leaves one port of it came in at the other, unchanged.
+    /// Starts it between two sockets; frames that arrive on one of its ports leave on the other, unchanged.
     pub(crate) fn start(directory: &Path, sockets: [&str; 2], options: &str) -> Self {
         let device = |nth: usize| {
             format!("--vdev=net_memif{nth},role=server,id={nth},socket={},rsize=11,bsize=2048,{options}", sockets[nth])
@@ -17,8 +17,8 @@ impl Testpmd {
         let cores: Vec<String> = allowed_cores().expect("cores").iter().map(u32::to_string).collect();
         let cores = cores.join(",");
         let log = File::create(directory.join("testpmd.log")).expect("a file");
-        // All its state is in this directory, where other programs of DPDK do not look.
-        // What it prints is in its log at once: a test may wait for that.
+        // All its state is in this directory, in which other DPDK programs do not look.
+        // Its output is in the log at once, because a test may wait for it.
         let child = Command::new("stdbuf")
             .args(["-oL", "dpdk-testpmd"])
             .env("XDG_RUNTIME_DIR", directory)
@@ -34,7 +34,7 @@ impl Testpmd {
                 "--total-num-mbufs=16384",
                 "--disable-link-check",
             ])
-            // It ends when it can read nothing more from there.
+            // It ends when it can no longer read from there.
             .stdin(Stdio::piped())
             .stdout(log.try_clone().expect("a copy"))
             .stderr(log)
@@ -48,7 +48,7 @@ impl Drop for Testpmd {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-        // Root's directory for files that other processes of DPDK may read, of which there are none.
+        // Root's directory for files that other DPDK processes may read, of which there are none.
         let _ = std::fs::remove_dir(format!("/var/run/dpdk/sb-{}", std::process::id()));
     }
 }

@@ -1,11 +1,11 @@
-//! Peers that are not there, refuse, or say nothing.
+//! Peers that do not exist, refuse, or do not answer.
 
 use super::peer::*;
 use super::{Directory, failed, open};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::thread::JoinHandle;
 
-/// Starts a server that does what `script` says with its only client, and returns our error.
+/// Starts a server that runs `script` with its only client, and returns our error.
 fn refused_by(name: &str, script: impl FnOnce(&RawSocket) + Send + 'static) -> String {
     let directory = Directory::new(name);
     let path = directory.socket("x.sock");
@@ -13,7 +13,7 @@ fn refused_by(name: &str, script: impl FnOnce(&RawSocket) + Send + 'static) -> S
     let server: JoinHandle<()> = std::thread::spawn(move || {
         let client = listener.accept();
         script(&client);
-        // Until the client gives up.
+        // Waits until the client gives up.
         while !client.receive().0.is_empty() {}
     });
     let told = failed(open(&format!("memif:{path},id=5"), 60));
@@ -64,9 +64,9 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
     let _listener = RawListener::new(&path);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("our file");
     if is_root {
-        // Root may open everything: the same attempt is made by a thread that has given up its rights.
+        // Root may open everything, so the same attempt is made by a thread that has given up its rights.
         let told = std::thread::spawn(move || {
-            // SAFETY: no pointer is passed; the raw call concerns this thread alone.
+            // SAFETY: no pointer is passed; the raw call affects only this thread.
             assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) }, 0);
             failed(open(&format!("memif:{path}"), 60))
         });

@@ -1,4 +1,4 @@
-//! Servers that lie to our client: in messages, and in the rings.
+//! Servers that violate the protocol in their messages to our client, and in the rings.
 
 use super::peer::*;
 use super::{Directory, failed, in_time, open, until, until_error};
@@ -11,17 +11,17 @@ use std::sync::mpsc;
 /// Flags, region, octets and offset.
 type Entry = (u16, u16, u32, u32);
 
-/// A server that has connected, and what the client gave it.
+/// A server that has connected, and the data from the client.
 struct FakeServer {
     socket: RawSocket,
     memory: RawMemory,
-    /// Offset, and number of frames, of the ring to the server and of the ring to the client.
+    /// The offset and the number of frames of the ring to the server and of the ring to the client.
     rings: [(usize, u16); 2],
     /// The descriptor that wakes the reader of each.
     bells: Vec<OwnedFd>,
 }
 
-/// Does what every server does, except for what `answers` puts in the place of a message: (number of the message, octets).
+/// Does what every server does, except that `lie` replaces one message: (number of the message, octets).
 fn serve(client: RawSocket, log2_ring: u8, lie: Option<(usize, Vec<u8>)>) -> Option<FakeServer> {
     let mut sent = 0;
     let mut say = |right: Vec<u8>| {
@@ -197,7 +197,7 @@ fn the_client_fills_its_ring_after_the_server_has_set_it_to_zero_and_lies_nowher
     places.extend(server.rings.map(|(offset, size)| (offset, DESCRIPTORS + 16 * usize::from(size))));
     places.sort_unstable();
     assert!(places.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "nothing overlaps");
-    // A frame of the server's arrives, and its buffer is given back as it was.
+    // A frame of the server arrives, and its buffer is returned as it was.
     let (_, _, room, offset) = server.read(TO_CLIENT, 0);
     server.memory.put(offset as usize, *b"frame");
     server.write(TO_CLIENT, 0, (0, 0, 5, offset));
@@ -223,7 +223,7 @@ fn a_frame_in_several_buffers_is_put_together() {
     assert_eq!(server.read(TO_CLIENT, 0).0, 0, "no flag is left behind");
 }
 
-/// Returns our error when the server has done this to its rings.
+/// Returns our error after the server has done this to its rings.
 fn told(name: &str, lie: impl FnOnce(&FakeServer)) -> String {
     let (mut ours, server) = connected(name, 60);
     let mut receive = move || ours.receive.receive(&mut |_| panic!("a frame that never was"));
@@ -333,7 +333,7 @@ fn a_message_in_the_middle_of_a_link_ends_it() {
     assert!(told.contains("a HELLO in the middle of a link"), "{told}");
 }
 
-/// A server that writes into everything it can reach, all the time, while we send and receive: every call ends, in whatever way.
+/// A server that constantly writes to everything it can reach while we send and receive: every call returns, with whatever result.
 #[test]
 fn no_scribbling_does_harm() {
     let (mut ours, server) = connected("scribble", 1514);

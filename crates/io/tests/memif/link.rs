@@ -1,10 +1,10 @@
-//! Our client against our server.
+//! Our client with our server.
 
 use super::{Directory, PATIENCE, open, open_port, open_when_there, until_error};
 use sixbench_io::{BATCH, Halves, Port, Sent};
 use std::time::Instant;
 
-/// Octets without FCS, of the shortest frame to a jumbo frame.
+/// The octets without FCS of the longest frame, a jumbo frame.
 const LONGEST: u32 = 9014;
 /// Frames that a ring holds.
 const RING: usize = 2048;
@@ -36,21 +36,21 @@ fn expect(number: u64, longest: u32, frame: &[u8]) {
     assert!(*frame == right[..length], "frame {number}: {} octets instead of {length}", frame.len());
 }
 
-/// Sends and receives at the same time, each on a thread; every frame arrives once, as it was, and in order.
+/// Sends and receives at the same time, in two threads; every frame must arrive once, unchanged and in order.
 fn carry(from: &mut Halves, to: &mut Halves, frames: u64, longest: u32) {
     let end = Instant::now() + PATIENCE;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (mut next, mut sent) = (0, 0);
             while sent < frames {
-                // Never more than the ring has room for, so that none is refused.
+                // This is never more than the ring has room for, so that none is refused.
                 let taken = from.transmit.transmit((frames - sent).min(16) as usize, &mut |_, buffer| {
                     let length = write(next, longest, buffer);
                     next += 1;
                     length
                 });
                 let Sent { taken, refused } = taken.expect("send");
-                // Those that were refused are sent again: the first of them is next.
+                // Refused frames are sent again: the first of them is next.
                 sent += (taken - refused) as u64;
                 next = sent;
                 assert!(Instant::now() < end, "only {sent} frames left");
@@ -74,7 +74,7 @@ fn carry(from: &mut Halves, to: &mut Halves, frames: u64, longest: u32) {
 fn frames_of_all_sizes_arrive_once_and_in_order_in_both_directions_while_the_indices_wrap() {
     let directory = Directory::new("sizes");
     let [mut client, mut server] = link(&directory, LONGEST);
-    // More than twice as many as an index of 16 bits counts.
+    // This is more than twice the range of a 16-bit index.
     carry(&mut client, &mut server, 140_000, 1514);
     carry(&mut server, &mut client, 140_000, 1514);
     carry(&mut client, &mut server, 5_000, LONGEST);
@@ -85,7 +85,7 @@ fn frames_of_all_sizes_arrive_once_and_in_order_in_both_directions_while_the_ind
 fn both_directions_work_at_the_same_time() {
     let directory = Directory::new("both");
     let [client, server] = link(&directory, 60);
-    // Each half on a thread of its own.
+    // Each half has its own thread.
     let (Halves { transmit: left_out, receive: left_in }, Halves { transmit: right_out, receive: right_in }) = (client, server);
     std::thread::scope(|scope| {
         for (mut transmit, mut receive) in [(left_out, right_in), (right_out, left_in)] {
@@ -158,8 +158,8 @@ fn an_answer_leaves_by_itself_and_spoils_no_frame_that_waits_to_be_patched() {
         let mut held = vec![false; from.transmit.slots()];
         for round in 0..3 * RING {
             from.receive.answer(&[9; 86]).expect("answer");
-            // As the engine does: a buffer that was written keeps what it holds, but for a field. Three frames a round: each slot of the ring
-            // has an answer at one time, and a frame at another.
+            // As in the engine, a buffer that was written keeps its content, except for a field. With three frames per round, each slot of the
+            // ring has an answer at one time, and a frame at another.
             let mut fill = |slot: usize, buffer: &mut [u8]| {
                 if !std::mem::replace(&mut held[slot], true) {
                     buffer[..60].fill(7);
@@ -222,7 +222,7 @@ fn a_peer_that_goes_away_is_noticed_by_both_halves_and_does_not_come_back() {
         assert!(told.contains("the peer has gone away"), "{told}");
         let told = until_error(|| left.transmit.check_link());
         assert!(told.contains("The link must be opened again"), "{told}");
-        // Its socket is gone as well.
+        // Its socket is also gone.
         let path = directory.socket("x.sock");
         let told = super::failed(open(&format!("memif:{path}"), 60));
         assert!(told.contains(&format!("there is no socket {path}: start the device")), "{told}");

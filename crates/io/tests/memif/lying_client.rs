@@ -1,4 +1,4 @@
-//! Clients that lie to our server: in what they offer, and in the rings.
+//! Clients that violate the protocol in their offers to our server, and in the rings.
 
 use super::peer::*;
 use super::{Directory, failed, in_time, open, until_error};
@@ -11,7 +11,7 @@ const BUFFERS: usize = 4096;
 const BUFFER: usize = 2048;
 const REGION: usize = BUFFERS + 32 * BUFFER;
 
-/// What a client offers; the default is honest.
+/// The offer of a client, which is valid by default.
 #[derive(Clone)]
 struct Offer {
     version: u16,
@@ -27,7 +27,7 @@ struct Offer {
     /// Flags, index, region, offset and size of each ring.
     rings: Vec<(u16, u16, u16, u32, u8)>,
     cookie: u32,
-    /// A message that is sent in front of CONNECT.
+    /// A message that is sent before CONNECT.
     stray: Option<Vec<u8>>,
 }
 
@@ -51,14 +51,14 @@ impl Default for Offer {
     }
 }
 
-/// A client that has connected, or was told why not.
+/// A client that has connected, or was told why it could not.
 struct FakeClient {
     _socket: RawSocket,
     memory: RawMemory,
     event: OwnedFd,
 }
 
-/// Offers all this; the reason of the server that refuses is the error.
+/// Makes this offer; if the server refuses, its reason is the error.
 fn offer(path: &str, offer: Offer) -> Result<FakeClient, String> {
     let socket = RawSocket::connect(path);
     let hello = socket.expect(HELLO).0;
@@ -98,7 +98,7 @@ fn offer(path: &str, offer: Offer) -> Result<FakeClient, String> {
     Ok(FakeClient { _socket: socket, memory, event })
 }
 
-/// Returns our error, and what the client was told.
+/// Returns our error, and the reason that the client was given.
 fn refused(name: &str, lie: Offer) -> String {
     let directory = Directory::new(&format!("client-{name}"));
     let path = directory.socket("x.sock");
@@ -246,8 +246,8 @@ fn an_honest_client_gets_its_frames_in_its_own_buffers_however_small() {
     let mut frames = Vec::new();
     assert_eq!(ours.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive"), 1);
     assert_eq!((frames, client.tail(TO_SERVER)), (vec![b"frame".to_vec()], 1));
-    // Three of four buffers of four octets hold one frame of ten. A second one has no room, and is refused whole, and so is a short one behind
-    // it: order is kept.
+    // Three of four buffers of four octets hold one frame of ten. A second one has no room and is refused as a whole, and so is a short one after
+    // it, to keep the order.
     (0..4).for_each(|slot| client.write(TO_CLIENT, slot, (0, 0, 4, (BUFFERS + slot * BUFFER) as u32)));
     client.set_head(TO_CLIENT, 4);
     let fill = &mut |slot: usize, buffer: &mut [u8]| {

@@ -1,5 +1,5 @@
-//! Links in shared memory: with ourselves, with peers that refuse, vanish or lie, and with `dpdk-testpmd`. They need no root; `testpmd` needs the
-//! package dpdk-dev.
+//! Links in shared memory: with ourselves, with peers that refuse, disappear or violate the protocol, and with `dpdk-testpmd`. They need no root;
+//! `testpmd` needs the package dpdk-dev.
 
 mod device;
 mod errors;
@@ -13,10 +13,10 @@ use sixbench_io::{Backend, Halves, Port, PortError, PortOptions, PortSpec};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A time in which anything here happens on any machine.
+/// A time limit that no machine needs here.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A directory of our own, gone when dropped.
+/// A directory used only by this test, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -46,7 +46,7 @@ fn open(name: &str, longest: u32) -> Result<Halves, PortError> {
     open_port(name, longest).map(Port::into_single_queue)
 }
 
-/// Opens a port that connects to a server which is about to listen.
+/// Opens a port that connects to a server that is about to listen.
 fn open_when_there(name: &str, longest: u32) -> Port {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -59,11 +59,11 @@ fn open_when_there(name: &str, longest: u32) -> Port {
 
 fn is_not_there(error: &PortError) -> bool {
     let text = error.to_string();
-    // A server of DPDK listens before its interface is there.
+    // A DPDK server listens before its interface exists.
     ["there is no socket", "nobody listens", "ID not found"].iter().any(|known| text.contains(known))
 }
 
-/// Returns the error of an attempt that fails.
+/// Returns the error of an attempt that must fail.
 fn failed<T>(outcome: Result<T, PortError>) -> String {
     let error = outcome.err().expect("an error");
     assert!(matches!(error, PortError::Peer { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! Peers made of raw sockets, which say what a test wants them to say. The messages are written here again, octet by octet.
+//! Peers made of raw sockets, which send whatever a test needs. The messages are built independently, octet by octet.
 
 use std::fs::File;
 use std::io::Error;
@@ -19,14 +19,14 @@ pub(crate) const HEAD: usize = 6;
 pub(crate) const TAIL: usize = 64;
 pub(crate) const DESCRIPTORS: usize = 128;
 
-/// Returns a message of this type with these fields, one after the other.
+/// Returns a message of this type with these fields in order.
 pub(crate) fn message(kind: u16, fields: &[&[u8]]) -> Vec<u8> {
     let mut octets = [&kind.to_ne_bytes()[..], &fields.concat()].concat();
     octets.resize(128, 0);
     octets
 }
 
-/// Returns a HELLO of a server that speaks these versions.
+/// Returns a HELLO of a server with these versions.
 pub(crate) fn hello(min: u16, max: u16, log2_ring: u8) -> Vec<u8> {
     let limits = [min, max, 255, 0, 0].map(u16::to_ne_bytes).concat();
     message(HELLO, &[&name("fake"), &limits, &[log2_ring]])
@@ -53,7 +53,7 @@ fn check(result: libc::c_int) -> libc::c_int {
 }
 
 fn owned(fd: libc::c_int) -> OwnedFd {
-    // SAFETY: the descriptor was just made for us.
+    // SAFETY: the descriptor was just created for us.
     unsafe { OwnedFd::from_raw_fd(check(fd)) }
 }
 
@@ -75,7 +75,7 @@ fn at(fd: &OwnedFd, path: &str, call: unsafe extern "C" fn(RawFd, *const libc::s
     }
 }
 
-/// A socket that listens.
+/// A listening socket.
 pub(crate) struct RawListener(OwnedFd);
 
 impl RawListener {
@@ -88,7 +88,7 @@ impl RawListener {
     }
 
     pub(crate) fn accept(&self) -> RawSocket {
-        // SAFETY: the caller's address is not asked for.
+        // SAFETY: the peer's address is not requested.
         RawSocket(owned(unsafe { libc::accept(self.0.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) }))
     }
 }
@@ -97,7 +97,7 @@ impl RawListener {
 pub(crate) struct RawSocket(OwnedFd);
 
 impl RawSocket {
-    /// Connects as soon as somebody listens.
+    /// Connects as soon as there is a listener.
     pub(crate) fn connect(path: &str) -> Self {
         let end = std::time::Instant::now() + super::PATIENCE;
         let fd = socket();
@@ -108,10 +108,10 @@ impl RawSocket {
         Self(fd)
     }
 
-    /// Sends octets with descriptors. A peer that has closed its end is no error.
+    /// Sends octets with descriptors. It is not an error if the peer has closed its end.
     pub(crate) fn send(&self, octets: &[u8], fds: &[RawFd]) {
         let mut space = [0u64; 16];
-        // SAFETY: all that the header points to outlives the call; the space is aligned, and larger than the descriptors need.
+        // SAFETY: everything the header points to outlives the call; the space is aligned, and larger than the descriptors need.
         unsafe {
             let mut vector = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
             let mut header: libc::msghdr = zeroed();
@@ -131,10 +131,10 @@ impl RawSocket {
         }
     }
 
-    /// Returns the next message and its descriptor; an empty one if the other end was closed.
+    /// Returns the next message and its descriptor; an empty message if the other end was closed.
     pub(crate) fn receive(&self) -> (Vec<u8>, Option<OwnedFd>) {
         let (mut octets, mut space) = ([0; 256], [0u64; 16]);
-        // SAFETY: as in `send`; a descriptor that came is a new one of ours.
+        // SAFETY: as in `send`; a descriptor that was received is a new one of ours.
         unsafe {
             let mut vector = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
             let mut header: libc::msghdr = zeroed();
@@ -147,7 +147,7 @@ impl RawSocket {
         }
     }
 
-    /// Returns the next message, which has this type, and its descriptor.
+    /// Returns the next message, which must have this type, and its descriptor.
     pub(crate) fn expect(&self, kind: u16) -> (Vec<u8>, Option<OwnedFd>) {
         let (octets, fd) = self.receive();
         assert_eq!(octets.len(), 128, "a message is due");
@@ -156,7 +156,7 @@ impl RawSocket {
     }
 }
 
-/// Memory that is shared with the other end, of which this end may write everything.
+/// Memory shared with the other end, all of which this end may write.
 pub(crate) struct RawMemory {
     start: *mut u8,
     length: usize,
@@ -182,7 +182,7 @@ impl RawMemory {
 
     pub(crate) fn get<const N: usize>(&self, at: usize) -> [u8; N] {
         assert!(at + N <= self.length);
-        // SAFETY: within the mapping; octets have no invalid value.
+        // SAFETY: within the mapping; octets have no invalid values.
         unsafe { self.start.add(at).cast::<[u8; N]>().read_volatile() }
     }
 }
@@ -194,7 +194,7 @@ impl Drop for RawMemory {
     }
 }
 
-/// Returns a file in memory, sealed against shrinking or not.
+/// Returns a file in memory, optionally sealed against shrinking.
 pub(crate) fn memory_file(length: usize, is_sealed: bool) -> OwnedFd {
     // SAFETY: the name outlives the call.
     let fd = owned(unsafe { libc::memfd_create(c"fake".as_ptr(), libc::MFD_ALLOW_SEALING) });

@@ -1,4 +1,4 @@
-//! Our client against DPDK's server.
+//! Our client with DPDK's server.
 
 use super::device::Testpmd;
 use super::{Directory, PATIENCE, open_when_there};
@@ -7,12 +7,12 @@ use std::time::Instant;
 
 const LENGTH: usize = 60;
 
-/// Sends frames at one end and takes them in at the other; each arrives once, as it was, and in order.
+/// Sends frames on one end and receives them on the other; each must arrive once, unchanged and in order.
 fn cross(from: &mut Halves, to: &mut Halves, frames: u32) {
     let (end, mut sent, mut seen) = (Instant::now() + PATIENCE, 0u32, 0u32);
     while seen < frames {
         assert!(Instant::now() < end, "only {seen} of {sent} frames came through");
-        // Few enough are on their way that no ring is ever full: none may be lost.
+        // So few are in flight that no ring is ever full, as none may be lost.
         let room = 256 - (sent - seen);
         let wanted = (frames - sent).min(room).min(32) as usize;
         let mut fill = |_: usize, buffer: &mut [u8]| {
@@ -32,7 +32,7 @@ fn cross(from: &mut Halves, to: &mut Halves, frames: u32) {
     }
 }
 
-/// Opens both ports, and waits until frames pass: the device begins to forward a moment after it has connected.
+/// Opens both ports, and waits until frames pass: the device starts to forward a moment after it has connected.
 fn opened(sockets: [&str; 2]) -> [Halves; 2] {
     let ports = [0, 1].map(|nth| {
         let port = open_when_there(&format!("memif:{},id={nth}", sockets[nth]), LENGTH as u32);
@@ -47,7 +47,7 @@ fn opened(sockets: [&str; 2]) -> [Halves; 2] {
         right.receive.receive(&mut |_| seen += 1).expect("receive");
         std::thread::yield_now();
     }
-    // What else was sent until then is still on its way, and is followed by a mark.
+    // Other frames sent until then are still in flight, and are followed by a mark.
     left.receive.answer(&[2; LENGTH]).expect("send");
     let mut is_last = false;
     while !is_last {
@@ -64,10 +64,10 @@ fn every_frame_comes_through_dpdk_in_both_directions_until_it_ends() {
     let sockets = [sockets[0].as_str(), sockets[1].as_str()];
     let device = Testpmd::start(&directory.0, sockets, "socket-abstract=no");
     let [mut left, mut right] = opened(sockets);
-    // More than an index of 16 bits counts.
+    // This is more than the range of a 16-bit index.
     cross(&mut left, &mut right, 100_000);
     cross(&mut right, &mut left, 100_000);
-    // Not the other way round: DPDK 22.11 may touch the memory of a client that leaves while it forwards, and dies.
+    // Not in the opposite order: DPDK 22.11 may touch the memory of a client that leaves while it forwards, and crashes.
     drop(device);
     let told = super::until_error(|| left.receive.receive(&mut |_| ()));
     assert!(told.contains("the peer has gone away"), "{told}");

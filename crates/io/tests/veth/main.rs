@@ -1,4 +1,4 @@
-//! The backends over a real veth pair in a namespace of our own. Needs root.
+//! The backends on a real veth pair in its own namespace. They need root.
 
 mod pair;
 
@@ -34,7 +34,7 @@ fn number_of(frame: &[u8]) -> Option<u32> {
     (frame.get(12..14)? == [0x88, 0xb5]).then(|| u32::from_be_bytes(frame[14..18].try_into().expect("four octets")))
 }
 
-/// Sends slowly enough for any machine and returns the numbers that arrived, in order.
+/// Sends slowly enough for any machine; returns the numbers that arrived, in order.
 fn carry(from: &mut Halves, to: &mut Halves) -> Vec<u32> {
     let mut seen = Vec::new();
     let mut next = 0;
@@ -53,7 +53,7 @@ fn carry(from: &mut Halves, to: &mut Halves) -> Vec<u32> {
     seen
 }
 
-/// The words of all backends that open interfaces.
+/// Returns the words for all backends that open interfaces.
 fn backends() -> impl Iterator<Item = &'static str> {
     Backend::words().map(|(word, _)| word).filter(|word| *word != "auto")
 }
@@ -94,7 +94,7 @@ fn a_full_ring_is_counted_as_overrun() {
     for number in 0..total {
         from.transmit.transmit(1, &mut |_, buffer| write(number, buffer)).expect("send");
     }
-    // Nothing is taken out until all have arrived: what has no room is counted.
+    // Nothing is taken out until all have arrived, so frames without room are counted.
     let (mut seen, mut overruns) = (0, 0);
     let end = Instant::now() + Duration::from_secs(60);
     while overruns + (RING_FRAMES as u64) < u64::from(total) && Instant::now() < end {
@@ -116,7 +116,7 @@ fn open_as_nic(pair: &Pair, end: &str) -> Halves {
     opened.expect("port")
 }
 
-/// Sends until this is true, at most for as long as any machine takes to notice that a link is down.
+/// Sends until this is true, at most for as long as any machine needs to notice that a link is down.
 fn send_until(port: &mut Halves, mut is_enough: impl FnMut(Sent) -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is_enough(port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send")) {
@@ -154,7 +154,7 @@ fn xdp_names_a_link_that_is_down() {
     assert!(matches!(port.transmit.check_link(), Err(PortError::LinkDown { .. })));
 }
 
-/// The octets of the first frame of the experimental type, tagged or not, that arrives.
+/// Returns the octets of the first frame of the experimental type, tagged or not, that arrives.
 fn first_frame(port: &mut Halves) -> Vec<u8> {
     let end = Instant::now() + Duration::from_secs(60);
     let mut seen = None;
@@ -193,20 +193,20 @@ fn an_interface_that_another_xdp_socket_has_is_busy_and_no_matter_of_rights() {
     assert!(told.contains("`ip link show dev e0`") && !told.contains("root"), "{told}");
 }
 
-/// The flags by which a program is attached to the generic XDP hook, or to that of the driver.
+/// The flags for attaching a program to the generic XDP hook, or to the driver's.
 const GENERIC_HOOK: u32 = 1 << 1;
 const DRIVER_HOOK: u32 = 1 << 2;
 
-/// The system call bpf for a command that makes a descriptor.
+/// Makes the bpf system call for a command that creates a descriptor.
 fn bpf(command: libc::c_long, attributes: &[u64]) -> OwnedFd {
-    // SAFETY: the attributes, and what they point to, outlive the call; the size is theirs.
+    // SAFETY: the attributes, and the data they point to, outlive the call; the size is theirs.
     let fd = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size_of_val(attributes)) };
     assert!(fd >= 0, "{} (these tests need root)", std::io::Error::last_os_error());
-    // SAFETY: the descriptor was just made by the kernel for us.
+    // SAFETY: the kernel has just created this descriptor for us.
     unsafe { OwnedFd::from_raw_fd(fd as i32) }
 }
 
-/// Attaches a program of somebody else's, which lets every frame pass, to an XDP hook of this interface, until it is dropped.
+/// Attaches a foreign program, which passes every frame, to an XDP hook of this interface, until it is dropped.
 fn another_program(interface: &Interface, hook: u32) -> OwnedFd {
     const LOAD: libc::c_long = 5;
     const LINK: libc::c_long = 28;
@@ -220,7 +220,7 @@ fn another_program(interface: &Interface, hook: u32) -> OwnedFd {
 
 #[test]
 fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
-    // The driver's hook does not exist beside the generic one; an occupied hook is tried only after that.
+    // The driver's hook cannot be used together with the generic one; an occupied hook is only tried after that.
     for (name, hook, code) in [("io-skb", GENERIC_HOOK, libc::EEXIST), ("io-drv", DRIVER_HOOK, libc::EBUSY)] {
         let pair = Pair::new(name);
         let refused = pair.inside(|| {
@@ -234,7 +234,7 @@ fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
     }
 }
 
-/// Opens an end of a pair with several queues by AF_XDP.
+/// Opens an end of a pair with several queues with AF_XDP.
 fn open_queues(pair: &Pair, end: &str, settings: PortOptions) -> Result<Port, PortError> {
     let (_, backend) = Backend::words().find(|(word, _)| *word == "xdp").expect("AF_XDP");
     pair.inside(|| PortSpec::parse(end).open(backend, settings))
@@ -249,7 +249,7 @@ fn every_queue_of_an_interface_is_served_and_polled_if_wanted() {
         let mut to = open_queues(&pair, "e1", settings).expect("all queues");
         assert_eq!((from.queues.len(), to.queues.len()), (2, 2));
         assert_eq!((from.how.contains(", 2 queues"), from.how.contains("busy poll")), (true, busy_poll), "{}", from.how);
-        // What queue q of a veth sends arrives on queue q of its peer.
+        // Frames sent on queue q of a veth arrive on queue q of its peer.
         for (from, to) in from.queues.iter_mut().zip(&mut to.queues) {
             assert!(carry(from, to).into_iter().eq(0..FRAMES));
         }
@@ -264,7 +264,7 @@ fn a_number_of_queues_that_an_interface_has_not_is_refused_with_the_command_that
     let cure = "`ethtool -L e0 combined 3` (or, if it takes none: rx 3 tx 3) makes it so";
     assert_eq!(error, format!("cannot use interface e0: it receives on 2 queues, and 3 are wanted; {cure}"));
     assert_eq!(open_queues(&pair, "e0", wanted(2)).expect("two queues").queues.len(), 2);
-    // A backend without queues says so, and `auto` does not fall back on it.
+    // A backend without queues reports that, and `auto` does not fall back to it.
     let ask = |backend: &'static str| {
         let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
         pair.inside(|| PortSpec::parse("e0").open(backend, wanted(3)).err().expect("an error").to_string())

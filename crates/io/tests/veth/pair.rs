@@ -1,9 +1,9 @@
-//! A veth pair in a namespace of our own. Needs root.
+//! A veth pair in its own namespace. It needs root.
 
 use sixbench_io::thread;
 use std::process::Command;
 
-/// A namespace with one veth pair, `e0` and `e1`; gone when dropped.
+/// A namespace with one veth pair, `e0` and `e1`; removed when dropped.
 pub(crate) struct Pair(String);
 
 fn ip(arguments: &str) {
@@ -16,14 +16,14 @@ impl Pair {
         Self::with_queues(name, 1)
     }
 
-    /// Its ends have so many queues in either direction.
+    /// Creates a pair whose ends have this number of queues in either direction.
     pub(crate) fn with_queues(name: &str, queues: u32) -> Self {
         let pair = Self(format!("sb-{}-{name}", std::process::id()));
         ip(&format!("netns add {}", pair.0));
         let many = format!("numtxqueues {queues} numrxqueues {queues}");
         pair.ip(&format!("link add e0 {many} type veth peer name e1 {many}"));
         for end in ["e0", "e1"] {
-            // No addresses of the kernel's own, so that it stays silent on the link.
+            // There are no kernel addresses, so that the kernel sends nothing on the link.
             pair.ip(&format!("link set {end} addrgenmode none"));
             pair.ip(&format!("link set {end} up"));
         }

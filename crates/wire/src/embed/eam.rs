@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::{Prefix4, Prefix6};
 use crate::WireError;
 
-/// One mapping between an IPv4 and an IPv6 prefix: the bits after one prefix are those after the other.
+/// One mapping between an IPv4 and an IPv6 prefix. The bits that follow either prefix are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Eam {
     ipv4: Prefix4,
@@ -14,10 +14,10 @@ pub struct Eam {
 }
 
 impl Eam {
-    /// A mapping.
+    /// Returns a mapping.
     ///
     /// # Errors
-    /// An IPv6 suffix (the bits after the prefix) shorter than the IPv4 suffix: it could not hold it.
+    /// An IPv6 suffix (the bits after the prefix) that is shorter than the IPv4 suffix, and so cannot hold it.
     pub fn new(ipv4: Prefix4, ipv6: Prefix6) -> Result<Self, WireError> {
         let mapping = Self { ipv4, ipv6 };
         if 128 - ipv6.len() < 32 - ipv4.len() {
@@ -26,12 +26,12 @@ impl Eam {
         Ok(mapping)
     }
 
-    /// The IPv4 side.
+    /// Returns the IPv4 side.
     pub fn ipv4(&self) -> Prefix4 {
         self.ipv4
     }
 
-    /// The IPv6 side.
+    /// Returns the IPv6 side.
     pub fn ipv6(&self) -> Prefix6 {
         self.ipv6
     }
@@ -41,18 +41,18 @@ impl Eam {
         self.ipv4.overlaps(&other.ipv4) || self.ipv6.overlaps(&other.ipv6)
     }
 
-    /// The IPv6 address of `address`, which the mapping contains: IPv6 prefix, IPv4 suffix, zeros.
+    /// Returns the IPv6 address of `address`, which the mapping contains: IPv6 prefix, IPv4 suffix, zeros.
     fn to_ipv6(self, address: Ipv4Addr) -> Ipv6Addr {
         let suffix = u128::from(address.to_bits() ^ self.ipv4.address().to_bits());
         let suffix = suffix.checked_shl(self.padding()).unwrap_or(0);
         Ipv6Addr::from_bits(self.ipv6.address().to_bits() | suffix)
     }
 
-    /// The IPv4 address of `address`, which the mapping contains; bits beyond the IPv4 suffix's length are ignored.
+    /// Returns the IPv4 address of `address`, which the mapping contains; bits beyond the IPv4 suffix's length are ignored.
     fn to_ipv4(self, address: Ipv6Addr) -> Ipv4Addr {
         let suffix = address.to_bits() ^ self.ipv6.address().to_bits();
         let suffix = suffix.checked_shr(self.padding()).unwrap_or(0);
-        // Fits: the constructor saw to it that what remains is as long as the IPv4 suffix.
+        // This fits: the constructor ensured that the remaining bits are as many as the IPv4 suffix has.
         Ipv4Addr::from_bits(self.ipv4.address().to_bits() | suffix as u32)
     }
 
@@ -74,10 +74,10 @@ impl fmt::Display for Eam {
 pub struct EamTable(Vec<Eam>);
 
 impl EamTable {
-    /// A table in which every translation can be undone.
+    /// Returns a table in which every translation can be reversed.
     ///
     /// # Errors
-    /// Two mappings that overlap on either side, by name: then what goes out through one may come back through the other.
+    /// Two mappings, which the error names, overlap on either side: addresses translated by one might be translated back by the other.
     pub fn new(mappings: Vec<Eam>) -> Result<Self, WireError> {
         for (at, second) in mappings.iter().enumerate() {
             if let Some(first) = mappings[..at].iter().find(|first| first.overlaps(second)) {
@@ -87,17 +87,17 @@ impl EamTable {
         Ok(Self(mappings))
     }
 
-    /// The mappings, in the order given.
+    /// Returns the mappings, in the order given.
     pub fn mappings(&self) -> &[Eam] {
         &self.0
     }
 
-    /// The IPv6 address that stands for `address`; `None` if no mapping contains it.
+    /// Returns the IPv6 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv6(&self, address: Ipv4Addr) -> Option<Ipv6Addr> {
         self.0.iter().find(|mapping| mapping.ipv4.contains(address)).map(|mapping| mapping.to_ipv6(address))
     }
 
-    /// The IPv4 address that stands for `address`; `None` if no mapping contains it.
+    /// Returns the IPv4 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv4(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
         self.0.iter().find(|mapping| mapping.ipv6.contains(address)).map(|mapping| mapping.to_ipv4(address))
     }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(table.to_ipv4(ipv6), Some(ipv4), "{ipv6}");
     }
 
-    /// RFC 7757, figure 1.
+    /// Returns the mappings of RFC 7757, figure 1.
     fn example() -> Vec<Eam> {
         vec![
             eam("192.0.2.1", "2001:db8:aaaa::"),

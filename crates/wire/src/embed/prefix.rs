@@ -20,11 +20,11 @@ pub struct Prefix6 {
     len: u8,
 }
 
-/// The two prefix types differ in their widths alone.
+/// The two prefix types differ only in their widths.
 macro_rules! prefix {
     ($prefix:ident, $address:ty, $bits:ty, $family:path, $what:literal, $lengths:literal, $expected:literal) => {
         impl $prefix {
-            /// The prefix of the first `len` bits of `address`.
+            /// Returns the prefix of the first `len` bits of `address`.
             ///
             /// # Errors
             /// A length beyond the address, or bits set beyond the length.
@@ -41,34 +41,34 @@ macro_rules! prefix {
                 Ok(Self { address, len })
             }
 
-            /// The prefix that holds this address alone.
+            /// Returns the prefix that contains only this address.
             pub fn host(address: $address) -> Self {
                 Self { address, len: <$bits>::BITS as u8 }
             }
 
-            /// The first address.
+            /// Returns the first address.
             pub fn address(&self) -> $address {
                 self.address
             }
 
-            /// The length, in bits.
-            // A length of bits; an "empty" prefix does not exist.
+            /// Returns the length, in bits.
+            // An "empty" prefix does not exist, so there is no `is_empty`.
             #[allow(clippy::len_without_is_empty)]
             pub fn len(&self) -> u8 {
                 self.len
             }
 
-            /// Returns whether this address is one of the prefix's.
+            /// Returns whether the prefix contains this address.
             pub fn contains(&self, address: $address) -> bool {
                 address.to_bits() & Self::mask(self.len) == self.address.to_bits()
             }
 
-            /// Returns whether there is an address that both contain. Then one contains the other whole.
+            /// Returns whether any address is in both prefixes. One of them then contains the other.
             pub fn overlaps(&self, other: &Self) -> bool {
                 self.contains(other.address) || other.contains(self.address)
             }
 
-            /// The bits that a prefix of this length fixes.
+            /// Returns the bits that a prefix of this length fixes.
             fn mask(len: u8) -> $bits {
                 <$bits>::MAX.checked_shl(<$bits>::BITS - u32::from(len)).unwrap_or(0)
             }
@@ -89,7 +89,7 @@ macro_rules! prefix {
         impl FromStr for $prefix {
             type Err = WireError;
 
-            /// Reads `address/length`, or an address alone as the prefix of this one address.
+            /// Parses `address/length`, or an address alone as the prefix of just this address.
             fn from_str(text: &str) -> Result<Self, WireError> {
                 let unreadable = || WireError::Text { what: $what, text: text.to_owned(), expected: $expected };
                 let Some((address, len)) = text.split_once('/') else {

@@ -12,9 +12,8 @@ const RESERVED_OCTET: usize = 8;
 
 /// A translator's prefix, of 32, 40, 48, 56, 64 or 96 bits.
 ///
-/// RFC 6052 section 3.1 forbids the well-known prefix 64:ff9b::/96 for IPv4 addresses that are not
-/// global, and the benchmarking addresses 198.18.0.0/15 are not: some translators refuse the
-/// combination. That is not checked here, as others allow it and labs use it.
+/// RFC 6052 section 3.1 forbids the well-known prefix 64:ff9b::/96 for IPv4 addresses that are not global, and the benchmarking addresses
+/// 198.18.0.0/15 are not: some translators refuse the combination. That is not checked here, because other translators allow it and labs use it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Prefix6052(Prefix6);
 
@@ -22,10 +21,10 @@ impl Prefix6052 {
     /// The well-known prefix (RFC 6052 section 2.1).
     pub const WELL_KNOWN: &'static str = "64:ff9b::/96";
 
-    /// The prefix for translation.
+    /// Returns the prefix for translation.
     ///
     /// # Errors
-    /// Another length than 32, 40, 48, 56, 64 or 96, or bits 64 to 71 not zero (RFC 6052 section 2.2).
+    /// A length other than 32, 40, 48, 56, 64 or 96, or bits 64 to 71 that are not zero (RFC 6052 section 2.2).
     pub fn new(prefix: Prefix6) -> Result<Self, WireError> {
         let (address, len) = (IpAddr::V6(prefix.address()), prefix.len());
         if !matches!(len, 32 | 40 | 48 | 56 | 64 | 96) {
@@ -38,12 +37,12 @@ impl Prefix6052 {
         Ok(Self(prefix))
     }
 
-    /// The prefix as such.
+    /// Returns the prefix as a plain IPv6 prefix.
     pub fn prefix(&self) -> Prefix6 {
         self.0
     }
 
-    /// The IPv6 address that stands for `address`; its suffix is zero.
+    /// Returns the IPv6 address that stands for `address`; its suffix is zero.
     pub fn embed(&self, address: Ipv4Addr) -> Ipv6Addr {
         let mut octets = self.0.address().octets();
         for (at, octet) in self.positions().zip(address.octets()) {
@@ -52,8 +51,8 @@ impl Prefix6052 {
         octets.into()
     }
 
-    /// The IPv4 address that `address` stands for; `None` if it is not under this prefix or its
-    /// reserved octet is not zero. The suffix is ignored, as RFC 6052 section 2.2 advises.
+    /// Returns the IPv4 address that `address` stands for; `None` if it is not under this prefix or its reserved octet is not zero. The
+    /// suffix is ignored, as RFC 6052 section 2.2 advises.
     pub fn extract(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
         let octets = address.octets();
         if !self.0.contains(address) || octets[RESERVED_OCTET] != 0 {

@@ -1,17 +1,17 @@
-//! Neighbour discovery against frames that Linux sent.
+//! Neighbour discovery with frames that Linux sent.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::octets::hex;
 
-/// 2001:2::2 (02:..:02) asks all for 2001:2::1.
+/// 2001:2::2 (02:..:02) asks the group for 2001:2::1.
 const MULTICAST_QUESTION: &str = "3333ff00000102000000000286dd6000000000203aff20010002000000000000000000000002ff0200000000000000000001ff0000018700379300000000200100020000000000000000000000010101020000000002";
 /// 2001:2::1 (02:..:01) answers.
 const ANSWER: &str = "02000000000202000000000186dd6000000000203aff20010002000000000000000000000001200100020000000000000000000000028800b39560000000200100020000000000000000000000010201020000000001";
-/// fe80::ff:fe00:1 asks 2001:2::2 alone whether it is still there.
+/// fe80::ff:fe00:1 asks 2001:2::2 by unicast whether it is still there.
 const UNICAST_QUESTION: &str = "02000000000202000000000186dd6000000000203afffe80000000000000000000fffe000001200100020000000000000000000000028700381700000000200100020000000000000000000000020101020000000001";
-/// 2001:2::2 says yes, without the option.
+/// 2001:2::2 answers without the option.
 const BRIEF_ANSWER: &str = "02000000000102000000000286dd6000000000183aff20010002000000000000000000000002fe80000000000000000000fffe0000018800fa204000000020010002000000000000000000000002";
 /// Duplicate address detection for fe80::ff:fe00:2, with a nonce option (RFC 7527).
 const DUPLICATE_DETECTION: &str = "3333ff00000202000000000286dd6000000000203aff00000000000000000000000000000000ff0200000000000000000001ff0000028700de0600000000fe80000000000000000000fffe0000020e016969efef37ba";
@@ -38,7 +38,7 @@ fn advertisement(digits: &str) -> Advertisement {
     }
 }
 
-/// A captured frame with one octet changed and the checksum made right again.
+/// Returns a captured frame with one octet changed and the checksum corrected.
 fn changed(digits: &str, at: usize, octet: u8) -> Vec<u8> {
     let mut frame = hex(digits);
     frame[at] = octet;

@@ -12,8 +12,7 @@ pub enum B4Layout {
         /// The last 64 bits of every address.
         interface: u64,
     },
-    /// One per address, from the prefix's second on: its first is the anycast address of the link's
-    /// routers (RFC 4291 section 2.6.1).
+    /// One per address, starting with the prefix's second: the first one is the anycast address of the link's routers (RFC 4291 section 2.6.1).
     PerAddress,
 }
 
@@ -25,7 +24,7 @@ pub struct B4Addresses {
 }
 
 impl B4Addresses {
-    /// B4s in `prefix`.
+    /// Returns the B4s in `prefix`.
     ///
     /// # Errors
     /// A prefix longer than /64 for one B4 per /64, or longer than /127 for one per address.
@@ -40,7 +39,7 @@ impl B4Addresses {
         Ok(Self { prefix, layout })
     }
 
-    /// Returns the number of B4s there is room for; 2^64 - 1 where there is room for more.
+    /// Returns the number of B4s that fit, at most 2^64 - 1.
     pub(super) fn room(&self) -> u64 {
         match self.layout {
             B4Layout::PerSubnet { .. } => 1u64.checked_shl(self.width().into()).unwrap_or(u64::MAX),
@@ -48,7 +47,7 @@ impl B4Addresses {
         }
     }
 
-    /// The addresses; subscriber `e` is B4 number `e`.
+    /// Returns the addresses; subscriber `e` is B4 number `e`.
     pub(super) fn rule(&self) -> AddressRule {
         let base = self.prefix.address().to_bits();
         match self.layout {
@@ -59,8 +58,8 @@ impl B4Addresses {
         }
     }
 
-    /// Returns the number of bits that tell the B4s apart: those between prefix and interface identifier, or all that follow
-    /// the prefix, but no more than a number has.
+    /// Returns the number of bits that distinguish the B4s: those between prefix and interface identifier, or all that follow the prefix, but no
+    /// more than a number has.
     fn width(&self) -> u8 {
         match self.layout {
             B4Layout::PerSubnet { .. } => 64 - self.prefix.len(),

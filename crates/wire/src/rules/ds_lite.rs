@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use super::{AddressRule, B4Addresses};
 
-/// B4s, each with the same private IPv4 address behind it.
+/// B4s that all have the same private IPv4 address behind them.
 ///
-/// The AFTR tells subscribers apart by the IPv6 address of their softwire, so all may have the same
-/// IPv4 address (RFC 6333 section 6.6). Which public address and ports they get is up to the AFTR.
+/// The AFTR tells subscribers apart by the IPv6 address of their softwire, so all of them may have the same IPv4 address (RFC 6333 section 6.6).
+/// The AFTR chooses the public address and ports they get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DsLite {
     b4s: B4Addresses,
@@ -20,7 +20,7 @@ impl DsLite {
     /// The AFTR's well-known address, 192.0.0.1 (RFC 6333 section 6.5).
     pub const AFTR: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 1);
 
-    /// As many subscribers as there is room for B4s, all with this private address, [`DsLite::B4`] as a rule.
+    /// Returns as many subscribers as B4s fit, all with this private address, which is usually [`DsLite::B4`].
     pub fn alike(b4s: B4Addresses, inner: Ipv4Addr) -> Self {
         Self { b4s, inner }
     }
@@ -30,12 +30,12 @@ impl DsLite {
         self.b4s.room()
     }
 
-    /// The addresses of the B4s.
+    /// Returns the addresses of the B4s.
     pub fn ipv6(&self) -> AddressRule {
         self.b4s.rule()
     }
 
-    /// The private address.
+    /// Returns the private address.
     pub fn ipv4(&self) -> AddressRule {
         AddressRule::fixed(self.inner.into())
     }

@@ -1,36 +1,36 @@
-//! Why a rule set cannot be.
+//! The reasons why a rule set is invalid.
 
 use crate::{IpVersion, Prefix4, Prefix6};
 
-/// A rule set that contradicts itself, its RFC, or what is supported here.
+/// A rule set that contradicts itself or its RFC, or is not supported here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum RuleError {
-    /// More fields than an address rule evaluates per frame.
+    /// More fields than an address rule can evaluate per frame.
     #[error("an address rule of {fields} fields: at most {most} are evaluated per frame; merge neighbouring ones")]
     TooManyFields { fields: usize, most: usize },
-    /// A field that reaches out of the address, or takes bits a number does not have.
+    /// A field that extends beyond the address, or takes bits that a number does not have.
     #[error("a field of {width} bits at bit {put} does not fit into an {version} address of {bits} bits")]
     FieldOutside { version: IpVersion, put: u8, width: u32, bits: u32 },
     /// A field that takes its value from beyond the 64 bits of a number.
     #[error("a field takes bits from bit {take} of the subscriber's number on, which has 64: expected 0 to 63")]
     FieldTakesNothing { take: u8 },
-    /// A field whose bits the base, or another field, has set or may set.
+    /// A field whose bits overlap the base or another field.
     #[error("the field at bit {put} overlaps the base address or another field: leave its bits zero there")]
     FieldsOverlap { put: u8 },
-    /// Numbers of subscribers that the rule set does not have.
+    /// Subscriber numbers that the rule set does not have.
     #[error(
         "6rd domain: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count"
     )]
     Numbers { first: u64, count: u64, most: u64 },
-    /// A PSID offset no protocol can express.
+    /// A PSID offset that no protocol can express.
     #[error("PSID offset {offset} is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports")]
     PsidOffset { offset: u8 },
-    /// No subscriber was asked for.
+    /// A rule set without subscribers was requested.
     #[error("6rd domain: no subscriber asked for; expected 1 to {most}")]
     NoSubscriber { most: u64 },
-    /// PSID offset and length do not fit into a port together.
+    /// PSID offset and length together do not fit into a port.
     #[error(
         "PSID offset {offset} and PSID length {len} take {} of a port's 16 bits; shorten one of them",
         u16::from(*.offset) + u16::from(*.len)
@@ -46,13 +46,13 @@ pub enum RuleError {
         .ea_bits - .suffix, .suffix + .room
     )]
     EaBits { ea_bits: u8, ipv4: Prefix4, suffix: u8, offset: u8, room: u8 },
-    /// Prefixes of subscribers longer than 64 bits.
+    /// Prefixes of subscribers that are longer than 64 bits.
     #[error(
         "{what} {prefix} and {bits} bits of each subscriber make prefixes of /{}, but at most /64 is supported: \
          the interface identifier needs the rest; use a shorter prefix or fewer bits", .prefix.len() + .bits
     )]
     PrefixTooLong { what: &'static str, prefix: Prefix6, bits: u8 },
-    /// No room for subscribers behind a prefix.
+    /// A prefix that leaves no room for subscribers.
     #[error("{prefix} has no room for addresses of B4s: expected at most /{most}")]
     NoRoom { prefix: Prefix6, most: u8 },
     /// Two rules of a domain claim the same IPv6 addresses.
@@ -64,7 +64,7 @@ pub enum RuleError {
     /// A domain without rules.
     #[error("a MAP domain without a rule: expected one at least (RFC 7597 section 5)")]
     EmptyDomain,
-    /// More bits said to be common to all sites than their prefix fixes.
+    /// More bits common to all sites than their prefix fixes.
     #[error("IPv4MaskLen {mask_len} is longer than the prefix of the CEs, {sites}: expected at most {}", .sites.len())]
     MaskLen { mask_len: u8, sites: Prefix4 },
 }

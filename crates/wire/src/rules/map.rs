@@ -1,15 +1,15 @@
-//! Mapping rules of MAP-E (RFC 7597) and MAP-T (RFC 7599), which are the same.
+//! Mapping rules, which are the same for MAP-E (RFC 7597) and MAP-T (RFC 7599).
 
 use super::{AddressRule, BitField, PortRule, RuleError};
 use crate::{Prefix4, Prefix6};
 
 /// A basic or forwarding mapping rule (RFC 7597 section 5). The subscriber's number is its EA bits.
 ///
-/// Depending on the EA bits a subscriber has a port set of an address that it shares, a whole address, or a whole IPv4 prefix.
-/// Of a prefix [`MapRule::ipv4`] gives the first address, as the interface identifier holds that.
+/// Depending on the EA bits, a subscriber has a port set of an address that it shares, a whole address, or a whole IPv4 prefix. For a prefix,
+/// [`MapRule::ipv4`] gives the first address, as that is in the interface identifier.
 ///
-/// End-user IPv6 prefixes are at most /64 here, so that the prefix never overwrites the interface identifier. The CE's prefix
-/// is taken to end where the EA bits do: a longer one, with a subnet of the operator's between, is not a function of the rule.
+/// End-user IPv6 prefixes are at most /64 here, so that the prefix never overwrites the interface identifier. The CE's prefix is assumed to end
+/// with the EA bits: a longer one, with one of the operator's subnets in between, is not a function of the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MapRule {
     ipv6: Prefix6,
@@ -20,10 +20,10 @@ pub struct MapRule {
 }
 
 impl MapRule {
-    /// A rule whose subscribers are all values of the EA bits.
+    /// Returns a rule that has a subscriber for every value of the EA bits.
     ///
-    /// With PSID offset 0 no port is left out, and PSIDs whose ports are the system ports (0 to 1023)
-    /// are subscribers like others. The offset says nothing where no address is shared.
+    /// With PSID offset 0 no port is excluded, and PSIDs that contain the system ports (0 to 1023) are subscribers like any others. The offset
+    /// has no effect if no address is shared.
     ///
     /// # Errors
     /// End-user prefixes longer than /64; more EA bits than the IPv4 suffix and a PSID of 16 bits
@@ -44,12 +44,12 @@ impl MapRule {
         Ok(Self { ipv6, ipv4, ea_bits, psid_offset, psid_len })
     }
 
-    /// The rule IPv6 prefix.
+    /// Returns the rule IPv6 prefix.
     pub(super) fn ipv6_prefix(&self) -> Prefix6 {
         self.ipv6
     }
 
-    /// The rule IPv4 prefix.
+    /// Returns the rule IPv4 prefix.
     pub(super) fn ipv4_prefix(&self) -> Prefix4 {
         self.ipv4
     }
@@ -59,8 +59,8 @@ impl MapRule {
         1 << self.ea_bits
     }
 
-    /// MAP IPv6 addresses: end-user prefix, subnet 0, and the interface identifier of 16 zero bits,
-    /// IPv4 address and PSID (RFC 7597 section 6).
+    /// Returns the MAP IPv6 addresses: the end-user prefix, subnet 0, and the interface identifier, which is made of 16 zero bits, the IPv4
+    /// address and the PSID (RFC 7597 section 6).
     pub fn ipv6(&self) -> AddressRule {
         let base = self.ipv6.address().to_bits() | u128::from(self.ipv4.address().to_bits()) << 16;
         let ea = BitField::new(0, self.ea_bits, 128 - self.ipv6.len() - self.ea_bits);
@@ -69,18 +69,18 @@ impl MapRule {
         AddressRule::ipv6(base, 0, &[ea, suffix, BitField::new(0, self.psid_len, 0)])
     }
 
-    /// Public IPv4 addresses, or the first of each prefix where a subscriber has a prefix.
+    /// Returns the public IPv4 addresses, or the first of each prefix where a subscriber has a prefix.
     pub fn ipv4(&self) -> AddressRule {
         AddressRule::ipv4(self.ipv4.address(), 0, &[self.suffix()])
     }
 
-    /// The ports of each subscriber.
+    /// Returns the ports of each subscriber.
     pub fn ports(&self) -> PortRule {
         PortRule::new(self.psid_offset, self.psid_len, 0, 0).expect("checked when the rule was made")
     }
 
-    /// The IPv4 suffix: the EA bits above the PSID, right after the rule IPv4 prefix. With fewer EA bits than the prefix leaves, each
-    /// subscriber has a whole prefix, and the rest of the address is zero.
+    /// Returns the IPv4 suffix: the EA bits above the PSID, right after the rule IPv4 prefix. With fewer EA bits than the prefix leaves,
+    /// each subscriber has a whole prefix, and the rest of the address is zero.
     fn suffix(&self) -> BitField {
         let subscriber_len = (self.ipv4.len() + self.ea_bits).min(32);
         BitField::new(self.psid_len, self.ea_bits - self.psid_len, 32 - subscriber_len)

@@ -2,18 +2,17 @@
 
 use super::{MapRule, RuleError};
 
-/// Mapping rules of which no two claim the same address (RFC 7597 section 5).
+/// Mapping rules, no two of which claim the same address (RFC 7597 section 5).
 ///
-/// RFC 7597 settles overlaps by the longest match. They are refused here: then what is sent by one
-/// rule can be expected by that rule alone.
+/// RFC 7597 resolves overlaps by longest match. They are refused here, so that frames sent by one rule can only be expected by the same rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapDomain(Vec<MapRule>);
 
 impl MapDomain {
-    /// A domain of these rules.
+    /// Returns a domain of these rules.
     ///
     /// # Errors
-    /// No rule, or two whose IPv6 or IPv4 prefixes overlap: both are named.
+    /// There is no rule, or two rules, which the error names, have overlapping IPv6 or IPv4 prefixes.
     pub fn new(rules: Vec<MapRule>) -> Result<Self, RuleError> {
         if rules.is_empty() {
             return Err(RuleError::EmptyDomain);
@@ -24,7 +23,7 @@ impl MapDomain {
         Ok(Self(rules))
     }
 
-    /// The rules, in the order given.
+    /// Returns the rules, in the order given.
     pub fn rules(&self) -> &[MapRule] {
         &self.0
     }

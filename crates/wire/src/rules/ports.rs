@@ -5,15 +5,13 @@ use std::ops::RangeInclusive;
 use super::RuleError;
 use super::address::ones;
 
-/// The ports that a subscriber may use, as a function of its number: evaluated per frame.
+/// The ports that a subscriber may use, as a function of its number, evaluated per frame.
 ///
-/// A port is cut into A (`a` bits, the PSID offset), the PSID (`k` bits, its length) and j (`m` bits,
-/// the contiguous ports), 16 in all. For `a` > 0 the set of a PSID is made of 2^a - 1 ranges of 2^m
-/// ports, as A is never 0. For `a` = 0 it is one range of 2^m ports.
+/// A port is divided into A (`a` bits, the PSID offset), the PSID (`k` bits, its length) and j (`m` bits, the contiguous ports), 16 in all. For
+/// `a` > 0 the set of a PSID consists of 2^a - 1 ranges of 2^m ports, as A is never 0. For `a` = 0 it is one range of 2^m ports.
 ///
-/// Port 0 belongs to no set. That matters for `a` = 0 alone, where PSID 0 therefore has one port less
-/// than the others: so [`PortRule::count`] asks for the subscriber. Nothing else is left out, and with
-/// `a` = 0 the system ports do belong to the lowest PSIDs.
+/// Port 0 belongs to no set. That only matters for `a` = 0, where PSID 0 therefore has one port less than the others; this is why
+/// [`PortRule::count`] depends on the subscriber. Nothing else is excluded: with `a` = 0 the system ports do belong to the lowest PSIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct PortRule {
     first: u64,
@@ -28,15 +26,14 @@ pub struct PortRule {
 }
 
 impl PortRule {
-    /// All ports but 0: the subscriber shares its address with none.
+    /// All ports except 0: the subscriber has the address to itself.
     pub const ANY: Self = Self { first: 0, take: 0, offset: 0, psid_len: 0, contiguous: 16, lowest: 0, zero: 1 };
 
-    /// Port sets with a PSID of `psid_len` bits after `offset` bits; subscriber `e` has the PSID that
-    /// stands in the number `first + e` from bit `take` on. A PSID of no bits means that the address
-    /// is not shared, and so is [`PortRule::ANY`], whatever the offset.
+    /// Returns port sets with a PSID of `psid_len` bits after `offset` bits. The PSID of subscriber `e` begins at bit `take` of the number `first
+    /// + e`. A PSID of no bits means that the address is not shared, which makes the rule [`PortRule::ANY`] for any offset.
     ///
     /// # Errors
-    /// An offset beyond 15, offset and length beyond 16 together, or length 16, which would leave PSID 0 nothing but port 0.
+    /// An offset beyond 15, an offset and length that exceed 16 together, or a length of 16, which would leave PSID 0 only port 0.
     pub fn new(offset: u8, psid_len: u8, first: u64, take: u8) -> Result<Self, RuleError> {
         if offset > 15 {
             return Err(RuleError::PsidOffset { offset });
@@ -61,7 +58,7 @@ impl PortRule {
         self.psid_len > 0
     }
 
-    /// The PSID of subscriber `e`; 0 if the address is not shared.
+    /// Returns the PSID of subscriber `e`; 0 if the address is not shared.
     #[inline]
     pub fn psid(&self, e: u64) -> u16 {
         let number = self.first.wrapping_add(e).wrapping_shr(u32::from(self.take));
@@ -71,11 +68,11 @@ impl PortRule {
     /// Returns the number of ports of subscriber `e`: 1 to 65,535.
     #[inline]
     pub fn count(&self, e: u64) -> u32 {
-        // 2^16 / 2^k values of A and j, less those left out.
+        // 2^16 / 2^k values of A and j, less the excluded ones.
         (1 << (self.offset + self.contiguous)) - self.left_out(self.psid(e))
     }
 
-    /// Port number `nth` of subscriber `e`, from the lowest, 0, up to [`PortRule::count`] less one.
+    /// Returns port number `nth` of subscriber `e`, from 0, the lowest, up to [`PortRule::count`] less one.
     #[inline]
     pub fn port(&self, e: u64, nth: u32) -> u16 {
         let psid = self.psid(e);
@@ -85,10 +82,10 @@ impl PortRule {
         (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below) as u16
     }
 
-    /// The ports of subscriber `e` as ranges, in ascending order: what a DUT is configured with.
+    /// Returns the ports of subscriber `e` as ranges in ascending order, as a DUT is configured with them.
     pub fn ranges(&self, e: u64) -> Vec<RangeInclusive<u16>> {
         let (each, all) = (1 << self.contiguous, self.count(e));
-        // One short of a whole range is the set without port 0.
+        // Only the set without port 0 is one short of a whole range.
         (0..all.div_ceil(each))
             .map(|range| self.port(e, range * each)..=self.port(e, ((range + 1) * each).min(all) - 1))
             .collect()

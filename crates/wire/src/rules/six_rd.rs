@@ -8,24 +8,23 @@ use crate::{Prefix4, Prefix6};
 /// The interface identifier of the inner addresses.
 const INTERFACE: u128 = 1;
 
-/// A 6rd domain. CE n has the n-th IPv4 address of a prefix, and with it a delegated IPv6 prefix:
-/// the 6rd prefix and the address's bits after the first IPv4MaskLen (RFC 5969 section 4).
+/// A 6rd domain. CE n has the n-th IPv4 address of a prefix, and with it a delegated IPv6 prefix: the 6rd prefix followed by the address without
+/// its first IPv4MaskLen bits (RFC 5969 section 4).
 ///
-/// The first address of the IPv4 prefix names a network, and its last a broadcast, if the prefix is
-/// a link's: [`SixRd::numbered`] leaves them out.
+/// If the IPv4 prefix is that of a link, its first address is the network's and its last is the broadcast address: [`SixRd::numbered`] excludes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SixRd {
     prefix: Prefix6,
     mask_len: u8,
     sites: Prefix4,
-    /// The number of CE 0's address in `sites`, and how many CEs take part.
+    /// The number of CE 0's address in `sites`, and the number of CEs.
     first: u64,
     count: u64,
 }
 
 impl SixRd {
-    /// A domain whose CEs have the IPv4 addresses of `sites`. The first `mask_len` bits of an IPv4
-    /// address, IPv4MaskLen, are the same in the whole domain and are not embedded.
+    /// Returns a domain whose CEs have the IPv4 addresses of `sites`. The first `mask_len` bits of an IPv4 address (IPv4MaskLen) are the same in
+    /// the whole domain and are not embedded.
     ///
     /// # Errors
     /// An IPv4MaskLen longer than the prefix of the CEs, or delegated prefixes longer than /64.
@@ -40,18 +39,18 @@ impl SixRd {
         Ok(Self { prefix, mask_len, sites, first: 0, count: 1 << (32 - sites.len()) })
     }
 
-    /// 6to4: 2002::/16 and all 32 bits of the address (RFC 3056 section 2).
+    /// Returns the 6to4 domain: 2002::/16 and all 32 bits of the address (RFC 3056 section 2).
     ///
-    /// RFC 3056 forbids private addresses there. Labs use them, so that is not checked.
+    /// RFC 3056 forbids private addresses in 6to4. Labs use them, so that is not checked.
     pub fn sixtofour(sites: Prefix4) -> Self {
         let prefix = Prefix6::new(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16).expect("2002::/16 has no host bits");
         Self::new(prefix, 0, sites).expect("16 and 32 bits make /48")
     }
 
-    /// The same domain for `count` CEs, or all that follow, of which CE 0 has the IPv4 prefix's address number `first`.
+    /// Returns the same domain for `count` CEs, or as many as there are, starting with address number `first` of the IPv4 prefix.
     ///
     /// # Errors
-    /// Addresses the prefix does not have, or none.
+    /// Addresses that the prefix does not have, or no address at all.
     pub fn numbered(self, first: u64, count: Option<u64>) -> Result<Self, RuleError> {
         let most = 1u64 << (32 - self.sites.len());
         let count = count.unwrap_or(most.saturating_sub(first).max(1));
@@ -69,13 +68,13 @@ impl SixRd {
         self.count
     }
 
-    /// The outer addresses: IPv4.
+    /// Returns the outer addresses, which are IPv4.
     pub fn ipv4(&self) -> AddressRule {
         let field = BitField::new(0, 32 - self.sites.len(), 0);
         AddressRule::ipv4(self.sites.address(), self.first, &[field])
     }
 
-    /// The inner addresses: delegated prefix, subnet 0, interface identifier ::1.
+    /// Returns the inner addresses: delegated prefix, subnet 0, interface identifier ::1.
     pub fn ipv6(&self) -> AddressRule {
         let embedded = u128::from(self.sites.address().to_bits()) << 96 << self.mask_len >> self.prefix.len();
         let delegated_len = self.prefix.len() + 32 - self.mask_len;

@@ -1,4 +1,4 @@
-//! What of an arriving frame the template cannot know, and where it stands.
+//! The fields of an arriving frame that the template cannot predict, and their positions.
 
 use super::{LEAST_IPV4, LEAST_IPV6, TAIL_LEN, Template};
 use crate::ethernet;
@@ -13,7 +13,7 @@ const CHECKSUM_AT: usize = 10;
 pub(super) const DONT_FRAGMENT: u8 = 0x40;
 
 impl Template {
-    /// Octets from the frame's start to the end of the tag; the fill pattern follows.
+    /// Returns the octets from the frame's start to the end of the tag; the fill pattern follows.
     #[inline]
     pub fn head_octets(&self) -> usize {
         let least = if self.version == IpVersion::V4 { LEAST_IPV4 } else { LEAST_IPV6 };
@@ -31,10 +31,10 @@ impl Template {
         (be16(frame, udp_at - address_octets - 2), be16(frame, udp_at))
     }
 
-    /// Copies into `head`, a patched frame of this template, the fields that the device which made `frame` chose for itself: of an outer
-    /// header the flow label (RFC 6438), or identification and don't-fragment flag (RFC 4213 section 3.2), and the latter two of the
-    /// datagram, too, where `with_identification` says that a translator made its IPv4 header (RFC 7915 section 5.1). The header
-    /// checksums follow.
+    /// Copies into `head`, a patched frame of this template, the fields that the device which made `frame` chose itself: the flow label of an
+    /// outer IPv6 header (RFC 6438), or the identification and don't-fragment flag of an outer IPv4 header (RFC 4213 section 3.2). With
+    /// `with_identification`, a translator made the datagram's IPv4 header (RFC 7915 section 5.1), and its identification and don't-fragment flag
+    /// are copied, too. The header checksums are updated.
     ///
     /// # Panics
     /// If either is shorter than [`Template::head_octets`].

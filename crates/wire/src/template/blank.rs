@@ -1,4 +1,4 @@
-//! The template's cold half: the frame before it is patched, and the sums of what does not vary.
+//! The template's cold half: the frame before it is patched, and the sums of its invariable fields.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use crate::octets::be32;
 use crate::{EchoHeader, IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
 use crate::{checksum, ipv4, ipv6, tag, udp};
 
-/// The longest frames, without FCS: the IPv4 length field counts its header, that of IPv6 does not.
+/// The longest frames, without FCS: IPv4's length field includes the header, IPv6's does not.
 pub(super) const MOST_IPV4: usize = ethernet::HEADER_LEN + u16::MAX as usize;
 pub(super) const MOST_IPV6: usize = UDP_AT_IPV6 + u16::MAX as usize;
 
@@ -17,10 +17,10 @@ pub(super) const MOST_IPV6: usize = UDP_AT_IPV6 + u16::MAX as usize;
 pub(super) struct Blank {
     pub(super) version: IpVersion,
     pub(super) octets: Box<[u8]>,
-    /// The address parts that were made zero.
+    /// The address parts that were set to zero.
     pub(super) own_parts: (u32, u32),
     pub(super) udp_len: u16,
-    /// The partial sum of datagram and pseudo-header.
+    /// The partial sum of the datagram and pseudo-header.
     pub(super) udp_sum: u64,
     /// The partial sum of the IPv4 header without its checksum; 0 for IPv6.
     pub(super) header_sum: u64,
@@ -112,8 +112,8 @@ fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: 
         (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
             dscp: 0,
             identification: 0,
-            // Without it a translator fragments what exceeds 1280 octets of IPv6 (RFC 7915 section 4),
-            // and an identification would have to differ from frame to frame (RFC 6864).
+            // Otherwise a translator would fragment IPv6 datagrams beyond 1280 octets (RFC 7915 section 4), and the identification would have to
+            // differ from frame to frame (RFC 6864).
             dont_fragment: true,
             ttl: hop_limit,
             protocol,
@@ -136,7 +136,7 @@ fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: 
     }
 }
 
-/// UDP length or echo type, magic and stream, and the pattern; the rest stays zero.
+/// Writes the UDP length or echo type, the magic and stream, and the pattern; the rest stays zero.
 fn emit_transport(transport: Transport, stream: u8, datagram: &mut [u8]) {
     let length = datagram.len() as u16;
     match transport {
@@ -148,12 +148,12 @@ fn emit_transport(transport: Transport, stream: u8, datagram: &mut [u8]) {
     tag::fill_pattern(rest);
 }
 
-/// The partial sums of UDP (with pseudo-header) and of the IPv4 header.
+/// Returns the partial sums of UDP (with pseudo-header) and of the IPv4 header.
 fn sums(version: IpVersion, datagram: &[u8]) -> Result<(u64, u64), WireError> {
     match version {
         IpVersion::V4 => {
             let ip = Ipv4View::new(datagram)?;
-            // The checksum that was emitted is the complement of the sum.
+            // The emitted checksum is the complement of the sum.
             let header_sum = u64::from(!ip.header_checksum());
             Ok((ip.pseudo_header() + checksum::sum(ip.payload()), header_sum))
         }
@@ -175,7 +175,7 @@ pub fn part_of(address: IpAddr, at: usize) -> u32 {
     }
 }
 
-/// The address with the 32 bits that begin at octet `at` replaced.
+/// Returns the address with the 32 bits that begin at octet `at` replaced.
 ///
 /// # Panics
 /// If the address has no such octets.

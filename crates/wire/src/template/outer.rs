@@ -1,5 +1,5 @@
-//! What stands around the test datagram where it is encapsulated: 6-in-4 (RFC 4213, RFC 3056, RFC 5969) or 4-in-6 (RFC 2473, RFC 6333,
-//! RFC 7596, RFC 7597). The outer header of IPv6 has no checksum; that of IPv4 follows its addresses.
+//! The outer header of an encapsulated test datagram: 6-in-4 (RFC 4213, RFC 3056, RFC 5969) or 4-in-6 (RFC 2473, RFC 6333, RFC 7596, RFC 7597).
+//! An outer IPv6 header has no checksum; that of an outer IPv4 header depends on its addresses.
 
 use std::net::IpAddr;
 
@@ -11,21 +11,21 @@ use crate::{checksum, ipv4, ipv6, protocol};
 /// The outer header of an encapsulated stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OuterHeader {
-    /// The end of the tunnel that sends.
+    /// The sending end of the tunnel.
     pub src: IpAddr,
-    /// The end of the tunnel that receives, of the same IP version.
+    /// The receiving end of the tunnel, of the same IP version.
     pub dst: IpAddr,
     /// The hop limit, or time to live.
     pub hop_limit: u8,
 }
 
 impl OuterHeader {
-    /// The IP version of the outer header.
+    /// Returns the IP version of the outer header.
     pub fn version(&self) -> IpVersion {
         IpVersion::of(self.src)
     }
 
-    /// Octets of the outer header.
+    /// Returns the octets of the outer header.
     pub fn octets(&self) -> usize {
         match self.version() {
             IpVersion::V4 => ipv4::HEADER_LEN,
@@ -38,7 +38,7 @@ impl OuterHeader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OuterPatch {
     version: IpVersion,
-    /// The partial sum of an IPv4 header whose addresses are left out.
+    /// The partial sum of an IPv4 header without its addresses.
     header_sum: u64,
     own: (u128, u128),
 }
@@ -67,12 +67,12 @@ impl OuterPatch {
         EthernetHeader { src: macs.0, dst: macs.1, ether_type }.emit(&mut whole);
         whole.extend([&octets, datagram].concat());
         let own = (bits(outer.src), bits(outer.dst));
-        // A partial sum without the addresses is the sum with them and their complements.
+        // The partial sum without the addresses is the whole sum plus their complements.
         let header_sum = header_sum + u64::from(!checksum::fold(sum_of(own.0) + sum_of(own.1)));
         Ok((Self { version, header_sum, own }, whole.into()))
     }
 
-    /// Writes the outer addresses; `at` is the end that is not as described.
+    /// Writes the outer addresses; `at` is the end whose address is not as described.
     #[inline]
     pub(super) fn patch(&self, frame: &mut [u8], at: Option<(DatagramEnd, u128)>) {
         let (source, destination) = self.addresses(at);
@@ -91,19 +91,19 @@ impl OuterPatch {
         }
     }
 
-    /// The IP version of the outer header.
+    /// Returns the IP version of the outer header.
     #[inline]
     pub(super) fn version(&self) -> IpVersion {
         self.version
     }
 
-    /// The partial sum of an IPv4 header whose addresses are left out.
+    /// Returns the partial sum of an IPv4 header without its addresses.
     #[inline]
     pub(super) fn header_sum(&self) -> u64 {
         self.header_sum
     }
 
-    /// Source and destination.
+    /// Returns the source and destination address.
     #[inline]
     pub(super) fn addresses(&self, at: Option<(DatagramEnd, u128)>) -> (u128, u128) {
         match at {
@@ -125,7 +125,7 @@ fn emit(outer: &OuterHeader, inner: IpVersion, payload: usize, header: &mut [u8]
         (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
             dscp: 0,
             identification: 0,
-            // RFC 4213 section 3.2: no fragments of a tunnel's own.
+            // RFC 4213 section 3.2: the tunnel itself does not fragment.
             dont_fragment: true,
             ttl: outer.hop_limit,
             protocol,
@@ -149,7 +149,7 @@ fn emit(outer: &OuterHeader, inner: IpVersion, payload: usize, header: &mut [u8]
     Ok(())
 }
 
-/// An address as bits; those of IPv4 are the low 32.
+/// Returns an address as bits, an IPv4 address in the low 32.
 pub fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(address.to_bits()),
@@ -157,7 +157,7 @@ pub fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// The address of these bits.
+/// Returns the address of these bits.
 pub fn address_of(version: IpVersion, bits: u128) -> IpAddr {
     match version {
         IpVersion::V4 => std::net::Ipv4Addr::from_bits(bits as u32).into(),
@@ -165,7 +165,7 @@ pub fn address_of(version: IpVersion, bits: u128) -> IpAddr {
     }
 }
 
-/// The partial sum of an address: words of 32 bits are their own partial sums.
+/// Returns the partial sum of an address, whose 32-bit words are their own partial sums.
 #[inline]
 pub(super) const fn sum_of(bits: u128) -> u64 {
     const LOW: u128 = 0xffff_ffff;

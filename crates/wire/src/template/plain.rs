@@ -1,5 +1,5 @@
-//! The most usual frames: UDP datagrams without a header around them. Little of what is done here for each frame depends on what kind of frame it
-//! is, and what does is the same for all frames of a stream.
+//! The most common frames: UDP datagrams without an outer header. Little of the work per frame depends on the kind of frame, and that part is the
+//! same for all frames of a stream.
 
 use super::{
     DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, StampedTime,
@@ -8,35 +8,34 @@ use super::{
 use crate::octets::{array, be16, be32};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
 
-/// The octets of a frame that are compared with those of the template: all up to the tag's sequence number.
+/// The octets of a frame that are compared with those of the template: everything before the tag's sequence number.
 const FIXED_IPV4: usize = UDP_AT_IPV4 + udp::HEADER_LEN + 2;
 const FIXED_IPV6: usize = UDP_AT_IPV6 + udp::HEADER_LEN + 2;
 
-/// Octets that are compared at once.
+/// Octets compared at a time.
 pub(super) const WORD: usize = 4;
 
 const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + arrival::IDENTIFICATION_AT;
 const FLAGS_AT: usize = ethernet::HEADER_LEN + arrival::FLAGS_AT;
 
-/// Patches the frames of a [`Template`] of UDP datagrams without a header around them. It writes what [`Template::patch`] writes, in a third of
-/// the time.
+/// Patches the frames of a [`Template`] of UDP datagrams without an outer header. It writes the same as [`Template::patch`], in a third of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlainPatch {
     /// The frame's offset of the UDP header.
     udp_at: usize,
     udp_len: u16,
     stream: u8,
-    /// The partial sum of datagram and pseudo-header without ports, addresses' variable parts, sequence number and time.
+    /// The partial sum of the datagram and pseudo-header without ports, variable parts of the addresses, sequence number and time.
     sum: u64,
     own_parts: (u32, u32),
     parts_at: (usize, usize),
-    /// The frame's offsets of source and destination address.
+    /// The frame's offsets of the source and destination address.
     addresses_at: (usize, usize),
     /// The partial sum of an IPv4 header without the addresses' variable parts.
     header_sum: Option<u64>,
 }
 
-/// What stands from the UDP header to the time of sending, but for the first half of the magic, as words.
+/// The octets from the UDP header to the time of sending, except for the first half of the magic, as words.
 #[derive(PartialEq, Eq)]
 struct TailWords {
     header: u64,
@@ -45,7 +44,7 @@ struct TailWords {
 }
 
 impl TailWords {
-    /// Reads the words of a frame whose UDP header begins there.
+    /// Reads the words of a frame whose UDP header begins at `udp_at`.
     #[inline(always)]
     fn read(frame: &[u8], udp_at: usize) -> Self {
         let tail = frame[udp_at..].first_chunk::<TAIL_LEN>().expect(TOO_SHORT);
@@ -56,24 +55,24 @@ impl TailWords {
         }
     }
 
-    /// Writes the words into a frame whose UDP header begins there.
+    /// Writes the words into a frame whose UDP header begins at `udp_at`.
     #[inline(always)]
     fn write(&self, frame: &mut [u8], udp_at: usize) {
         let tail = frame[udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
         tail[..8].copy_from_slice(&self.header.to_be_bytes());
-        // Between the two stands the first half of the magic.
+        // Between the two is the first half of the magic.
         tail[10..18].copy_from_slice(&self.middle.to_be_bytes());
         tail[18..].copy_from_slice(&self.time_ns.to_be_bytes());
     }
 }
 
 impl PlainPatch {
-    /// Returns the patch of a template's frames; `None` where they are encapsulated, or no UDP datagrams.
+    /// Returns the patch for a template's frames; `None` if they are encapsulated, or are not UDP datagrams.
     pub fn new(template: &Template) -> Option<Self> {
         Self::of_datagram(template).filter(|_| template.outer.is_none())
     }
 
-    /// Returns the patch of the datagrams of a template, in frames without the header that may be around them; `None` where they are not UDP.
+    /// Returns the patch for a template's datagrams, in frames without any outer header; `None` if they are not UDP.
     pub(super) fn of_datagram(template: &Template) -> Option<Self> {
         let is_ipv4 = template.version == IpVersion::V4;
         (template.description.transport == Transport::Udp).then(|| Self {
@@ -119,8 +118,8 @@ impl PlainPatch {
         self.header_sum.is_some()
     }
 
-    /// Does what [`Self::patch`] does with a frame of which nothing varies but ports, number and time. `IS_IPV4` says what [`Self::is_ipv4`] does:
-    /// once for all frames.
+    /// Does the same as [`Self::patch`] for a frame in which only ports, number and time vary. `IS_IPV4` has the value of [`Self::is_ipv4`], as a
+    /// constant for all frames.
     ///
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
@@ -139,7 +138,7 @@ impl PlainPatch {
         }
     }
 
-    /// Returns the partial sum of what varies of the addresses.
+    /// Returns the partial sum of the parts of the addresses that vary.
     #[inline(always)]
     fn sum_of_addresses(&self, variable: &Variable) -> u64 {
         let whole = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
@@ -152,7 +151,7 @@ impl PlainPatch {
         self.tail_of(self.sum_of_addresses(variable), ports, variable.sequence, variable.time)
     }
 
-    /// Returns the tail of a frame; `addresses` is the partial sum of what varies of these.
+    /// Returns the tail of a frame; `addresses` is the partial sum of their parts that vary.
     #[inline(always)]
     fn tail_of(&self, addresses: u64, ports: (u16, u16), sequence: u64, time: StampedTime) -> TailWords {
         let tag = (sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
@@ -162,24 +161,24 @@ impl PlainPatch {
     }
 }
 
-/// What varies of the addresses of a stream's frames.
+/// The parts of the addresses that vary in a stream's frames.
 #[derive(Debug, Clone, Copy)]
 pub struct AddressesThatVary {
-    /// True if 32 bits of either do.
+    /// True if 32 bits of the addresses vary.
     pub parts: bool,
-    /// The end at which the whole address does.
+    /// The end at which the whole address varies.
     pub whole: Option<DatagramEnd>,
 }
 
-/// The frames of a [`PlainPatch`] as they must arrive. A frame is compared in words, those of its variable fields with what these must be:
-/// written first and read again, they would hold up the processor.
+/// The frames of a [`PlainPatch`] as they must arrive. A frame is compared word by word, and its variable fields with their expected values in
+/// registers: writing these to memory and reading them again would stall the processor.
 #[derive(Debug, Clone)]
 pub struct PlainArrival {
     patch: PlainPatch,
     octets: [u8; FIXED_IPV6],
-    /// All ones where the octets of a frame must be the template's.
+    /// All ones where the octets of a frame must match the template's.
     mask: [u8; FIXED_IPV6],
-    /// True where an IPv4 header has a checksum that follows from fields which vary.
+    /// True if the checksum of an IPv4 header depends on fields that vary.
     varies_header: bool,
     /// True where a translator chose the identification and the don't-fragment flag of an IPv4 header (RFC 7915 section 5.1).
     is_identification_chosen: bool,
@@ -188,8 +187,8 @@ pub struct PlainArrival {
 }
 
 impl PlainArrival {
-    /// Returns the arrival of a template's frames; `None` where they have no [`PlainPatch`]. `is_translated`: identification and don't-fragment flag of IPv4 are the device's choice; without
-    /// `with_hardware_addresses` those of the Ethernet header are not looked at.
+    /// Returns the expected form of a template's frames; `None` if they have no [`PlainPatch`]. With `is_translated`, the device chooses
+    /// identification and don't-fragment flag of IPv4; without `with_hardware_addresses`, the addresses of the Ethernet header are ignored.
     pub fn new(
         template: &Template,
         vary: AddressesThatVary,
@@ -202,7 +201,7 @@ impl PlainArrival {
         Some(arrival)
     }
 
-    /// Returns the arrival of the datagrams of a template, whatever is in front of them; `None` where they are not UDP.
+    /// Returns the expected form of a template's datagrams, whatever precedes them; `None` if they are not UDP.
     pub(super) fn of_datagram(template: &Template, vary: AddressesThatVary, is_translated: bool) -> Option<Self> {
         let patch = PlainPatch::of_datagram(template)?;
         let is_ipv4 = patch.header_sum.is_some();
@@ -232,7 +231,7 @@ impl PlainArrival {
         Some(Self { patch, octets, mask, varies_header, is_identification_chosen, flags })
     }
 
-    /// Returns whether headers and tag of a frame are those with these fields. The fill pattern is not looked at.
+    /// Returns whether the headers and tag of a frame match these fields. The fill pattern is ignored.
     ///
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
@@ -255,7 +254,7 @@ impl PlainArrival {
         }
     }
 
-    /// Returns what [`Self::is`] does of a frame of which nothing varies but ports, number and time.
+    /// Returns the same as [`Self::is`] for a frame in which only ports, number and time vary.
     ///
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
@@ -275,7 +274,7 @@ impl PlainArrival {
         }
     }
 
-    /// Compares the 32 bits of either address that vary; a whole address has none.
+    /// Compares the variable 32 bits of either address; where a whole address varies, there are none.
     #[inline(always)]
     fn has_parts(&self, frame: &[u8], variable: &Variable) -> bool {
         let Some(parts) = variable.addresses else { return true };
@@ -285,25 +284,25 @@ impl PlainArrival {
             && (destination == parts.1 || whole == Some(DatagramEnd::Destination))
     }
 
-    /// Compares the checksum of an IPv4 header with the one that is due; `sum` is the partial sum of what the template and the addresses have in it.
+    /// Compares the checksum of an IPv4 header with the expected one; `sum` is the partial sum of the template's fields and the addresses.
     #[inline(always)]
     fn has_header_checksum(&self, frame: &[u8], sum: u64) -> bool {
         let chosen = match self.is_identification_chosen {
-            // In ones' complement, what is taken off is added with all bits turned over.
+            // In ones' complement, a value is subtracted by adding its complement.
             true => u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags),
             false => 0,
         };
         be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + chosen)
     }
 
-    /// Compares the first `N` octets but for those of variable fields.
+    /// Compares the first `N` octets except the variable fields.
     #[inline(always)]
     fn is_fixed_part<const N: usize>(&self, frame: &[u8]) -> bool {
         !differs::<N>(frame, &self.octets, &self.mask)
     }
 }
 
-/// Returns whether the first `N` octets of a frame differ from these where the mask has ones.
+/// Returns whether the first `N` octets of a frame differ from `octets` where the mask has ones.
 #[inline(always)]
 pub(super) fn differs<const N: usize>(frame: &[u8], octets: &[u8], mask: &[u8]) -> bool {
     #[inline(always)]
@@ -311,7 +310,7 @@ pub(super) fn differs<const N: usize>(frame: &[u8], octets: &[u8], mask: &[u8]) 
         octets[..count].as_chunks().0
     }
     let mut differences = 0;
-    // A loop rather than a fold, which the compiler makes a call of.
+    // A loop, because the compiler turns a fold into a function call.
     for ((frame, octets), mask) in words(frame, N).iter().zip(words(octets, N)).zip(words(mask, N)) {
         let [frame, octets, mask] = [frame, octets, mask].map(|octets| u32::from_ne_bytes(*octets));
         differences |= (frame ^ octets) & mask;

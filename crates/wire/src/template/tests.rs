@@ -1,4 +1,4 @@
-//! Templates to the octet; tests/patched_frames.rs has arbitrary ones.
+//! Templates compared octet by octet; tests/patched_frames.rs uses arbitrary ones.
 
 use super::blank::{MOST_IPV4, MOST_IPV6};
 use super::*;
@@ -39,7 +39,7 @@ const VARIABLE: Variable = Variable {
 
 #[test]
 fn the_smallest_ipv4_frame_is_headers_and_tag_to_the_octet() {
-    // Both checksums were computed by another program.
+    // Both checksums were computed with another program.
     let frame = ipv4(60).patched(&VARIABLE);
     let expected = [
         "0200000000010200000000020800",
@@ -59,7 +59,7 @@ fn the_smallest_ipv6_frame_is_read_back() {
     let udp = UdpView::new(ip.payload()).unwrap();
     assert!(udp.is_checksum_right(ip.pseudo_header()));
     assert_eq!((udp.source_port(), udp.destination_port()), (4000, 9));
-    // Computed by another program.
+    // This was computed with another program.
     assert_eq!(udp.checksum(), 0x3edf);
     let tag = Tag { stream: 1, sequence: 0x01_0203_0405, time_ns: 0x1112_1314_1516_1718 };
     assert_eq!(Tag::read(udp.payload()), Some(tag));

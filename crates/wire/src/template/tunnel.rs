@@ -1,5 +1,5 @@
-//! UDP datagrams with one header around them, as [`super::plain`] has those without: the datagram is that of a plain frame whose Ethernet header
-//! lies over the end of the outer one.
+//! UDP datagrams with one outer header, like those without one in [`super::plain`]: the datagram is that of a plain frame whose Ethernet header
+//! overlaps the end of the outer header.
 
 use super::outer::{OuterPatch, sum_of};
 use super::plain::{AddressesThatVary, PlainArrival, PlainPatch, WORD, differs};
@@ -7,11 +7,11 @@ use super::{TOO_SHORT, Template, Variable, arrival};
 use crate::octets::{array, be16};
 use crate::{IpVersion, checksum, ethernet, ipv4, ipv6};
 
-/// Octets of Ethernet header, outer header and the beginning of the datagram that are compared with those of the template, in whole words.
+/// Octets of the Ethernet header, the outer header and the beginning of the datagram that are compared with the template's, in whole words.
 const FIXED_IPV4: usize = (ethernet::HEADER_LEN + ipv4::HEADER_LEN).next_multiple_of(WORD);
 const FIXED_IPV6: usize = (ethernet::HEADER_LEN + ipv6::HEADER_LEN).next_multiple_of(WORD);
 
-/// Offsets within a frame of what an IPv4 header around a datagram holds.
+/// Offsets within a frame of the fields of an outer IPv4 header.
 const IDENTIFICATION_AT: usize = ethernet::HEADER_LEN + arrival::IDENTIFICATION_AT;
 const FLAGS_AT: usize = ethernet::HEADER_LEN + arrival::FLAGS_AT;
 const CHECKSUM_AT: usize = ethernet::HEADER_LEN + 10;
@@ -19,7 +19,7 @@ const ADDRESSES_IPV4_AT: usize = ethernet::HEADER_LEN + 12;
 /// The offset of the addresses of an IPv6 header.
 const ADDRESSES_IPV6_AT: usize = ethernet::HEADER_LEN + 8;
 
-/// Patches the frames of a [`Template`] of UDP datagrams in a tunnel. It writes what [`Template::patch`] writes.
+/// Patches the frames of a [`Template`] of UDP datagrams in a tunnel. It writes the same as [`Template::patch`].
 #[derive(Debug, Clone, Copy)]
 pub struct TunnelPatch {
     outer: OuterPatch,
@@ -29,7 +29,7 @@ pub struct TunnelPatch {
 }
 
 impl TunnelPatch {
-    /// Returns the patch of a template's frames; `None` where they are not encapsulated, or no UDP datagrams.
+    /// Returns the patch for a template's frames; `None` if they are not encapsulated, or are not UDP datagrams.
     pub fn new(template: &Template) -> Option<Self> {
         Some(Self { outer: template.outer?, datagram: PlainPatch::of_datagram(template)?, shift: template.shift })
     }
@@ -52,16 +52,16 @@ pub struct TunnelArrival {
     datagram: PlainArrival,
     shift: usize,
     octets: [u8; FIXED_IPV6],
-    /// All ones where the octets of a frame must be the template's.
+    /// All ones where the octets of a frame must match the template's.
     mask: [u8; FIXED_IPV6],
     /// The flags of the template's outer IPv4 header.
     flags: u16,
 }
 
 impl TunnelArrival {
-    /// Returns the arrival of a template's frames; `None` where they have no [`TunnelPatch`]. `is_translated`: identification and don't-fragment
-    /// flag of a datagram of IPv4 are the device's choice, as are those of an outer header of IPv4 and the flow label of one of IPv6 always;
-    /// without `with_hardware_addresses` those of the Ethernet header are not looked at.
+    /// Returns the expected form of a template's frames; `None` if they have no [`TunnelPatch`]. The device always chooses identification and
+    /// don't-fragment flag of an outer IPv4 header, and the flow label of an outer IPv6 header; with `is_translated` also identification and
+    /// don't-fragment flag of an IPv4 datagram. Without `with_hardware_addresses`, the addresses of the Ethernet header are ignored.
     pub fn new(
         template: &Template,
         vary: AddressesThatVary,
@@ -92,7 +92,7 @@ impl TunnelArrival {
         Some(Self { outer, datagram, shift, octets, mask, flags })
     }
 
-    /// Returns whether headers and tag of a frame are those with these fields. The fill pattern is not looked at.
+    /// Returns whether the headers and tag of a frame match these fields. The fill pattern is ignored.
     ///
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
@@ -109,7 +109,7 @@ impl TunnelArrival {
     fn has_outer_ipv4(&self, frame: &[u8], variable: &Variable) -> bool {
         let (source, destination) = self.outer.addresses(variable.outer());
         let addresses = u64::from_be_bytes(array(frame, ADDRESSES_IPV4_AT));
-        // In ones' complement, what is taken off is added with all bits turned over.
+        // In ones' complement, a value is subtracted by adding its complement.
         let chosen = u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags);
         let sum = self.outer.header_sum() + sum_of(source) + sum_of(destination) + chosen;
         addresses == (source as u64) << 32 | destination as u64

@@ -1,8 +1,8 @@
-//! From the octets of a query to the octets of its answer. Nothing here knows a socket or a clock.
+//! Converts the octets of a query to the octets of its answer. Nothing here uses sockets or clocks.
 //!
-//! What speed is measured with - one question for an A or AAAA record of a name in the namespace, with EDNS or without - is answered by
-//! copying the question and appending octets prepared once, which are cut out of an answer that the general way gave. Everything else
-//! goes the general way, by the library.
+//! The queries used in measurements - one question for an A or AAAA record of a name in the namespace, with or without EDNS - are answered by
+//! copying the question and appending prepared octets, which are cut out of an answer of the general path. All other queries take the general
+//! path, through the library.
 
 use super::message::{self, Answer, HEADER, MOST_OCTETS, QueryKind, UDP_SIZE};
 use super::zone::{AddressZone, ZoneRecords};
@@ -11,9 +11,9 @@ use sixbench_method::plan::NAME_LABEL;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Octets of type and class behind a question's name.
+/// Octets of type and class after a question's name.
 const TYPE_AND_CLASS: usize = 4;
-/// Octet 2 of a header: response, and the operation. Both are 0 in a query.
+/// Octet 2 of a header: the response flag and the opcode. Both are 0 in a query.
 const RESPONSE_AND_OPERATION: u8 = 0b1111_1000;
 /// Octet 2 of a header.
 const RECURSION_DESIRED: u8 = 1;
@@ -26,7 +26,7 @@ const OPT: [[u8; 11]; 2] = [opt(0), opt(0x80)];
 #[derive(Debug)]
 pub struct Answerer {
     records: ZoneRecords,
-    /// Octets of the question for a name of the namespace.
+    /// Octets of the question for a name in the namespace.
     question: usize,
     a: Tail,
     aaaa: Tail,
@@ -36,13 +36,13 @@ pub struct Answerer {
 /// The part of an answer that follows the question.
 #[derive(Debug)]
 struct Tail {
-    /// Numbers of answers and authority records, as the header has them.
+    /// The numbers of answer and authority records, in the form of the header.
     counts: [u8; 4],
     octets: Box<[u8]>,
 }
 
 impl Answerer {
-    /// Creates an answerer for a server with these addresses (those of the record of its name).
+    /// Creates an answerer for a server with these addresses, which are those of its name's records.
     pub fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
         let of = |with_aaaa, rtype| {
             Tail::cut(AddressZone { population: NamePopulation { with_aaaa }, ..AddressZone::clone(&zone) }, rtype)
@@ -65,12 +65,12 @@ impl Answerer {
         }
     }
 
-    /// Answers one message by the library.
+    /// Answers one message with the library.
     pub(crate) fn answer_in_general(&self, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
         message::answer(&self.records, query, out)
     }
 
-    /// The answer to a query as they come by the hundred thousand; `None` of any other message.
+    /// Returns the answer to a query of the kind used in measurements; `None` for any other message.
     #[inline]
     fn answer_at_once(&self, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Option<Answer> {
         let end = HEADER + self.question;
@@ -94,7 +94,7 @@ impl Answerer {
         let mut octets = end + tail.octets.len();
         out[end..octets].copy_from_slice(&tail.octets);
         if tail.counts[1] > 0 {
-            // An A record ends in the address, and so does an AAAA record of a name's own.
+            // An A record ends with the address, and so does an AAAA record of a name's own.
             out[octets - 4..octets].copy_from_slice(&address.to_be_bytes());
         }
         out[octets..octets + opt.len()].copy_from_slice(opt);
@@ -102,20 +102,20 @@ impl Answerer {
         Some(Answer { octets, kind })
     }
 
-    /// The address whose name the question has, where it is one of the namespace.
+    /// Returns the address for the name in the question, if that is in the namespace.
     #[inline]
     fn address(&self, question: &[u8]) -> Option<u32> {
         let (label, rest) = question.split_first_chunk::<{ 1 + NAME_LABEL }>()?;
         let suffix = &rest[..rest.len() - TYPE_AND_CLASS];
         let ours = self.records.zone.domain.wire();
-        // Lengths of labels are below every letter, so that ignoring the case of all octets ignores that of letters alone.
+        // The octets of label lengths are below all letters, so ignoring the case of all octets only affects letters.
         let is_ours = usize::from(label[0]) == NAME_LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
         read_label(label[1..].try_into().ok()?).filter(|_| is_ours)
     }
 }
 
 impl Tail {
-    /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
+    /// Cuts the tail out of the answer for a record of 0.0.0.0's name.
     fn cut(zone: AddressZone, rtype: u8) -> Self {
         let mut label = [0; NAME_LABEL];
         write_label(0, &mut label);
@@ -135,7 +135,8 @@ const fn opt(flags: u8) -> [u8; 11] {
     [0, 0, 41, high, low, 0, 0, flags, 0, 0, 0]
 }
 
-/// The OPT record of the answer to what follows the question: nothing, or one OPT record of version 0. `None` of anything else.
+/// Returns the OPT record for the answer to a query with `rest` after the question: either nothing or one OPT record of version 0; `None` for
+/// anything else.
 #[inline]
 fn opt_for(count: u8, rest: &[u8]) -> Option<&'static [u8]> {
     match (count, rest) {
@@ -149,8 +150,7 @@ fn opt_for(count: u8, rest: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// Returns whether EDNS options fill their room exactly. Their content does not matter (RFC 6891 section 6.1.2: unknown options
-/// are ignored).
+/// Returns whether EDNS options fill their room exactly. Their content does not matter, because unknown options are ignored (RFC 6891 section 6.1.2).
 #[inline]
 fn are_whole(mut options: &[u8]) -> bool {
     while let [_, _, high, low, rest @ ..] = options {

@@ -1,12 +1,12 @@
-//! Which names were asked for: one bit each, so that a trial knows what its server answered without asking.
+//! The names that were asked for, as one bit each, so that a trial knows what its server answered without asking.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One or more ranges of names, and which of them were asked for. Several threads may note at once.
+/// One or more ranges of names, and those of them that were asked for. Several threads may note names at the same time.
 #[derive(Debug)]
 pub struct AskedNames {
     ranges: Box<[AskedRange]>,
-    /// Those asked for again and again: a second bit for each name, which is taken.
+    /// The names that are asked for repeatedly: a second bit for each name, which [`Self::take`] clears.
     repeated: Box<[AskedRange]>,
 }
 
@@ -18,24 +18,24 @@ struct AskedRange {
 }
 
 impl AskedNames {
-    /// Creates it with no name asked for, from ranges of addresses, each given by its first address and its size.
+    /// Creates it with no name asked for, for ranges of addresses that are each given by first address and size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
         Self { ranges: ranges.iter().map(AskedRange::new).collect(), repeated: Box::default() }
     }
 
-    /// Watches these ranges as well, and knows of each of their names whether it was asked for since the last [`Self::take`].
+    /// Also watches these ranges, and tracks for each of their names whether it was asked for since the last [`Self::take`].
     pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
         self.ranges = self.ranges.into_iter().chain(ranges.iter().map(AskedRange::new)).collect();
         self.repeated = ranges.iter().map(AskedRange::new).collect();
         self
     }
 
-    /// Notes that a name was asked for; of another name it does nothing.
+    /// Notes that a name was asked for; ignores names outside the ranges.
     #[inline]
     pub fn note(&self, address: u32) {
         for range in self.ranges.iter().chain(&self.repeated) {
             if let Some((word, bit)) = range.find(address) {
-                // Most names are asked for twice; the second time needs no locked access to memory.
+                // Most names are asked for twice; the second time needs no locked memory access.
                 if word.load(Ordering::Relaxed) & bit == 0 {
                     word.fetch_or(bit, Ordering::Relaxed);
                 }
@@ -43,26 +43,26 @@ impl AskedNames {
         }
     }
 
-    /// Returns whether a name of the ranges was asked for.
+    /// Returns whether a name in the ranges was asked for.
     #[inline]
     pub fn saw(&self, address: u32) -> bool {
         let mut found = self.ranges.iter().filter_map(|range| range.find(address));
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
-    /// Returns whether a repeated name was asked for since the last call with this address, and forgets that it was.
+    /// Returns whether a repeated name was asked for since the last call with this address, and clears that.
     #[inline]
     pub fn take(&self, address: u32) -> bool {
         let mut found = self.repeated.iter().filter_map(|range| range.find(address));
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0 && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0)
     }
 
-    /// Returns the number of different names asked for. Ranges that overlap count what they share twice.
+    /// Returns the number of different names asked for. Names in overlapping ranges are counted twice.
     pub fn names(&self) -> u64 {
         self.ranges.iter().flat_map(|range| &range.words).map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }
 
-    /// Forgets all.
+    /// Clears everything.
     pub fn clear(&self) {
         self.ranges
             .iter()

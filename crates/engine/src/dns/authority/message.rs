@@ -1,4 +1,4 @@
-//! The general way from query to answer, by the library.
+//! The general path from query to answer, with the library.
 
 use super::zone::{Data, NameLocation, ZoneRecords};
 use domain::base::iana::{Class, Opcode, OptRcode, Rtype};
@@ -9,9 +9,9 @@ use domain::base::{Message, Question, Ttl};
 use domain::dep::octseq::Array;
 use domain::rdata::ZoneRecordData;
 
-/// Octets an answer has at most: what every client takes (RFC 1035 section 4.2.1), and more than any answer of ours needs.
+/// The most octets of an answer: every client accepts this size (RFC 1035 section 4.2.1), and none of our answers needs more.
 pub const MOST_OCTETS: usize = 512;
-/// The size of UDP messages that we say we take (EDNS): what fits into an IPv6 datagram of minimum size.
+/// The size of UDP messages that we announce with EDNS: what fits into an IPv6 datagram of minimum size.
 pub(super) const UDP_SIZE: u16 = 1232;
 
 /// Octets of a message's header.
@@ -33,20 +33,20 @@ pub enum QueryKind {
 /// The outcome of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Octets of the answer; 0 where there must be none.
+    /// Octets of the answer; 0 if there must be none.
     pub octets: usize,
     /// The kind of the query.
     pub kind: QueryKind,
 }
 
-/// No answer, to a message that was no query.
+/// No answer, for a message that was not a query.
 const SILENCE: Answer = Answer { octets: 0, kind: QueryKind::Malformed };
 /// Octet 2 of a header.
 const TRUNCATED: u8 = 2;
 
 type Octets = Array<MOST_OCTETS>;
 
-/// A query that could be read.
+/// A query that was parsed.
 struct ParsedQuery<'a> {
     message: &'a Message<[u8]>,
     question: Question<ParsedName<&'a [u8]>>,
@@ -78,7 +78,7 @@ impl AnswerContent {
 pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
     let Ok(message) = Message::from_slice(query) else { return SILENCE };
     if message.header().qr() {
-        // Two servers that answer each other's answers never stop.
+        // Two servers that answered each other's answers would never stop.
         return SILENCE;
     }
     if message.header().opcode() != Opcode::QUERY {
@@ -91,12 +91,12 @@ pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OC
             out[..octets.len()].copy_from_slice(&octets);
             Answer { octets: octets.len(), kind }
         }
-        // No name is so long that it happens.
+        // Names are too short for this to happen.
         Err(_) => bare(query, OptRcode::NOERROR, TRUNCATED, kind, out),
     }
 }
 
-/// A header alone.
+/// Returns an answer that is only a header.
 fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: QueryKind, out: &mut [u8; MOST_OCTETS]) -> Answer {
     const KEPT: u8 = 0b0111_1001; // operation and RD
     out[..HEADER].fill(0);
@@ -107,7 +107,7 @@ fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: QueryKind, out: &mut [u8
 }
 
 impl<'a> ParsedQuery<'a> {
-    /// `None` where it is malformed: other than one question (RFC 9619), answers, two OPT records, or octets that are too few or too many.
+    /// Returns the query; `None` if it is malformed: not exactly one question (RFC 9619), answers, two OPT records, or too few or too many octets.
     fn read(message: &'a Message<[u8]>) -> Option<Self> {
         let counts = message.header_counts();
         if (counts.qdcount(), counts.ancount()) != (1, 0) {
@@ -161,7 +161,7 @@ impl<'a> ParsedQuery<'a> {
         }
         let mut authority = answer.authority();
         if is_ours && !has_record {
-            // RFC 2308 section 3: it says how long the absence may be kept.
+            // RFC 2308 section 3: the SOA record gives the time for which a negative answer may be cached.
             authority.push((&records.apex, Class::IN, ttl, ZoneRecordData::<Vec<u8>, _>::from(records.soa())))?;
         }
         let mut additional = authority.additional();

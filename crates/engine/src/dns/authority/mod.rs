@@ -1,5 +1,5 @@
-//! An authoritative name server for the namespace of the tests. It computes its answers, so no zone file is loaded and no memory fills;
-//! it never recurses, transfers or signs.
+//! An authoritative name server for the namespace of the tests. It computes its answers, so it loads no zone file and its memory does not grow;
+//! it never recurses, transfers zones or signs.
 
 mod answer;
 mod asked;
@@ -26,18 +26,18 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-/// Messages taken in one call, each of one query or of many that came together.
+/// Messages taken in one call, each of one query or of several coalesced ones.
 const BATCH: usize = 32;
 /// Messages sent in one call.
 const ANSWERS: usize = 256;
 
-/// Why the authority does not listen.
+/// The reason why the authority cannot listen.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address}: {}", in_words(.cause))]
 pub struct AuthorityError {
-    /// Where it was to listen.
+    /// The address at which it was to listen.
     pub address: SocketAddr,
-    /// The kernel's answer, which the words above say already: it is no `source`, so that it is not printed twice.
+    /// The kernel's error, which the message above already includes; it is not a `source`, so that it is not printed twice.
     pub cause: io::Error,
 }
 
@@ -51,18 +51,18 @@ fn in_words(error: &io::Error) -> String {
     words.to_owned()
 }
 
-/// One socket of the authority with all that answers on it: one for each thread.
+/// One socket of the authority, with the state needed to answer on it; there is one for each thread.
 pub struct Authority {
     socket: UdpSocket,
     inbox: Inbox,
     outbox: Outbox,
     answerer: Arc<Answerer>,
     counts: AuthorityCounts,
-    /// What was lost before the counts began.
+    /// Losses from before counting began.
     lost_before: u64,
 }
 
-/// Returns an error where another process listens: a socket that does not share its port is refused then.
+/// Returns an error if another process listens: the kernel then refuses a socket that does not share its port.
 fn alone(address: SocketAddr) -> io::Result<()> {
     let socket = Socket::new(socket2::Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
@@ -72,11 +72,11 @@ fn alone(address: SocketAddr) -> io::Result<()> {
 }
 
 impl Authority {
-    /// Listens in the network namespace of the calling thread. Several may share an address; each gets a part of the clients. From an
-    /// unspecified address (`[::]`) answers leave with the address that the route has, which on a host with several may be another.
+    /// Listens in the network namespace of the calling thread. Several may share an address; each serves a part of the clients. With an
+    /// unspecified address (`[::]`), answers leave from the address of the route, which on a host with several addresses may be a different one.
     ///
     /// # Errors
-    /// The address cannot be listened on; says why, and what next.
+    /// The address cannot be listened on; the error gives the reason and the next step.
     pub fn bind(listen: SocketAddr, zone: Arc<AddressZone>) -> Result<Self, AuthorityError> {
         Self::with(listen, Arc::new(Answerer::new(zone, &[listen.ip()])))
     }
@@ -84,28 +84,28 @@ impl Authority {
     /// Binds `count` authorities that share an address. No other process may have it: a server there would get a part of the queries.
     ///
     /// # Errors
-    /// As [`Authority::bind`]; also where another server listens, even one that would share its port.
+    /// Those of [`Authority::bind`]; also if another server listens, even one that would share its port.
     pub fn bind_together(listen: SocketAddr, zone: &Arc<AddressZone>, count: usize) -> Result<Vec<Self>, AuthorityError> {
         alone(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
         (0..count).map(|_| Self::bind(listen, zone.clone())).collect()
     }
 
-    /// As [`Authority::bind`], with what answers already made.
+    /// Does the same as [`Authority::bind`], with an existing answerer.
     pub(crate) fn with(listen: SocketAddr, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
         let socket = UdpSocket::listening(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
         let (inbox, outbox) = (Inbox::new(BATCH), Outbox::new(ANSWERS));
         Ok(Self { socket, inbox, outbox, answerer, counts: AuthorityCounts::default(), lost_before: 0 })
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub fn local(&self) -> SocketAddr {
         self.socket.local()
     }
 
-    /// Takes one batch of what has arrived and answers it; never waits. Returns the messages taken.
+    /// Takes one batch of messages that have arrived and answers it, without blocking. Returns the number of messages taken.
     #[inline]
     pub fn turn(&mut self, asked: Option<&AskedNames>) -> usize {
-        // An error is the network's about an answer sent before, whose client has gone.
+        // An error is a report about an earlier answer whose client has gone.
         if self.inbox.receive(&self.socket).unwrap_or(0) == 0 {
             return 0;
         }
@@ -125,7 +125,7 @@ impl Authority {
         taken
     }
 
-    /// What has come since the last reset. `names` is 0: the [`AskedNames`] knows.
+    /// Returns the counts since the last reset. `names` is 0: only [`AskedNames`] knows it.
     pub fn counts(&self) -> AuthorityCounts {
         AuthorityCounts { overruns: self.lost().saturating_sub(self.lost_before), ..self.counts }
     }
@@ -136,7 +136,7 @@ impl Authority {
         self.lost_before = self.lost();
     }
 
-    /// Queries the full receive buffer turned away, and answers the full send buffer did.
+    /// Returns the number of queries dropped because the receive buffer was full, and of answers dropped because the send buffer was.
     fn lost(&self) -> u64 {
         self.socket.drops() + self.outbox.unsent()
     }
@@ -148,7 +148,7 @@ impl AsRawFd for Authority {
     }
 }
 
-/// Counts a query and marks the name it was for.
+/// Counts a query and marks its name.
 #[inline]
 fn note(kind: QueryKind, counts: &mut AuthorityCounts, asked: Option<&AskedNames>) {
     let address = match kind {

@@ -1,4 +1,4 @@
-//! The authority on its own: threads, TCP, and sleep while no query arrives.
+//! The authority as a separate service: threads, TCP, and sleeping while there are no queries.
 
 use super::answer::Answerer;
 use super::tcp::OverTcp;
@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Looked for queries this long after the last before sleeping: falling asleep and waking up costs more than it saves in a busy server.
+/// The time for which to poll after the last query before sleeping: in a busy server, falling asleep and waking up cost more than they save.
 const SPIN: Duration = Duration::from_micros(50);
-/// The longest sleep, so that a request to stop is seen in time.
+/// The longest sleep, so that a request to stop is noticed in time.
 const POLL_TIMEOUT: Duration = Duration::from_millis(100);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Name servers of a zone at one or several addresses, over UDP and TCP, that listen already.
+/// Name servers for a zone at one or several addresses, over UDP and TCP, which already listen.
 pub struct Service {
     over_udp: Vec<Authority>,
     over_tcp: Vec<OverTcp>,
@@ -32,10 +32,10 @@ pub struct Service {
 }
 
 impl Service {
-    /// Listens at each address with `threads` threads.
+    /// Listens on each address with `threads` threads.
     ///
     /// # Errors
-    /// One of the addresses cannot be listened on; says why, and what next.
+    /// One of the addresses cannot be listened on; the error gives the reason and the next step.
     pub fn bind(listen: &Admitted<Vec<SocketAddr>>, zone: &Arc<AddressZone>, threads: usize) -> Result<Self, AuthorityError> {
         let own: Vec<IpAddr> = listen.iter().map(SocketAddr::ip).collect();
         let answerer = Arc::new(Answerer::new(zone.clone(), &own));
@@ -46,7 +46,7 @@ impl Service {
         Ok(service)
     }
 
-    /// TCP goes first: it shares no port, so a second server is told that there is one.
+    /// Listens on one address, over TCP first: TCP does not share its port, so a second server gets an error.
     fn listen(&mut self, address: SocketAddr, answerer: &Arc<Answerer>, threads: usize) -> Result<(), AuthorityError> {
         let failed = |cause| AuthorityError { address, cause };
         let listener = listen_over_tcp(address).map_err(failed)?;
@@ -59,15 +59,15 @@ impl Service {
         Ok(())
     }
 
-    /// Returns the addresses it listens on, in the order asked for.
+    /// Returns the addresses it listens on, in the requested order.
     pub fn local(&self) -> &[SocketAddr] {
         &self.local
     }
 
-    /// Answers until told to stop; returns what came, all threads together.
+    /// Answers until it is told to stop; returns the counts of all threads together.
     ///
     /// # Errors
-    /// The kernel has no way to wait for a socket (descriptors used up).
+    /// The kernel cannot wait for a socket (no descriptors left).
     pub fn run(self, stop: &AtomicBool) -> io::Result<AuthorityCounts> {
         thread::scope(|scope| {
             let over_udp: Vec<_> = self.over_udp.into_iter().map(|authority| scope.spawn(|| serve(authority, stop))).collect();
@@ -77,7 +77,7 @@ impl Service {
     }
 }
 
-/// As the standard library does it, but at an IPv6 address for IPv6 alone, as over UDP: else `[::]` and `0.0.0.0` are one port.
+/// Listens like the standard library, except that an IPv6 address accepts only IPv6, as over UDP: otherwise `[::]` and `0.0.0.0` would be one port.
 fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
@@ -89,7 +89,7 @@ fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// One thread: as fast as it can while queries come, asleep when none do.
+/// Serves on one thread, which polls while there are queries and sleeps when there are none.
 fn serve(mut authority: Authority, stop: &AtomicBool) -> io::Result<AuthorityCounts> {
     let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(1));
     poll.registry().register(&mut SourceFd(&authority.as_raw_fd()), Token(0), Interest::READABLE)?;
@@ -98,7 +98,7 @@ fn serve(mut authority: Authority, stop: &AtomicBool) -> io::Result<AuthorityCou
         if authority.turn(None) > 0 {
             last = Instant::now();
         } else if last.elapsed() > SPIN {
-            // The socket was empty just now, so whatever comes next is an event. A signal that interrupts is none.
+            // The socket was just empty, so any new message causes an event. An interrupting signal causes none.
             let _ = poll.poll(&mut events, Some(POLL_TIMEOUT));
         }
     }

@@ -1,5 +1,5 @@
-//! The authority over TCP (RFC 7766), for completeness: several queries on a connection, each behind its length, and no more connections
-//! at once than a bound. Only a server that stands alone has it; a trial's queries are UDP.
+//! The authority over TCP (RFC 7766), for completeness: several queries on a connection, each with its length before it, and a limited number of
+//! connections. Only a separate service has it; a trial's queries use UDP.
 
 use super::answer::Answerer;
 use super::message::{MOST_OCTETS, QueryKind};
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Connections at once.
+/// The most connections at once.
 pub(super) const MOST_CONNECTIONS: usize = 64;
-/// A connection on which nothing happens is closed after this.
+/// The time after which an idle connection is closed.
 const IDLE: Duration = Duration::from_secs(5);
-/// The longest wait for events, so that a request to stop is seen in time.
+/// The longest wait for events, so that a request to stop is noticed in time.
 const POLL_TIMEOUT: Duration = Duration::from_millis(100);
-/// Answers that a client does not take, octets: its next queries wait until it does.
+/// Octets of answers that a client has not read yet, above which its next queries must wait.
 const MOST_WAITING: usize = 64 * 1024;
 
 const LISTENER: Token = Token(usize::MAX);
@@ -37,22 +37,22 @@ pub(super) struct OverTcp {
 struct QueryStream {
     stream: TcpStream,
     messages: FramedMessages,
-    /// The moment at which something last happened.
+    /// The time of the last activity.
     alive: Instant,
     has_ended: bool,
 }
 
-/// The octets of a connection that are neither answered nor sent, whatever pieces they come in.
+/// The octets of a connection that are not yet answered or sent, however TCP divides them.
 #[derive(Default)]
 pub(crate) struct FramedMessages {
-    /// Octets of queries that have not been answered.
+    /// Octets of queries that were not answered yet.
     queries: Vec<u8>,
-    /// Octets of answers that have not left.
+    /// Octets of answers that were not sent yet.
     pub(crate) answers: Vec<u8>,
 }
 
 impl OverTcp {
-    /// Takes connections from a socket that listens.
+    /// Accepts connections on a listening socket.
     pub(super) fn new(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
         let address = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([0; 4], 0)));
         Self::of(listener, answerer).map_err(|cause| AuthorityError { address, cause })
@@ -66,11 +66,11 @@ impl OverTcp {
         Ok(Self { listener, poll, answerer, connections: Slab::new(), counts: AuthorityCounts::default() })
     }
 
-    /// Serves until told to stop.
+    /// Serves until it is told to stop.
     pub(super) fn run(mut self, stop: &AtomicBool) -> AuthorityCounts {
         let mut events = Events::with_capacity(MOST_CONNECTIONS);
         while !stop.load(Ordering::Relaxed) {
-            // Interrupted by a signal: the loop's condition knows whether it was meant for us.
+            // This may be interrupted by a signal; the loop's condition shows whether that was a request to stop.
             let _ = self.poll.poll(&mut events, Some(POLL_TIMEOUT));
             let now = Instant::now();
             for event in &events {
@@ -86,7 +86,7 @@ impl OverTcp {
 
     fn accept(&mut self, now: Instant) {
         while let Ok((stream, _)) = self.listener.accept() {
-            // One too many is closed by being dropped.
+            // A connection above the limit is closed by dropping it.
             if self.connections.len() < MOST_CONNECTIONS {
                 self.open(stream, now);
             }
@@ -112,7 +112,7 @@ impl OverTcp {
 }
 
 impl QueryStream {
-    /// Reads, answers and writes until it would have to wait.
+    /// Reads, answers and writes until it would block.
     fn turn(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) -> io::Result<()> {
         let mut room = [0; 4096];
         loop {
@@ -148,7 +148,7 @@ impl QueryStream {
 }
 
 impl FramedMessages {
-    /// Takes the next octets, and answers every query that is there as a whole.
+    /// Takes the next octets, and answers every complete query.
     pub(crate) fn take(&mut self, octets: &[u8], answerer: &Answerer, counts: &mut AuthorityCounts) {
         self.queries.extend_from_slice(octets);
         let (mut at, mut room) = (0, [0; MOST_OCTETS]);
@@ -166,7 +166,7 @@ impl FramedMessages {
     }
 }
 
-/// The first message of a stream, and where the next begins (RFC 1035 section 4.2.2: two octets of length).
+/// Returns the first message of a stream, and the offset of the next one (RFC 1035 section 4.2.2: two octets of length).
 fn framed(octets: &[u8]) -> Option<(&[u8], usize)> {
     let (length, rest) = octets.split_first_chunk::<2>()?;
     let length = usize::from(u16::from_be_bytes(*length));

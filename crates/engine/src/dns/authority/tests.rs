@@ -1,4 +1,4 @@
-//! Answers as octets, as the library reads them, and over real sockets.
+//! Answers as octets, as the library parses them, and over real sockets.
 
 use super::*;
 use crate::dns::names::{Domain, NamePopulation};
@@ -31,7 +31,7 @@ fn answer(answerer: &Answerer, query: &[u8]) -> (Vec<u8>, QueryKind) {
     (out[..answer.octets].to_vec(), answer.kind)
 }
 
-/// A query as the library builds it.
+/// Returns a query built by the library.
 fn query(name: &str, rtype: Rtype, class: Class) -> Vec<u8> {
     let name: Name<Vec<u8>> = name.parse().expect("a name");
     let mut message = MessageBuilder::new_vec();
@@ -42,7 +42,7 @@ fn query(name: &str, rtype: Rtype, class: Class) -> Vec<u8> {
     question.finish()
 }
 
-/// The same with an OPT record.
+/// Returns the query with an OPT record.
 fn with_edns(query: &[u8], version: u8, dnssec_ok: bool, options: &[u8]) -> Vec<u8> {
     let mut query = query.to_vec();
     query[11] += 1;
@@ -52,7 +52,7 @@ fn with_edns(query: &[u8], version: u8, dnssec_ok: bool, options: &[u8]) -> Vec<
     query
 }
 
-/// What the library reads in an answer: response code, AA, records of the answer and of the authority section, whether there is EDNS.
+/// The library's reading of an answer: response code, AA, records of the answer and authority sections, and whether there is EDNS.
 #[derive(Debug, PartialEq)]
 struct Read {
     rcode: Rcode,
@@ -200,7 +200,7 @@ fn the_longest_domain_has_answers_that_fit() {
     }
 }
 
-/// Answers are within bounds, never to a response, and the library can read them.
+/// Checks that an answer is within bounds and not to a response, and that the library can parse it.
 fn check(query: &[u8]) {
     let (octets, kind) = answer(&answerer(50), query);
     let is_query = query.len() >= 12 && query[2] & 0x80 == 0;
@@ -215,7 +215,7 @@ fn check(query: &[u8]) {
     assert!(is_malformed || octets.len() == 12 || octets[12..].starts_with(question_of(query)));
 }
 
-/// The question of a query that has one, octet by octet.
+/// Returns the question of a query that has one, read octet by octet.
 fn question_of(query: &[u8]) -> &[u8] {
     let mut end = 12;
     while query[end] != 0 {
@@ -293,7 +293,7 @@ fn received(client: &Client) -> Read {
     read(&room[..octets])
 }
 
-/// Turns until so many messages have been taken, or five seconds are over.
+/// Serves until this many messages have been taken, or five seconds are over.
 fn take(authorities: &mut [Authority], wanted: usize, asked: &AskedNames) -> Vec<usize> {
     let end = Instant::now() + Duration::from_secs(5);
     let mut taken = vec![0; authorities.len()];
@@ -356,12 +356,12 @@ fn a_port_that_is_taken_is_told_with_what_to_do() {
     );
 }
 
-/// Admits an address without the guard: the tests choose ports of this machine themselves.
+/// Admits an address without the check of RFC 6815: the tests choose this machine's ports themselves.
 fn at(address: &str) -> Admitted<Vec<SocketAddr>> {
     Isolation::Declared.admit(vec![address.parse().expect("an address")]).expect("declared")
 }
 
-/// A service that runs while `ask` does.
+/// Runs a service while `ask` runs; returns its counts.
 fn served(ask: impl FnOnce(SocketAddr)) -> AuthorityCounts {
     let service = Service::bind(&at("[::1]:0"), &zone(0), 2).expect("a server");
     let (server, stop) = (service.local()[0], AtomicBool::new(false));
@@ -380,7 +380,7 @@ fn a_service_wakes_up_for_a_query() {
     let counts = served(|server| {
         let client = client(server);
         for _ in 0..3 {
-            // The pause is what is tested: a service that is asked nothing falls asleep.
+            // The pause is what is tested: a service without queries falls asleep.
             std::thread::sleep(Duration::from_millis(20));
             client.send(&query(NAME, Rtype::A, Class::IN)).expect("sent");
             assert_eq!(received(&client).answers.len(), 1);
@@ -396,7 +396,7 @@ fn queries_over_tcp_are_answered_one_after_the_other_on_a_connection() {
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
         let query = query(NAME, Rtype::A, Class::IN);
         let framed = [&[0, query.len() as u8], &query[..]].concat();
-        // Two at once, and a third in pieces that come one after the other.
+        // Two at once, and a third in consecutive pieces.
         stream.write_all(&framed.repeat(2)).expect("written");
         for piece in framed.chunks(7) {
             stream.write_all(piece).expect("written");
@@ -428,14 +428,14 @@ fn a_connection_too_many_is_closed_and_the_others_go_on() {
     });
 }
 
-/// Messages as long as a length can say, of nothing but ones: none is a query, and the connection goes on.
+/// Messages of the maximum length that consist only of ones: none is a query, and the connection continues.
 #[test]
 fn a_megabyte_of_noise_over_tcp_is_counted_and_the_next_query_answered() {
     let counts = served(|server| {
         let mut stream = TcpStream::connect(server).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
         let mut reader = stream.try_clone().expect("a second handle");
-        // Whatever is said to the noise is taken in, as a client that never reads is made to wait.
+        // All answers to the noise are read, because a client that never reads is made to wait.
         let query = query(NAME, Rtype::A, Class::IN);
         let end = query.clone();
         let answers = std::thread::spawn(move || {

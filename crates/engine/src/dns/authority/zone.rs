@@ -1,4 +1,4 @@
-//! What the authority knows: a zone that is computed, not stored.
+//! The data of the authority: a zone that is computed, not stored.
 
 use crate::dns::names::{Domain, NamePopulation, read_label};
 use domain::base::iana::Rtype;
@@ -9,31 +9,30 @@ use sixbench_method::plan::NAME_LABEL;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-/// A zone with a name for every IPv4 address. Each has that address as its A record, some have an AAAA record of their own.
+/// A zone with a name for every IPv4 address. Each name has that address as its A record, and some have their own AAAA record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressZone {
     /// The domain in which all names end.
     pub domain: Domain,
     /// The names that have an AAAA record.
     pub population: NamePopulation,
-    /// Seconds for which anything may be kept, including that a record does not exist: the TTL of all records and the SOA's
-    /// minimum (RFC 2308).
+    /// Seconds for which anything may be cached, including that a record does not exist: the TTL of all records and the SOA's minimum (RFC 2308).
     pub ttl_s: u32,
 }
 
 /// The name server's own name in the domain.
 pub(crate) const SERVER: &str = "ns";
-/// The mailbox the SOA record names.
+/// The mailbox in the SOA record.
 pub(crate) const MAILBOX: &str = "hostmaster";
-/// The zone never changes.
+/// The serial number, which is constant because the zone never changes.
 pub(crate) const SERIAL: u32 = 1;
-/// Refresh, retry and expire of the SOA record, seconds: for secondaries, of which there are none.
+/// Refresh, retry and expire of the SOA record, in seconds; they are for secondaries, and there are none.
 pub(crate) const SECONDARIES: [u32; 3] = [86_400, 7_200, 3_600_000];
 
 pub(super) type Owned = Name<Vec<u8>>;
 pub(super) type Data = ZoneRecordData<Vec<u8>, Owned>;
 
-/// The zone as `domain` has it, with the addresses of this server.
+/// The zone as data of the `domain` library, with the addresses of this server.
 #[derive(Clone, Debug)]
 pub(super) struct ZoneRecords {
     pub(super) zone: Arc<AddressZone>,
@@ -41,18 +40,18 @@ pub(super) struct ZoneRecords {
     own: Vec<IpAddr>,
 }
 
-/// The place of a name in the zone.
+/// The location of a name in the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameLocation {
     /// In another zone.
     Outside,
     /// The domain itself.
     Apex,
-    /// The name server's.
+    /// The name server's name.
     Server,
-    /// An IPv4 address's.
+    /// The name of an IPv4 address.
     Address(u32),
-    /// In the domain, but nothing is there.
+    /// In the domain, but without any records.
     Nowhere,
 }
 
@@ -64,7 +63,7 @@ impl ZoneRecords {
         Self { zone, apex, own }
     }
 
-    /// Returns the place of a name in the zone.
+    /// Returns the location of a name in the zone.
     pub(super) fn place(&self, name: &impl ToName) -> NameLocation {
         if !name.ends_with(&self.apex) {
             return NameLocation::Outside;
@@ -81,7 +80,7 @@ impl ZoneRecords {
         }
     }
 
-    /// The record of a type at a place, if there is one. Of `ANY` it is one of those there are (RFC 8482 section 4.1).
+    /// Returns the record of a type at a location, if there is one; for `ANY`, one of the existing records (RFC 8482 section 4.1).
     pub(super) fn record(&self, place: NameLocation, rtype: Rtype) -> Option<Data> {
         let is_any = rtype == Rtype::ANY;
         let (wants_a, wants_aaaa) = (is_any || rtype == Rtype::A, is_any || rtype == Rtype::AAAA);
@@ -101,7 +100,7 @@ impl ZoneRecords {
         }
     }
 
-    /// The start of authority.
+    /// Returns the SOA record.
     pub(super) fn soa(&self) -> Soa<Owned> {
         let [refresh, retry, expire] = SECONDARIES.map(Ttl::from_secs);
         let minimum = Ttl::from_secs(self.zone.ttl_s);
@@ -116,5 +115,5 @@ impl ZoneRecords {
     }
 }
 
-/// The addresses of the name server in a zone file: those of the loopback, since it is not known which server will load the file.
+/// The addresses of the name server in a zone file: loopback addresses, as it is not known which server will load the file.
 pub(crate) const ANYBODY: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);

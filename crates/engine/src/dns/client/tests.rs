@@ -1,4 +1,4 @@
-//! One client thread without a server: time is what the test says it is.
+//! One client thread without a server; the test sets the time.
 
 use super::*;
 use crate::dns::names::NamePopulation;
@@ -9,7 +9,7 @@ use std::net::UdpSocket;
 
 const MS: u64 = 1_000_000;
 
-/// A client of a hundred queries at a thousand a second, whose server never answers, in the hands of `work`.
+/// Runs `work` with a client of a hundred queries at a thousand a second, whose server never answers.
 fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(QueryClient<'_>) -> T) -> T {
     let server = UdpSocket::bind("[::1]:0").expect("a socket");
     let (clock, domain) = (Clock::new(), Domain::new("dns64perf.test").expect("a domain"));
@@ -43,7 +43,7 @@ fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
         assert!(!client.is_over(2000 * MS));
         client.turn(502 * MS);
         client.turn(503 * MS);
-        // What is under way is waited for.
+        // Queries in flight are waited for.
         assert!(!client.is_over(1502 * MS) && client.is_over(1503 * MS));
         let counted = client.finish();
         assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (33, 33));
@@ -98,7 +98,7 @@ fn a_trial_without_queries_is_over_at_once() {
     });
 }
 
-/// The right answer to a query.
+/// Returns the right answer to a query.
 fn right(number: u64) -> Vec<u8> {
     let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
     let mut octets = vec![0; query.len()];
@@ -109,7 +109,7 @@ fn right(number: u64) -> Vec<u8> {
     octets
 }
 
-/// What arrives: the answer to one query under the identifier of another, with octets changed, cut and lengthened.
+/// A message that arrives: the answer to one query with the identifier of another, with octets changed, truncated and extended.
 #[derive(Clone, Debug)]
 struct Arrival {
     to: u32,
@@ -147,7 +147,7 @@ impl Arrival {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Fuzzing: whatever arrives nothing panics, every query has one class, and every message is counted once.
+    /// Fuzzing: no message causes a panic, every query has one class, and every message is counted once.
     #[test]
     fn no_messages_make_a_client_panic_or_lose_count(arrivals in prop::collection::vec(arrival(), 0..120)) {
         let answers = with_client((0, 1), 32, 1000 * MS, |mut client| {

@@ -1,4 +1,4 @@
-//! The address of a port: a PCI device or a virtual one, as DPDK writes them, with its arguments.
+//! The address of a port: a PCI device or a virtual one, in DPDK's notation, with its arguments.
 
 use super::error::DpdkError;
 
@@ -11,7 +11,7 @@ pub(super) enum DeviceKind {
     Virtual(String),
 }
 
-/// An address, as it stands behind `dpdk:`.
+/// An address, as it follows `dpdk:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DeviceAddress {
     /// The device.
@@ -20,14 +20,14 @@ pub(super) struct DeviceAddress {
     pub(super) devargs: String,
 }
 
-/// Drivers of virtual devices whose ring is the receive queue of the program at the other end, or that have no other end. The queue of any
-/// other device is one of ours, in front of a medium that takes frames at its own pace.
+/// Drivers of virtual devices whose ring is the receive queue of the program at the other end, or that have no other end. The queue of any other
+/// device is one of ours, in front of a medium that takes frames at its own rate.
 const DIRECT: [&str; 6] = ["net_memif", "net_vhost", "eth_vhost", "net_virtio_user", "net_ring", "net_null"];
-/// Drivers that use interfaces of the kernel, whose settings are not theirs.
+/// Drivers that use kernel interfaces, and do not control their settings.
 const ON_INTERFACES: [&str; 3] = ["net_af_packet", "net_af_xdp", "net_pcap"];
 
 impl DeviceAddress {
-    /// Reads `DDDD:BB:DD.F`, `BB:DD.F` or the name of a virtual device, each followed by arguments of its driver if wanted.
+    /// Parses `DDDD:BB:DD.F`, `BB:DD.F` or the name of a virtual device, optionally followed by arguments for its driver.
     pub(super) fn parse(text: &str) -> Result<Self, DpdkError> {
         let (name, arguments) = text.split_once(',').map_or((text, None), |(name, arguments)| (name, Some(arguments)));
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -45,17 +45,17 @@ impl DeviceAddress {
         Ok(Self { kind, devargs })
     }
 
-    /// Returns whether a full ring for sending is the full receive queue of the device under test.
+    /// Returns whether a full ring for sending is the full receive queue of the DUT.
     pub(super) fn full_is_dut(&self) -> bool {
         self.has_driver(&DIRECT)
     }
 
-    /// Returns whether it uses an interface of the kernel.
+    /// Returns whether it uses a kernel interface.
     pub(super) fn is_on_interface(&self) -> bool {
         self.has_driver(&ON_INTERFACES)
     }
 
-    /// Returns the name of the kernel's interface that it uses.
+    /// Returns the name of the kernel interface that it uses.
     pub(super) fn interface(&self) -> Option<&str> {
         let arguments = self.is_on_interface().then_some(&self.devargs)?;
         arguments.split(',').find_map(|argument| argument.strip_prefix("iface="))
@@ -67,7 +67,7 @@ impl DeviceAddress {
     }
 }
 
-/// Returns the address of a PCI device with its domain, in small letters; `None` if the text is none.
+/// Returns the address of a PCI device with its domain, in lower case; `None` if the text is not an address.
 fn pci_address(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split(':').collect();
     let (domain, bus, rest) = match parts[..] {
@@ -81,7 +81,7 @@ fn pci_address(text: &str) -> Option<String> {
     is_good.then(|| format!("{domain}:{bus}:{device}.{function}").to_ascii_lowercase())
 }
 
-/// Returns whether this can be the name of a virtual device: DPDK finds its driver by the letters in front of the number.
+/// Returns whether this can be the name of a virtual device. DPDK finds its driver by the letters before the number.
 fn is_virtual(name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.contains('_') && name.chars().all(is_name)

@@ -1,4 +1,4 @@
-//! A port of DPDK, and the ends of its queues: the calls of the shim made safe. Who may touch which buffer is settled here and nowhere else.
+//! A DPDK port and the ends of its queues: a safe interface to the calls of the shim. This module alone decides who may touch which buffer.
 
 use super::eal::Environment;
 use super::error::DpdkError;
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-/// A port that DPDK has found and that is not open yet; removed from DPDK when dropped.
+/// A port that DPDK has found and that is not yet open. Dropping it removes it from DPDK.
 pub(super) struct ProbedDevice {
     environment: Environment,
-    /// DPDK's number of it; `None` once it is open.
+    /// DPDK's number for it; `None` once it is open.
     id: Option<u16>,
 }
 
@@ -30,17 +30,17 @@ impl ProbedDevice {
         Ok(Self { environment, id: Some(id) })
     }
 
-    /// Returns what it is and can do.
+    /// Returns its properties and capabilities.
     pub(super) fn describe(&self) -> Result<ShimDescription, DpdkError> {
-        // SAFETY: a structure of integers, for which all zeroes is a value.
+        // SAFETY: a struct of integers, for which all zeroes is a valid value.
         let mut description: ShimDescription = unsafe { std::mem::zeroed() };
-        // SAFETY: the shim fills the structure, which outlives the call.
+        // SAFETY: the shim fills the struct, which outlives the call.
         let result = unsafe { (self.environment.shim.describe)(self.id.unwrap_or_default(), &raw mut description) };
         self.environment.check(result, || "describe the device".to_owned())?;
         Ok(description)
     }
 
-    /// Starts it; `settings` then say how long its rings are.
+    /// Starts it, and updates the ring sizes in `settings` to the actual ones.
     pub(super) fn open(mut self, settings: &mut ShimSettings) -> Result<Arc<OpenDevice>, DpdkError> {
         let mut port = std::ptr::null_mut();
         // The shim removes a device that it cannot open.
@@ -59,19 +59,19 @@ impl ProbedDevice {
 impl Drop for ProbedDevice {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            // SAFETY: the device was probed by this object, and is used by nothing else.
+            // SAFETY: the device was probed by this object, and nothing else uses it.
             unsafe { (self.environment.shim.remove)(id) };
         }
     }
 }
 
-/// A port that was started; stopped, closed and removed from DPDK when dropped.
+/// A port that was started. Dropping it stops it, closes it and removes it from DPDK.
 pub(super) struct OpenDevice {
     environment: Environment,
     port: NonNull<ShimPort>,
 }
 
-// SAFETY: the shim's port is constant while it is open. Its state (link, counters) may be read by any thread; its queues are reached through
+// SAFETY: the shim's port is constant while it is open. Its state (link, counters) may be read by any thread; its queues are accessed through
 // `SendingQueue` and `ReceivingQueue`, each of which exists once.
 unsafe impl Send for OpenDevice {}
 // SAFETY: as above.
@@ -85,7 +85,7 @@ impl OpenDevice {
         Ok(self.environment.check(result, || "read the state of the link".to_owned())? > 0)
     }
 
-    /// Returns the frames for which there was no room in a ring or no buffer since the port was started.
+    /// Returns the number of frames since the start of the port for which there was no room in a ring or no buffer.
     pub(super) fn missed(&self) -> Result<u64, DpdkError> {
         let mut frames = 0;
         // SAFETY: the port is open, and the number outlives the call.
@@ -97,7 +97,7 @@ impl OpenDevice {
     /// Returns both ends of its queues.
     ///
     /// # Safety
-    /// It is called once, with no more queues than the port was opened with.
+    /// This must be called only once, with no more queues than the port was opened with.
     pub(super) unsafe fn queues(self: &Arc<Self>, queues: u32, room: usize) -> Vec<(SendingQueue, ReceivingQueue)> {
         let ends = |queue| {
             // SAFETY: the port has this queue, by the condition on this function.
@@ -111,7 +111,7 @@ impl OpenDevice {
 
 impl Drop for OpenDevice {
     fn drop(&mut self) {
-        // SAFETY: the port is open, and the queues that used it are gone, as each holds a reference to it.
+        // SAFETY: the port is open, and no queue uses it any more, as each of them holds a reference to it.
         unsafe { (self.environment.shim.close)(self.port.as_ptr()) };
     }
 }
@@ -131,7 +131,7 @@ struct QueueEnd {
     batch: Box<ShimBatch>,
 }
 
-// SAFETY: the pointers of a batch are to buffers that belong to this end alone until they are sent or given back.
+// SAFETY: the pointers of a batch point to buffers that belong to this end alone until they are sent or released.
 unsafe impl Send for QueueEnd {}
 
 impl QueueEnd {
@@ -139,23 +139,23 @@ impl QueueEnd {
         self.device.environment.shim
     }
 
-    /// Gives buffers of the batch back.
+    /// Returns buffers of the batch to DPDK.
     fn release(&mut self, buffers: Range<usize>) {
         if !buffers.is_empty() {
-            // SAFETY: the caller's buffers are this end's, and are not used any more.
+            // SAFETY: the buffers belong to this end, and are not used any more.
             unsafe { (self.shim().release)(&raw mut *self.batch, buffers.start as c_uint, buffers.end as c_uint) };
         }
     }
 }
 
-/// The end of a queue by which frames leave.
+/// The end of a queue that sends frames.
 pub(super) struct SendingQueue {
     end: QueueEnd,
     /// Number of different buffers.
     slots: usize,
-    /// Octets of a frame that a buffer has room for.
+    /// Octets of the longest frame that fits into a buffer.
     room: usize,
-    /// The buffers of the batch that are ours: written, and not sent yet.
+    /// The buffers of the batch that are ours: written, but not yet sent.
     held: Range<usize>,
 }
 
@@ -170,25 +170,25 @@ impl SendingQueue {
         self.room
     }
 
-    /// Returns how many frames are written and not sent yet.
+    /// Returns the number of frames that are written but not yet sent.
     pub(super) fn waiting(&self) -> usize {
         self.held.len()
     }
 
-    /// Writes `wanted` frames by `fill`, which then wait to be sent; returns whether there were buffers for them.
+    /// Writes `wanted` frames with `fill`, which then wait to be sent; returns whether there were buffers for them.
     ///
     /// # Panics
-    /// Frames wait already, more than a batch is wanted, or a frame is longer than its buffer.
+    /// Frames are already waiting, more than a batch is wanted, or a frame is longer than its buffer.
     pub(super) fn write(&mut self, wanted: usize, fill: &mut crate::Fill<'_>) -> bool {
         assert!(self.held.is_empty() && wanted <= BATCH, "{wanted} more frames, and {} wait", self.held.len());
         join_thread(self.end.shim());
         let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
-        // SAFETY: the port has this queue, and the batch has room for so many buffers.
+        // SAFETY: the port has this queue, and the batch has room for this number of buffers.
         let taken = unsafe { (shim.take)(port, queue, &raw mut *self.end.batch, wanted as c_uint) } as usize;
         self.held = 0..taken;
         for nth in 0..taken {
             let (slot, data) = (self.end.batch.slots[nth] as usize, self.end.batch.data[nth]);
-            // SAFETY: the buffer is ours until it is sent, has room for a frame at this place, and was zeroed or written before.
+            // SAFETY: the buffer is ours until it is sent, has room for a frame at this position, and was zeroed or written before.
             let octets = fill(slot, unsafe { std::slice::from_raw_parts_mut(data, self.room) });
             assert!(octets <= self.room, "a frame of {octets} octets in a buffer of {}", self.room);
             self.end.batch.octets[nth] = octets as u32;
@@ -196,15 +196,15 @@ impl SendingQueue {
         taken == wanted
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends waiting frames, as far as there is room.
     pub(super) fn push(&mut self) {
         let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
         let (first, end) = (self.held.start as c_uint, self.held.end as c_uint);
-        // SAFETY: the port has this queue, which nobody else sends by, and the buffers are ours; those that are taken are not touched again.
+        // SAFETY: the port has this queue, no other object sends on it, and the buffers are ours; those that were taken are not touched again.
         self.held.start += unsafe { (shim.send)(port, queue, &raw mut *self.end.batch, first, end) } as usize;
     }
 
-    /// Gives up what waits; returns how many frames that were.
+    /// Discards the waiting frames; returns their number.
     pub(super) fn give_up(&mut self) -> usize {
         let held = std::mem::replace(&mut self.held, 0..0);
         self.end.release(held.clone());
@@ -215,7 +215,7 @@ impl SendingQueue {
     pub(super) fn answer(&mut self, frame: &[u8]) -> bool {
         join_thread(self.end.shim());
         let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
-        // SAFETY: the port has this queue, which nobody else sends by; the frame outlives the call and is copied.
+        // SAFETY: the port has this queue, and no other object sends on it; the frame outlives the call and is copied.
         unsafe { (shim.answer)(port, queue, frame.as_ptr(), frame.len() as u32) == 1 }
     }
 }
@@ -226,10 +226,10 @@ impl Drop for SendingQueue {
     }
 }
 
-/// The end of a queue by which frames come.
+/// The end of a queue that receives frames.
 pub(super) struct ReceivingQueue {
     end: QueueEnd,
-    /// A frame that came in several buffers, put together.
+    /// The buffer in which a frame is put together that arrived in several buffers.
     gathered: Box<[u8]>,
 }
 
@@ -237,18 +237,18 @@ pub(super) struct ReceivingQueue {
 const MOST_OCTETS: usize = 1 << 16;
 
 impl ReceivingQueue {
-    /// Hands the frames that have come to `each`, at most a batch; returns how many.
+    /// Hands the received frames to `each`, at most a batch; returns their number.
     pub(super) fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> usize {
         join_thread(self.end.shim());
         let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
-        // SAFETY: the port has this queue, which nobody else receives by, and the batch has room for BATCH frames.
+        // SAFETY: the port has this queue, no other object receives on it, and the batch has room for BATCH frames.
         let got = unsafe { (shim.receive)(port, queue, &raw mut *self.end.batch) } as usize;
         for nth in 0..got {
             let (data, octets) = (self.end.batch.data[nth], self.end.batch.octets[nth] as usize);
             if data.is_null() {
                 self.gather(nth, each);
             } else {
-                // SAFETY: the driver wrote so many octets into the buffer, which is ours until it is given back below.
+                // SAFETY: the driver wrote this number of octets into the buffer, which is ours until it is released below.
                 each(unsafe { std::slice::from_raw_parts(data, octets) });
             }
         }
@@ -256,28 +256,28 @@ impl ReceivingQueue {
         got
     }
 
-    /// Puts a frame together that lies in several buffers. A device that is set up as here sends none but very long ones in this way.
+    /// Puts together a frame that lies in several buffers. With our settings, devices only deliver very long frames in this way.
     #[cold]
     fn gather(&mut self, nth: usize, each: &mut dyn FnMut(&[u8])) {
         if self.gathered.is_empty() {
             self.gathered = vec![0; MOST_OCTETS].into_boxed_slice();
         }
         let room = self.gathered.len() as u32;
-        // SAFETY: the buffers of the frame are ours, and `gathered` has so much room.
+        // SAFETY: the buffers of the frame are ours, and `gathered` has this much room.
         let octets =
             unsafe { (self.end.shim().gather)(&raw const *self.end.batch, nth as c_uint, self.gathered.as_mut_ptr(), room) };
         each(&self.gathered[..octets as usize]);
     }
 }
 
-/// The table, for threads that end.
+/// The function table, for threads that end.
 static JOINED: OnceLock<&'static ShimTable> = OnceLock::new();
 
 thread_local! {
     static MEMBERSHIP: Membership = Membership::join();
 }
 
-/// A thread that has caches of buffers of its own, for as long as it runs.
+/// Gives a thread its own caches of buffers, for as long as it runs.
 struct Membership {
     must_leave: bool,
 }
@@ -285,7 +285,7 @@ struct Membership {
 impl Membership {
     #[cold]
     fn join() -> Self {
-        // SAFETY: DPDK runs. A thread for which DPDK has no place goes on without a cache, more slowly.
+        // SAFETY: DPDK is running. A thread for which DPDK has no place continues without a cache, more slowly.
         let must_leave = JOINED.get().is_some_and(|shim| unsafe { (shim.join_thread)() } == 1);
         Self { must_leave }
     }
@@ -294,16 +294,16 @@ impl Membership {
 impl Drop for Membership {
     fn drop(&mut self) {
         if let Some(shim) = JOINED.get().filter(|_| self.must_leave) {
-            // SAFETY: this thread has joined, and uses no port any more.
+            // SAFETY: this thread has joined, and does not use any port any more.
             unsafe { (shim.leave_thread)() };
         }
     }
 }
 
-/// Gives the calling thread a place among the threads of DPDK, once.
+/// Registers the calling thread with DPDK, once.
 #[inline]
 fn join_thread(shim: &'static ShimTable) {
     JOINED.get_or_init(|| shim);
-    // A thread that is ending has no place any more, and needs none.
+    // A thread that is ending can no longer register, and need not.
     let _ = MEMBERSHIP.try_with(|_| ());
 }

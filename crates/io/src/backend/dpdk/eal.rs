@@ -1,5 +1,5 @@
-//! DPDK's environment (EAL): started once in a process, at the first port, and used by all ports of it. It keeps no file, so that a process that
-//! is killed leaves nothing behind.
+//! DPDK's environment (EAL), which is started once per process, with the first port, and shared by all ports. It creates no files, so a killed
+//! process leaves nothing behind.
 
 use super::error::DpdkError;
 use super::hugepages;
@@ -9,22 +9,22 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Memory without hugepages, MiB. What is not used of it is never touched.
+/// Memory in MiB where there are no hugepages. Unused parts of it are never touched.
 const ORDINARY_MIB: u32 = 1024;
-/// Octets of messages that an error cites.
+/// Octets of DPDK's messages that an error quotes.
 const LOG_OCTETS: usize = 2048;
 
-/// The environment, running.
+/// The running environment.
 #[derive(Clone, Copy)]
 pub(super) struct Environment {
     pub(super) shim: &'static ShimTable,
     pub(super) has_hugepages: bool,
 }
 
-/// The environment of this process, or the reason why there is none: it cannot be started a second time.
+/// The environment of this process, or the reason why it could not start: DPDK allows only one attempt.
 static STARTED: Mutex<Option<Result<Environment, String>>> = Mutex::new(None);
 
-/// Returns the environment, which is started if it is not running yet. Hugepages are used where there are some.
+/// Returns the environment, and starts it if it is not running yet. It uses hugepages if there are any.
 ///
 /// # Errors
 /// The shim is missing, DPDK does not start, or there are no hugepages for a device that needs them.
@@ -50,13 +50,13 @@ pub(super) fn environment(needs_hugepages: bool) -> Result<Environment, DpdkErro
 }
 
 impl Environment {
-    /// Returns the version of DPDK in words.
+    /// Returns the version of DPDK as text.
     pub(super) fn version(&self) -> String {
         // SAFETY: the shim returns a constant string of DPDK.
         unsafe { CStr::from_ptr((self.shim.version)()) }.to_string_lossy().into_owned()
     }
 
-    /// Turns the result of a call into the error behind it, with what DPDK said of it meanwhile. What it said of a success is forgotten.
+    /// Turns the result of a call into an error with the messages that DPDK logged meanwhile. After a success they are discarded.
     pub(super) fn check(&self, result: c_int, what: impl FnOnce() -> String) -> Result<c_int, DpdkError> {
         if result < 0 {
             return Err(DpdkError::Call { what: what(), why: reason(self.shim, result) });
@@ -66,7 +66,7 @@ impl Environment {
     }
 }
 
-/// Starts the environment on a thread of its own, as it keeps the calling thread to its cores.
+/// Starts the environment on a separate thread, as it restricts the calling thread to its cores.
 fn start(shim: &'static ShimTable, has_hugepages: bool) -> Result<(), String> {
     let cores = allowed_cores().map_err(|error| format!("cannot read the cores of this process: {error}"))?;
     let arguments = arguments(&cores, has_hugepages, std::process::id());
@@ -74,7 +74,7 @@ fn start(shim: &'static ShimTable, has_hugepages: bool) -> Result<(), String> {
         let mut pointers: Vec<*mut c_char> = arguments.into_iter().map(CString::into_raw).collect();
         let count = pointers.len() as c_int;
         pointers.push(std::ptr::null_mut());
-        // SAFETY: the pointers are to C strings that are never freed, as DPDK keeps some of them; the list ends with a null.
+        // SAFETY: the pointers are to C strings that are never freed, as DPDK keeps some of them; the list ends with a null pointer.
         let result = unsafe { (shim.start)(count, pointers.as_mut_ptr()) };
         if result < 0 { Err(reason(shim, result)) } else { Ok(()) }
     });
@@ -87,26 +87,26 @@ fn arguments(cores: &[u32], has_hugepages: bool, pid: u32) -> Vec<CString> {
         true => "--in-memory".to_owned(),
         false => format!("--no-huge --no-shconf -m {ORDINARY_MIB}"),
     };
-    // No device is opened but those that are named: an address that no device has is the only one allowed.
+    // Only explicitly named devices may be opened, so the only allowed address is one that no device has.
     let text = format!("sixbench --lcores 0@({cores}) --no-telemetry --file-prefix sb-{pid} -a 0000:00:00.0 {memory}");
     text.split(' ').map(|word| CString::new(word).expect("no zero octet")).collect()
 }
 
-/// Returns an error in words: that of the number, and what DPDK has logged since it was asked last.
+/// Returns an error as text: the meaning of the number, and the messages that DPDK has logged since the last call.
 fn reason(shim: &ShimTable, result: c_int) -> String {
     let error = io::Error::from_raw_os_error(-result).to_string();
     match told(shim) {
         told if told.is_empty() => error,
-        // Drivers return -1 for a failure of any kind, which is no error number.
+        // Drivers return -1 for any kind of failure; that is not an error number.
         told if result == -1 => told,
         told => format!("{told} ({error})"),
     }
 }
 
-/// Returns the errors that DPDK has logged since the last call, in one line.
+/// Returns the errors that DPDK has logged since the last call, on one line.
 fn told(shim: &ShimTable) -> String {
     let mut text = [0; LOG_OCTETS];
-    // SAFETY: the shim writes at most as many octets as the array has, the last of them zero.
+    // SAFETY: the shim writes at most as many octets as the array has; the last of them is zero.
     unsafe { (shim.take_log)(text.as_mut_ptr(), text.len()) };
     // SAFETY: the text ends with a zero within the array.
     let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy();

@@ -1,9 +1,9 @@
-//! What can go wrong with a port of DPDK, in words.
+//! The errors of a DPDK port, with their messages.
 
-/// The reason why a port of DPDK cannot be opened or used.
+/// The reason why a DPDK port cannot be opened or used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DpdkError {
-    /// The address is none.
+    /// The address is invalid.
     #[error(
         "{0}; expected a PCI device as in 0000:3b:00.0, or a virtual device as in net_memif0,role=client,socket=/run/x.sock"
     )]
@@ -13,13 +13,13 @@ pub(super) enum DpdkError {
     Lacking {
         /// A description of what is missing.
         what: String,
-        /// The action that helps.
+        /// The remedy.
         cure: String,
     },
-    /// The environment of DPDK does not start.
+    /// The environment of DPDK cannot be started.
     #[error("DPDK does not start: {0}")]
     Start(String),
-    /// This process uses the device already.
+    /// This process already uses the device.
     #[error("the device {0} is open already: left and right must be two devices")]
     InUse(String),
     /// The link has not come up.
@@ -28,7 +28,7 @@ pub(super) enum DpdkError {
          connects to a server, such as net_memif with role=client, tries only once: start the server first"
     )]
     NoLink {
-        /// The time that was waited.
+        /// The time limit.
         seconds: u64,
     },
     /// There is too little memory for the buffers of a port.
@@ -36,12 +36,12 @@ pub(super) enum DpdkError {
         "there is too little memory for its buffers: reserve more hugepages on the NUMA node of the NIC, or use fewer queues"
     )]
     Memory,
-    /// A call of DPDK failed.
+    /// A call to DPDK failed.
     #[error("DPDK cannot {what}: {why}")]
     Call {
         /// The operation that was tried.
         what: String,
-        /// What DPDK says of it.
+        /// DPDK's own explanation.
         why: String,
     },
 }

@@ -1,18 +1,18 @@
-//! Hugepages, which NICs need: DPDK gives their memory to the hardware.
+//! Hugepages, which NICs need because the hardware accesses DPDK's memory.
 
 use super::error::DpdkError;
 use std::fs;
 use std::path::Path;
 
-/// The directory in which the kernel tells of them.
+/// The directory in which the kernel lists them.
 const HUGEPAGES: &str = "/sys/kernel/mm/hugepages";
-/// The least memory in hugepages that is of use, MiB: buffers of two ports with one queue each.
+/// The least useful amount of hugepage memory, in MiB: buffers of two ports with one queue each.
 const LEAST_MIB: u64 = 128;
 
 /// Checks that enough hugepages are free.
 ///
 /// # Errors
-/// They are not.
+/// There are too few.
 pub(super) fn check() -> Result<(), DpdkError> {
     check_in(Path::new(HUGEPAGES))
 }

@@ -1,9 +1,9 @@
-//! DPDK: NICs without the kernel, and DPDK's own virtual devices. What must be compiled against DPDK is a shared object (`shim.c`) that is opened
-//! at run time: the program works where DPDK is not installed.
+//! DPDK: NICs without the kernel, and DPDK's own virtual devices. The code that must be compiled against DPDK is in a shared object (`shim.c`)
+//! that is loaded at run time, so that the program also works where DPDK is not installed.
 //!
-//! From the outside to the inside: `address` (which device), `hugepages` and `pci` (what it needs), `shim` (the shared object), `eal` (DPDK's environment,
-//! once in a process), `device` (a port and its queues, made safe), `port` (the halves). Nothing of DPDK's own is printed; its messages go into
-//! errors.
+//! From the outside to the inside: `address` (which device), `hugepages` and `pci` (its requirements), `shim` (the shared object), `eal` (DPDK's
+//! environment, once per process), `device` (a port and its queues, behind a safe interface), `port` (the halves). DPDK itself prints nothing;
+//! its messages become part of the errors.
 
 mod address;
 mod device;
@@ -26,7 +26,7 @@ use shim::{ShimDescription, ShimSettings};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-/// The entry among the backends.
+/// The entry in the list of backends.
 pub(crate) const INFO: BackendInfo = BackendInfo {
     word: "dpdk",
     title: "DPDK",
@@ -38,15 +38,15 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     open,
 };
 
-/// The octets of the longest frame to be received, if those sent are no longer: what any device sends without being asked.
+/// The minimum octets of a receive buffer: devices also send frames unasked.
 const LEAST_RECEIVED: u32 = 2048;
-/// The octets by which a device may make frames longer, by a header around them.
+/// The octets by which a device may lengthen frames with an outer header.
 const HEADER_OCTETS: u32 = 128;
-/// Frames that the rings hold, if the device allows it. That for receiving bridges a pause of the tester.
+/// Frames that the rings hold, if the device allows it. The receive ring bridges pauses of the tester.
 const RX_RING: u32 = 2048;
 const TX_RING: u32 = 1024;
 
-/// Returns the first thing that is missing, if DPDK is wanted on this machine: if a NIC is bound to a driver for programs, or the shim is named.
+/// Returns the first thing that is missing, if DPDK is wanted on this machine: if a NIC is bound to a userspace driver, or the shim's path is set.
 fn obstacle() -> Option<Obstacle> {
     let bus = PciBus::of_this_machine();
     let nics = bus.nics_for_programs();
@@ -77,7 +77,7 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     let mut settings = settings(&address, &description, request)?;
     let device = probed.open(&mut settings)?;
     let how = how(&environment, &description, &settings);
-    // SAFETY: called once for this device, which was opened with so many queues.
+    // SAFETY: called once for this device, which was opened with this number of queues.
     let queues = unsafe { device.queues(settings.queues, settings.longest_sent as usize) };
     let (full_is_dut, interface) = (address.full_is_dut(), address.interface().map(WatchedInterface::open).transpose()?);
     let shared = Arc::new(PortShared { name: name.to_owned(), device, interface, full_is_dut, told_missed: Mutex::new(0) });
@@ -92,7 +92,7 @@ fn settings(
     request: &PortRequest<'_>,
 ) -> Result<ShimSettings, DpdkError> {
     let longest = request.settings.longest_frame;
-    // Not as many as the device has: a NIC has more than any tester has cores.
+    // The default is not the number of queues the device has: a NIC has more than any tester has cores.
     let queues = request.settings.queues.map_or(1, NonZeroU32::get);
     check_queues(address, description, queues)?;
     let most = description.most_octets;
@@ -100,7 +100,7 @@ fn settings(
         let why = format!("it carries frames of at most {most} octets without FCS");
         return Err(DpdkError::Call { what: format!("send frames of {longest} octets by this device"), why });
     }
-    // Room for what the driver itself would not allow: a virtual one writes what it is sent.
+    // Also allow for frames that the driver itself would not allow: a virtual one writes whatever it receives.
     let receive_room = (longest + HEADER_OCTETS).max(LEAST_RECEIVED);
     Ok(ShimSettings {
         queues,
@@ -113,14 +113,14 @@ fn settings(
     })
 }
 
-/// Refuses queues that a device has not got, or by which a NIC would receive nothing.
+/// Refuses more queues than a device has, or several queues on a NIC that could not spread received frames over them.
 fn check_queues(address: &DeviceAddress, description: &ShimDescription, queues: u32) -> Result<(), DpdkError> {
     let most = description.most_rx_queues.min(description.most_tx_queues);
     let refuse = |why: String| Err(DpdkError::Call { what: format!("use {queues} queues of this device"), why });
     if queues > most {
         return refuse(format!("it has {most}; set `queues` to no more"));
     }
-    // Of a virtual device the other end chooses the queue.
+    // For a virtual device, the other end chooses the queue.
     let is_nic = matches!(address.kind, DeviceKind::Pci(_));
     if queues > 1 && is_nic && description.can_spread == 0 {
         return refuse("it cannot spread frames over them by their addresses and ports; leave out `queues`".to_owned());
@@ -128,7 +128,7 @@ fn check_queues(address: &DeviceAddress, description: &ShimDescription, queues: 
     Ok(())
 }
 
-/// Returns how frames are sent and received, for the facts of a run.
+/// Returns a description of how frames are sent and received, for the facts of a run.
 fn how(environment: &Environment, description: &ShimDescription, settings: &ShimSettings) -> String {
     let ShimSettings { rx_ring, tx_ring, queues, .. } = *settings;
     let queues = if queues == 1 { String::new() } else { format!("{queues} queues, ") };
@@ -142,7 +142,7 @@ fn driver(description: &ShimDescription) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// Returns the hardware address of a device; some virtual ones have none.
+/// Returns the hardware address of a device, or a local one for virtual devices without an address.
 fn mac(name: &str, description: &ShimDescription) -> [u8; 6] {
     let mac = std::array::from_fn(|nth| description.mac[nth]);
     if mac == [0; 6] { local_mac(name) } else { mac }

@@ -1,15 +1,16 @@
-//! NICs on the PCI bus, as the kernel shows them: whether DPDK can take one. Looks before DPDK does, whose messages do not say what helps.
+//! NICs on the PCI bus, as the kernel shows them: whether DPDK can use one. This is checked before DPDK does so, because its messages do not say
+//! what to do.
 
 use super::error::DpdkError;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The driver that hands a NIC to a program.
+/// The driver that gives a program access to a NIC.
 const VFIO: &str = "vfio-pci";
-/// Older ones that do so, without the protection of an IOMMU.
+/// Older drivers that do the same without the protection of an IOMMU.
 const UIO: [&str; 2] = ["uio_pci_generic", "igb_uio"];
-/// Drivers of the kernel that share their NIC with DPDK.
+/// Kernel drivers that share their NIC with DPDK.
 const SHARING: [&str; 3] = ["mlx4_core", "mlx5_core", "mana"];
 
 /// The PCI devices of a machine.
@@ -19,12 +20,12 @@ pub(super) struct PciBus {
 }
 
 impl PciBus {
-    /// The bus of this machine.
+    /// Returns the bus of this machine.
     pub(super) fn of_this_machine() -> Self {
         Self { root: PathBuf::from("/") }
     }
 
-    /// Returns the NICs that are bound to a driver for programs, sorted.
+    /// Returns the NICs that are bound to a userspace driver, sorted.
     pub(super) fn nics_for_programs(&self) -> Vec<String> {
         let entries = fs::read_dir(self.root.join("sys/bus/pci/devices")).into_iter().flatten().flatten();
         let addresses = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -35,10 +36,10 @@ impl PciBus {
         nics
     }
 
-    /// Checks that DPDK can take the NIC at this address.
+    /// Checks that DPDK can use the NIC at this address.
     ///
     /// # Errors
-    /// It is not there, is no NIC, belongs to the kernel, or must not be opened by this user.
+    /// It does not exist, is not a NIC, belongs to the kernel, or this user must not open it.
     pub(super) fn check(&self, address: &str) -> Result<(), DpdkError> {
         let lacking = |what: String, cure: &str| Err(DpdkError::Lacking { what, cure: cure.to_owned() });
         if !self.device(address).is_dir() {
@@ -62,7 +63,7 @@ impl PciBus {
         self.root.join("sys/bus/pci/devices").join(address)
     }
 
-    /// Returns whether a device is of the class of network controllers.
+    /// Returns whether the class of a device is network controller.
     fn is_nic(&self, address: &str) -> bool {
         fs::read_to_string(self.device(address).join("class")).is_ok_and(|class| class.starts_with("0x02"))
     }
@@ -71,7 +72,7 @@ impl PciBus {
         name_behind(&self.device(address).join("driver"))
     }
 
-    /// Returns the kernel's interface of a NIC. That of virtio has a device of its own in between.
+    /// Returns the kernel interface of a NIC. With virtio there is another device in between.
     fn interface(&self, address: &str) -> Option<String> {
         let device = self.device(address);
         let below = fs::read_dir(&device).ok()?.flatten().map(|entry| entry.path().join("net"));
@@ -79,7 +80,7 @@ impl PciBus {
         places.find_map(|place| fs::read_dir(place).ok()?.flatten().next()?.file_name().into_string().ok())
     }
 
-    /// A NIC that is to be bound to the driver for programs.
+    /// Returns the error for a NIC that must be bound to the userspace driver.
     fn unbound(&self, address: &str, what: &str) -> DpdkError {
         let bind = format!("modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci {address} (Debian: dpdk)");
         let has_iommu = fs::read_dir(self.root.join("sys/kernel/iommu_groups")).is_ok_and(|mut groups| groups.next().is_some());
@@ -92,7 +93,7 @@ impl PciBus {
         DpdkError::Lacking { what: format!("the NIC {address} {what}"), cure: format!("{bind}{iommu}") }
     }
 
-    /// Checks that this user may open the group of a NIC, which is the file that its driver hands out.
+    /// Checks that this user may open the IOMMU group of a NIC, which is the file that its driver provides.
     fn check_group(&self, address: &str) -> Result<(), DpdkError> {
         let group = name_behind(&self.device(address).join("iommu_group"));
         let Some(group) = group else { return Err(self.unbound(address, "is bound to vfio-pci without an IOMMU group")) };
@@ -113,13 +114,13 @@ impl PciBus {
                 let what = format!("the NIC {address} is used by another program, which has {} open", file.display());
                 Err(DpdkError::Lacking { what, cure: format!("end it; `fuser {}` names it", file.display()) })
             }
-            // What else may be wrong is told by DPDK.
+            // Any other problem is reported by DPDK.
             _ => Ok(()),
         }
     }
 }
 
-/// Returns the last name of the path that a symbolic link points to.
+/// Returns the last component of the path that a symbolic link points to.
 fn name_behind(link: &Path) -> Option<String> {
     fs::read_link(link).ok()?.file_name()?.to_str().map(str::to_owned)
 }
@@ -131,7 +132,7 @@ mod tests {
 
     const NIC: &str = "0000:3b:00.0";
 
-    /// The files of a machine that has one NIC; gone when dropped.
+    /// The files of a machine that has one NIC; removed when dropped.
     struct FakeMachine(PciBus);
 
     impl FakeMachine {

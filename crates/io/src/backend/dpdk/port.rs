@@ -1,6 +1,6 @@
-//! A port of DPDK as a port of ours.
+//! A DPDK port as a [`Port`](crate::Port).
 //!
-//! Where the ring for sending is the receive queue of the device, a full one refuses frames. Where it is our own, as that of a NIC, frames wait in it.
+//! If the ring for sending is the receive queue of the DUT, a full ring refuses frames. If it is our own, such as that of a NIC, frames wait in it.
 
 use super::device::{OpenDevice, ReceivingQueue, SendingQueue};
 use super::error::DpdkError;
@@ -12,14 +12,14 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time that a link has to come up after its port was started: a NIC negotiates for some seconds.
+/// The time limit for a link to come up after its port was started: a NIC negotiates for some seconds.
 const LINK_LIMIT: Duration = Duration::from_secs(10);
-/// The time between two looks at a link that is coming up.
+/// The time between two checks of a link that is coming up.
 const LINK_PAUSE: Duration = Duration::from_millis(10);
-/// Times in a row that our own ring may be full before the link is suspected: one that drains has room again long before.
+/// The number of times in a row that our own ring may be full before we suspect the link: a ring that drains has room again long before.
 const FULL_IN_A_ROW: u32 = 256;
 
-/// The kernel's interface under a device, whose driver does not look whether it is up.
+/// The kernel interface below a device whose driver does not check that it is up.
 pub(super) struct WatchedInterface {
     name: String,
     /// A socket in the network namespace of the interface.
@@ -27,7 +27,7 @@ pub(super) struct WatchedInterface {
 }
 
 impl WatchedInterface {
-    /// Watches an interface of the calling thread's network namespace.
+    /// Opens an interface of the calling thread's network namespace, to watch its state.
     pub(super) fn open(name: &str) -> Result<Self, DpdkError> {
         let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(|error| unwatched(name, &error))?;
         Ok(Self { name: name.to_owned(), socket })
@@ -42,15 +42,15 @@ fn unwatched(name: &str, error: &io::Error) -> DpdkError {
     DpdkError::Call { what: format!("read the state of the interface {name}"), why: error.to_string() }
 }
 
-/// The parts of a port that all its halves hold.
+/// The parts of a port that all its halves share.
 pub(super) struct PortShared {
     pub(super) name: String,
     pub(super) device: Arc<OpenDevice>,
-    /// The kernel's interface under it, if there is one.
+    /// The kernel interface below it, if there is one.
     pub(super) interface: Option<WatchedInterface>,
-    /// True if a full ring is the full receive queue of the device.
+    /// True if a full ring is the full receive queue of the DUT.
     pub(super) full_is_dut: bool,
-    /// The missed frames that were told already, of all queues.
+    /// The missed frames of all queues that were already reported.
     pub(super) told_missed: Mutex<u64>,
 }
 
@@ -79,7 +79,7 @@ impl PortShared {
         if self.is_up()? { Ok(()) } else { Err(self.fail(&DpdkError::NoLink { seconds: LINK_LIMIT.as_secs() })) }
     }
 
-    /// Returns the frames missed since the last call.
+    /// Returns the number of frames missed since the last call.
     fn newly_missed(&self) -> Result<u64, PortError> {
         let mut told = self.told_missed.lock().unwrap_or_else(PoisonError::into_inner);
         let missed = self.device.missed().map_err(|error| self.fail(&error))?;
@@ -87,7 +87,7 @@ impl PortShared {
     }
 }
 
-/// Makes the halves of one queue.
+/// Returns the halves of one queue.
 pub(super) fn halves(shared: &Arc<PortShared>, (sending, receiving): (SendingQueue, ReceivingQueue)) -> Halves {
     let (slots, spare) = (sending.slots(), vec![0; sending.room()].into_boxed_slice());
     let way_out = Arc::new(Mutex::new(sending));
@@ -100,15 +100,15 @@ pub(super) fn halves(shared: &Arc<PortShared>, (sending, receiving): (SendingQue
 struct DpdkTransmit {
     way_out: Arc<Mutex<SendingQueue>>,
     slots: usize,
-    /// The buffer of frames for which there is none.
+    /// The buffer for frames for which the ring has no buffer.
     spare: Box<[u8]>,
-    /// Number of times in a row that the ring was full.
+    /// The number of times in a row that the ring was full.
     full: u32,
     shared: Arc<PortShared>,
 }
 
 impl DpdkTransmit {
-    /// Sends what waits in our own ring; returns how many frames a link that is down refused.
+    /// Sends frames that wait in our own ring; returns how many frames a link that is down refused.
     fn push(&mut self) -> Result<Option<usize>, PortError> {
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
         if turn.waiting() > 0 {
@@ -120,7 +120,7 @@ impl DpdkTransmit {
         Ok(Some(refused))
     }
 
-    /// Sends frames into the device's own ring: what finds no room is refused.
+    /// Sends frames into the DUT's receive ring: frames that find no room are refused.
     fn transmit_or_refuse(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Sent {
         let Some(mut turn) = try_take(&self.way_out) else { return Sent::default() };
         if !turn.write(wanted, fill) {
@@ -133,12 +133,12 @@ impl DpdkTransmit {
         Sent { taken: wanted, refused: turn.give_up() }
     }
 
-    /// Sends frames into our own ring: what finds no room waits.
+    /// Sends frames into our own ring: frames that find no room wait.
     fn transmit_or_wait(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let Some(before) = self.push()? else { return Ok(Sent::default()) };
         let nothing = Sent { taken: 0, refused: before };
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(nothing) };
-        // Without a free buffer all of them wait in the ring.
+        // If no buffer is free, all of them wait in the ring.
         if turn.waiting() > 0 || !turn.write(wanted, fill) {
             return Ok(nothing);
         }
@@ -171,13 +171,13 @@ impl Transmit for DpdkTransmit {
 struct DpdkReceive {
     receiving: ReceivingQueue,
     way_out: Arc<Mutex<SendingQueue>>,
-    /// True once the link was up.
+    /// True once the link has come up.
     is_up: bool,
     shared: Arc<PortShared>,
 }
 
 impl DpdkReceive {
-    /// Waits for the link before it is used for the first time. Not when the port is opened: the other end may be the tester's other port.
+    /// Waits for the link before its first use, not when the port is opened: the other end may be the tester's other port.
     #[inline]
     fn begin(&mut self) -> Result<(), PortError> {
         if !self.is_up {
@@ -189,13 +189,13 @@ impl DpdkReceive {
 }
 
 impl Receive for DpdkReceive {
-    /// Never waits, but for the link before the first trial.
+    /// Never blocks, except to wait for the link before the first trial.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         self.begin()?;
         Ok(self.receiving.receive(each))
     }
 
-    /// Sends one frame. If the ring is full it is lost, as on a wire; a caller that needs an answer sends it again.
+    /// Sends one frame. If the ring is full, the frame is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
         self.begin()?;
         if let Some(mut turn) = take_soon(&self.way_out) {
@@ -204,7 +204,7 @@ impl Receive for DpdkReceive {
         Ok(())
     }
 
-    /// Frames for which the device had no descriptor, or the driver no buffer.
+    /// Returns the number of frames for which the device had no descriptor, or the driver no buffer.
     fn overruns(&mut self) -> Result<u64, PortError> {
         self.shared.newly_missed()
     }

@@ -1,5 +1,5 @@
-//! The shared object that is compiled against DPDK: where it is, and the table of functions that it offers. `shim.c` declares the same structures;
-//! a change of any of them is a new [`SHIM_ABI`].
+//! The shared object that is compiled against DPDK: where it is, and its table of functions. `shim.c` declares the same structs; any change to
+//! them requires a new [`SHIM_ABI`].
 
 use super::error::DpdkError;
 use crate::BATCH;
@@ -8,23 +8,23 @@ use std::error::Error;
 use std::ffi::{OsString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 
-/// The name of its file.
+/// Its file name.
 const SHIM_FILE: &str = "libsixbench-dpdk.so";
-/// The variable of the environment that names its path.
+/// The environment variable that contains its path.
 const SHIM_VARIABLE: &str = "SIXBENCH_DPDK";
-/// The directory into which packages put it.
+/// The directory into which packages install it.
 const SHIM_DIRECTORY: &str = "/usr/lib/sixbench";
-/// The number of the interface between the shim and this crate.
+/// The version of the interface between the shim and this crate.
 const SHIM_ABI: u32 = 1;
 
-/// What a port is and can do.
+/// The properties and capabilities of a port.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct ShimDescription {
     pub(super) driver: [u8; 64],
     /// The hardware address, in the first six octets.
     pub(super) mac: [u8; 8],
-    /// The NUMA node, -1 if it is not known.
+    /// The NUMA node, or -1 if it is unknown.
     pub(super) node: i32,
     pub(super) most_rx_queues: u32,
     pub(super) most_tx_queues: u32,
@@ -34,7 +34,7 @@ pub(super) struct ShimDescription {
     pub(super) can_spread: u32,
 }
 
-/// The settings that are wanted for a port; afterwards, `rx_ring` and `tx_ring` are those that it has.
+/// The settings for a port. Opening it changes `rx_ring` and `tx_ring` to the actual sizes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct ShimSettings {
@@ -43,12 +43,12 @@ pub(super) struct ShimSettings {
     pub(super) longest_sent: u32,
     /// Octets of the longest frame to be received, without FCS.
     pub(super) longest_received: u32,
-    /// Octets of a buffer for frames that are received.
+    /// Octets of a buffer for received frames.
     pub(super) receive_room: u32,
     /// Frames that a ring holds.
     pub(super) rx_ring: u32,
     pub(super) tx_ring: u32,
-    /// 1 if also frames for other hardware addresses are wanted.
+    /// 1 if frames for other hardware addresses are also wanted.
     pub(super) is_promiscuous: u32,
 }
 
@@ -61,10 +61,10 @@ pub(super) struct ShimBatch {
     pub(super) slots: [u32; BATCH],
 }
 
-/// A port of the shim, which this crate never looks into.
+/// A port of the shim, which is opaque to this crate.
 pub(super) type ShimPort = c_void;
 
-/// The functions of the shim. Those that return an `int` return 0 or a negative error number where nothing else is said.
+/// The functions of the shim. Those that return an `int` return 0 or a negative error number, unless noted otherwise.
 #[repr(C)]
 pub(super) struct ShimTable {
     pub(super) abi: u32,
@@ -81,7 +81,7 @@ pub(super) struct ShimTable {
     pub(super) link: unsafe extern "C" fn(*const ShimPort) -> c_int,
     pub(super) missed: unsafe extern "C" fn(*const ShimPort, *mut u64) -> c_int,
     pub(super) slots: unsafe extern "C" fn(*const ShimPort, c_uint) -> c_uint,
-    /// Returns 1 if the thread must leave again.
+    /// Returns 1 if the thread must leave when it ends.
     pub(super) join_thread: unsafe extern "C" fn() -> c_int,
     pub(super) leave_thread: unsafe extern "C" fn(),
     pub(super) take: unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch, c_uint) -> c_uint,
@@ -92,15 +92,15 @@ pub(super) struct ShimTable {
     pub(super) release: unsafe extern "C" fn(*mut ShimBatch, c_uint, c_uint),
 }
 
-/// Finds and loads the shim. It stays loaded until the process ends: DPDK has threads of its own that run in it.
+/// Finds and loads the shim. It stays loaded until the process ends, because DPDK has its own threads that run in it.
 ///
 /// # Errors
-/// It is nowhere, cannot be loaded, or is of another version.
+/// It was not found, cannot be loaded, or has another version.
 pub(super) fn load() -> Result<&'static ShimTable, DpdkError> {
     load_from(&find(named(), std::env::current_exe().ok())?)
 }
 
-/// Returns whether the user names a place for the shim, which is a sign that DPDK is wanted.
+/// Returns whether the user has set a path for the shim, which is a sign that DPDK is wanted.
 pub(super) fn is_named() -> bool {
     named().is_some()
 }
@@ -109,7 +109,7 @@ fn named() -> Option<OsString> {
     std::env::var_os(SHIM_VARIABLE).filter(|path| !path.is_empty())
 }
 
-/// Returns the path of the shim: the one that is named, or else that beside the program, or else that of a package.
+/// Returns the path of the shim: the one the user has set, or else in the program's directory, or else in that of a package.
 fn find(named: Option<OsString>, program: Option<PathBuf>) -> Result<PathBuf, DpdkError> {
     let beside = || program.as_deref().and_then(Path::parent).map(|directory| directory.join(SHIM_FILE));
     let places = match named {
@@ -136,25 +136,25 @@ fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
             .to_owned(),
     }
     };
-    // SAFETY: loading runs the constructors of DPDK's libraries, which register drivers and touch nothing of ours. The file is beside our own
-    // binary, in a directory of root's, or named by the user who runs us.
+    // SAFETY: loading runs the constructors of DPDK's libraries, which register drivers and do not touch our memory. The file is next to our own
+    // binary, in a directory that belongs to root, or was named by the user who runs us.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(fail)?;
-    // SAFETY: the symbol is a table; its first field is read alone before anything else is taken for granted.
+    // SAFETY: the symbol is a table; only its first field is read before anything else is relied upon.
     let table: *const ShimTable = *unsafe { library.get::<*const ShimTable>(b"sixbench_dpdk") }.map_err(fail)?;
     std::mem::forget(library);
-    // SAFETY: every version of the table begins with its number, aligned like the table itself.
+    // SAFETY: every version of the table begins with its version number, aligned like the table itself.
     let found = unsafe { table.cast::<u32>().read() };
     if found != SHIM_ABI {
         let what = format!("{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)", path.display());
         return Err(DpdkError::Lacking { what, cure: "build it again (make build)".to_owned() });
     }
-    // SAFETY: a table of this number has these fields. It is constant, and its library is never unloaded.
+    // SAFETY: a table of this version has these fields. It is constant, and its library is never unloaded.
     let table = unsafe { &*table };
     assert!(table.batch as usize == BATCH, "the shim was built for batches of {} frames", table.batch);
     Ok(table)
 }
 
-/// Returns the loader's own words, which stand behind those of the crate.
+/// Returns the loader's own message, which the crate's message precedes.
 fn answer(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

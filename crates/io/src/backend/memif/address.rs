@@ -1,19 +1,19 @@
-//! The address of a port: the path of a socket, and the number of an interface behind it.
+//! The address of a port: the path of a socket, and the number of an interface on it.
 
 use super::error::MemifError;
 use crate::backend::mac::local_mac;
 
-/// An address, as it stands behind `memif:` or `memif-server:`.
+/// An address, as it follows `memif:` or `memif-server:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MemifAddress {
-    /// The path of the socket; with `@` in front, a name in the abstract namespace.
+    /// The path of the socket, or `@` and a name in the abstract namespace.
     pub(super) path: String,
-    /// The interface, as several may share a socket.
+    /// The number of the interface, as several may share a socket.
     pub(super) id: u32,
 }
 
 impl MemifAddress {
-    /// Reads `PATH` or `PATH,id=NUMBER`.
+    /// Parses `PATH` or `PATH,id=NUMBER`.
     pub(super) fn parse(text: &str) -> Result<Self, MemifError> {
         let (path, option) = text.split_once(',').map_or((text, None), |(path, option)| (path, Some(option)));
         if path.is_empty() || path == "@" {

@@ -1,4 +1,4 @@
-//! The control socket: messages one after the other, each within a time limit. Closing it ends the link.
+//! The control socket. It carries one message after the other, each within a time limit. Closing it ends the link.
 
 use super::error::MemifError;
 use super::listener::MemifListener;
@@ -10,15 +10,15 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The time that the peer has for each step. A program that forwards frames answers within milliseconds.
+/// The time limit for each step of the peer. A program that forwards frames answers within milliseconds.
 pub(super) const STEP_LIMIT: Duration = Duration::from_secs(3);
-/// The time that a client has to connect to us: VPP tries again every three seconds.
+/// The time limit for a client to connect to us: VPP retries every three seconds.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The control socket of one link.
 pub(super) struct ControlChannel {
     socket: OwnedFd,
-    /// The peer's reason for going away, once it has gone.
+    /// The peer's reason for disconnecting, once it has done so.
     gone: OnceLock<Option<String>>,
 }
 
@@ -27,7 +27,7 @@ impl ControlChannel {
     pub(super) fn connect(path: &str) -> Result<Self, MemifError> {
         let socket = seqpacket::connect(path, STEP_LIMIT).map_err(|source| match source.raw_os_error() {
             Some(libc::ENOENT) => MemifError::NoSocket(path.to_owned()),
-            // In the abstract namespace there are no files, so nobody has made it.
+            // There are no files in the abstract namespace, so no socket with this name exists.
             Some(libc::ECONNREFUSED) if path.starts_with('@') => MemifError::NoSocket(path.to_owned()),
             Some(libc::ECONNREFUSED) if is_socket(path) => MemifError::NobodyListens(path.to_owned()),
             Some(libc::EACCES | libc::EPERM) => MemifError::Denied(path.to_owned()),
@@ -55,8 +55,8 @@ impl ControlChannel {
         Ok(Self::of_socket(socket))
     }
 
-    /// Sends a message, with a descriptor if one is given. A peer that has closed its end may have said why: that is found by the next
-    /// [`receive`](Self::receive).
+    /// Sends a message, optionally with a descriptor. If the peer has closed its end, it may have given a reason, which the next
+    /// [`receive`](Self::receive) finds.
     pub(super) fn send(&self, message: &MemifMessage, descriptor: Option<BorrowedFd<'_>>) -> Result<(), MemifError> {
         loop {
             match seqpacket::send(&self.socket, &message.encode(), descriptor) {
@@ -68,10 +68,10 @@ impl ControlChannel {
         }
     }
 
-    /// Returns the next message, which the caller calls `awaited`, and the descriptors that came with it.
+    /// Returns the next message, which errors call `awaited`, and the descriptors that came with it.
     ///
     /// # Errors
-    /// The peer refuses, says nothing in time, has closed its end, or sends what is no message.
+    /// The peer refuses, does not answer in time, has closed its end, or sends an invalid message.
     pub(super) fn receive(&self, awaited: &'static str) -> Result<(MemifMessage, Vec<OwnedFd>), MemifError> {
         match self.take(true) {
             Ok(Some((MemifMessage::Disconnect { reason }, _))) => Err(MemifError::Refused { awaited, reason }),
@@ -83,7 +83,7 @@ impl ControlChannel {
         }
     }
 
-    /// Takes one message that comes without a descriptor.
+    /// Returns the next message, which must come without a descriptor.
     pub(super) fn receive_plain(&self, awaited: &'static str) -> Result<MemifMessage, MemifError> {
         match self.receive(awaited)? {
             (message, descriptors) if descriptors.is_empty() => Ok(message),
@@ -99,7 +99,7 @@ impl ControlChannel {
         }
     }
 
-    /// Fails if the peer has gone away. One call of the kernel, which does not wait.
+    /// Fails if the peer has disconnected. This is one system call, which does not block.
     pub(super) fn check(&self) -> Result<(), MemifError> {
         if let Some(reason) = self.gone.get() {
             return Err(MemifError::Gone(reason.clone()));
@@ -114,14 +114,14 @@ impl ControlChannel {
             Ok(Some((MemifMessage::Disconnect { reason }, _))) => Err(self.note_gone(Some(reason))),
             Ok(None) => Err(self.note_gone(None)),
             Ok(Some((other, _))) => Err(MemifError::broken(format!("a {} in the middle of a link", other.name()))),
-            // The other half of the port was faster.
+            // The other half of the port took it first.
             Err(TakeError::System(error)) if is_time_over(&error) => Ok(()),
             Err(TakeError::System(error)) => Err(system(error)),
             Err(TakeError::Peer(error)) => Err(error),
         }
     }
 
-    /// Tells the peer why there will be no link.
+    /// Tells the peer why the link cannot be set up.
     pub(super) fn refuse(&self, reason: String) {
         let _ = self.send(&MemifMessage::Disconnect { reason }, None);
         let _ = self.gone.set(None);
@@ -141,7 +141,8 @@ impl ControlChannel {
         let ReceivedMessage { octets, descriptors, is_cut } = loop {
             match seqpacket::receive(&self.socket, &mut room, may_wait) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A peer that closes its end without reading everything resets the connection. This is told once, before what it has sent.
+                // A peer that closes its end without reading everything resets the connection. The kernel reports that once, before the messages
+                // the peer has sent.
                 Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) && !was_reset => was_reset = true,
                 received => break received.map_err(TakeError::System)?,
             }
@@ -159,7 +160,7 @@ impl ControlChannel {
 }
 
 impl Drop for ControlChannel {
-    /// Says goodbye, so that the peer need not find out by itself.
+    /// Disconnects explicitly, so that the peer does not have to detect it.
     fn drop(&mut self) {
         if self.gone.get().is_none() {
             let _ = self.send(&MemifMessage::Disconnect { reason: "sixbench is done".to_owned() }, None);
@@ -167,13 +168,13 @@ impl Drop for ControlChannel {
     }
 }
 
-/// The reason why there is no message.
+/// The reason why no message was taken.
 enum TakeError {
     System(io::Error),
     Peer(MemifError),
 }
 
-/// Returns the error of another message than the one that is due.
+/// Returns the error for a message other than the expected one.
 pub(super) fn unexpected(awaited: &str, message: &MemifMessage) -> MemifError {
     MemifError::broken(format!("{} where {awaited} is due", message.name()))
 }

@@ -1,4 +1,4 @@
-//! Ports in memory that a peer of any kind writes to, for the targets of `fuzz/`.
+//! Ports in memory to which an arbitrary peer writes, for the targets in `fuzz/`.
 
 use super::bell::Ringer;
 use super::channel::ControlChannel;
@@ -20,8 +20,8 @@ pub const REGION_OCTETS: usize = 1 << 15;
 const LOG2_RING: u8 = 3;
 const LONGEST: usize = 256;
 
-/// Returns whether the octets are a message of the control socket. Panics if it is another one when it is written and read again; a text without
-/// a zero at its end is one octet shorter then.
+/// Returns whether the octets are a message of the control socket. Panics if the message changes when it is written and read again; a text
+/// without a terminating zero is then one octet shorter.
 pub fn is_memif_message(octets: &[u8]) -> bool {
     let again = |message: &MemifMessage| MemifMessage::decode(&message.encode()).expect("a message that was written");
     let Ok(message) = MemifMessage::decode(octets) else { return false };
@@ -30,7 +30,7 @@ pub fn is_memif_message(octets: &[u8]) -> bool {
     true
 }
 
-/// Memory that is shared with a peer.
+/// Memory shared with a peer.
 #[derive(Clone)]
 pub struct MemifMemory {
     /// By which the peer writes.
@@ -39,7 +39,7 @@ pub struct MemifMemory {
 }
 
 impl MemifMemory {
-    /// Makes one region.
+    /// Creates one region.
     ///
     /// # Errors
     /// The kernel's.
@@ -53,13 +53,13 @@ impl MemifMemory {
         SharedMemory::of_client(&[(REGION_OCTETS as u64, self.file.try_clone()?)]).map_err(refused)
     }
 
-    /// Writes octets, as the peer may at any time. What does not fit is left out.
+    /// Writes octets, as the peer may at any time. Octets that do not fit are left out.
     pub fn write(&self, offset: usize, octets: &[u8]) {
         let offset = offset % REGION_OCTETS;
         self.theirs.region(0).copy_from(offset, &octets[..octets.len().min(REGION_OCTETS - offset)]);
     }
 
-    /// Returns the port of a client, whose rings are at the beginning of the memory, in the state in which a link begins.
+    /// Returns the port of a client, whose rings are at the beginning of the memory, in the initial state of a link.
     ///
     /// # Errors
     /// The kernel's.
@@ -70,10 +70,10 @@ impl MemifMemory {
         halves(ring(to_server, 0, true), ring(to_client, 1, false), Some(layout))
     }
 
-    /// Returns the port of a server, to which the peer has named the places of its rings: region, offset and size as a power of two.
+    /// Returns the port of a server whose peer has given the places of its rings: region, offset and size as a power of two.
     ///
     /// # Errors
-    /// No ring can be there; or the kernel's.
+    /// No ring can be at one of these places; or the kernel's.
     pub fn server(&self, places: [(u16, u32, u8); 2]) -> io::Result<Halves> {
         let places = places.map(|(region, offset, log2_size)| RingPlace { region, offset, log2_size });
         places.iter().try_for_each(|place| place.check(&self.theirs)).map_err(refused)?;
@@ -95,10 +95,10 @@ fn halves(sending: RingEnd, receiving: RingEnd, layout: Option<RegionLayout>) ->
     Ok(port::halves("memif", link, layout, LONGEST))
 }
 
-/// Has a port receive, answer and send once; returns the octets of the frames received.
+/// Makes a port receive, answer and send once; returns the octets of the received frames.
 ///
 /// # Errors
-/// The peer's memory is not as the protocol has it.
+/// The peer's memory violates the protocol.
 pub fn memif_turn(halves: &mut Halves, answer: &[u8]) -> Result<Vec<Vec<u8>>, PortError> {
     let mut frames = Vec::new();
     let count = halves.receive.receive(&mut |frame| frames.push(frame.to_vec()))?;

@@ -1,4 +1,4 @@
-//! The way to a link: what client and server tell each other before the first frame.
+//! Setting up a link: the messages between client and server before the first frame.
 
 use super::address::MemifAddress;
 use super::bell::Ringer;
@@ -11,41 +11,41 @@ use crate::sys::memfd::Doorbell;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Frames of a ring, as a power of two, if the server has no lower limit: 2 ms at a million frames/s, as the receive queue of a NIC.
+/// Frames of a ring, as a power of two, unless the server has a lower limit: 2 ms at a million frames/s, like the receive queue of a NIC.
 const LOG2_RING: u8 = 11;
 /// Our name in the messages.
 const OWN_NAME: &str = "sixbench";
-/// The highest index of a region that a client may add. One region is usual, and one more for each pool of buffers that it lends.
+/// The highest index of a region that a client may add. One region is usual, plus one for each pool of buffers that it lends.
 const MOST_REGION: u16 = 15;
 /// The pause before a server is asked again.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// A link that is made, seen from one end.
+/// A link that was set up, seen from one end.
 pub(super) struct MemifLink {
     /// Closing it ends the link.
     pub(super) channel: ControlChannel,
     /// The peer's name for itself.
     pub(super) peer: String,
-    /// The ring by which frames leave, and what wakes its reader.
+    /// The ring on which frames leave, and the doorbell that wakes its reader.
     pub(super) sending: RingEnd,
     pub(super) bell: Ringer,
     /// The ring by which frames come.
     pub(super) receiving: RingEnd,
-    /// Kept for the peer, which may ring it though nobody listens.
+    /// Kept for the peer, which may ring it although we do not listen.
     pub(super) unused_bell: Doorbell,
 }
 
 /// The sizes of a client's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClientBuffers {
-    /// The octets of those from which frames are sent.
+    /// The octets of buffers from which frames are sent.
     pub(super) sending: usize,
-    /// The octets of those into which the server writes.
+    /// The octets of buffers into which the server writes.
     pub(super) receiving: usize,
 }
 
-/// The layout of a client's region: two rings, then the buffers. Frames outside of the schedule have buffers of their own, as those of the
-/// schedule keep what was written there last.
+/// The layout of a client's region: two rings, then the buffers. Frames outside the schedule have separate buffers, as scheduled frames rely on
+/// what was last written to theirs.
 #[derive(Clone, Copy)]
 pub(super) struct RegionLayout {
     pub(super) buffers: ClientBuffers,
@@ -61,12 +61,12 @@ impl RegionLayout {
         RingPlace { region: 0, offset: (nth * RingPlace::octets(self.log2_ring)) as u32, log2_size: self.log2_ring }
     }
 
-    /// Returns the offset of a buffer from which the frame in `slot` is sent.
+    /// Returns the offset of the buffer from which the frame in `slot` is sent.
     pub(super) fn sending(self, slot: u16) -> usize {
         (2 * RingPlace::octets(self.log2_ring)).next_multiple_of(4096) + usize::from(slot) * self.buffers.sending
     }
 
-    /// Returns the offset of the buffer from which a frame outside of the schedule is sent.
+    /// Returns the offset of the buffer from which a frame outside the schedule is sent.
     pub(super) fn answering(self, slot: u16) -> usize {
         self.sending(1 << self.log2_ring) + usize::from(slot) * self.buffers.sending
     }
@@ -80,14 +80,14 @@ impl RegionLayout {
         self.receiving(1 << self.log2_ring).next_multiple_of(4096)
     }
 
-    /// Returns the entry of an empty buffer for the server.
+    /// Returns the ring entry of an empty buffer for the server.
     #[inline]
     pub(super) fn empty(self, slot: u16) -> RingEntry {
         RingEntry { flags: 0, region: 0, octets: self.buffers.receiving as u32, offset: self.receiving(slot) as u32 }
     }
 }
 
-/// Connects to a server, and returns the link and the layout of the memory, which is ours.
+/// Connects to a server; returns the link and the layout of our memory.
 pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
     let end = Instant::now() + STEP_LIMIT;
     loop {
@@ -100,8 +100,8 @@ pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<
     }
 }
 
-/// Returns whether a server may soon say something else: it has not noticed that its last client has gone, perhaps this program a moment ago; or
-/// it listens already, and its interface is about to start.
+/// Returns whether a server may soon answer differently: it has not noticed that its last client (perhaps this program a moment ago) has
+/// disconnected; or it already listens, and its interface is about to start.
 fn may_pass(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["already connected", "id not found"].iter().any(|known| reason.contains(known))
@@ -115,7 +115,7 @@ fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(Memif
     let ring = |memory, nth, sends| RingEnd::new(memory, layout.ring(nth), RingUse { is_client: true, sends });
     let (sending, receiving, bell) = (ring(to_server, 0, true), ring(to_client, 1, false), ringer(bell)?);
     receiving.mask_interrupts();
-    // Not before the server is there: it sets all indices to zero.
+    // This must wait until the server is ready, as it sets all indices to zero.
     receiving.publish();
     Ok((MemifLink { channel, peer, sending, bell, receiving, unused_bell }, layout))
 }
@@ -125,7 +125,7 @@ fn ringer(bell: Doorbell) -> Result<Ringer, MemifError> {
     Ringer::new(bell).map_err(MemifError::system("start the thread that wakes the peer"))
 }
 
-/// Tells the peer why there will be no link, if it does not know.
+/// Tells the peer why the link cannot be set up, if it does not know.
 fn explain(channel: &ControlChannel, error: &MemifError) {
     use MemifError::{Broken, OtherInterface, UnusableMemory, Version};
     if matches!(error, Broken(_) | UnusableMemory(_) | Version { .. } | OtherInterface { .. }) {
@@ -193,7 +193,7 @@ fn peer_name(program: &str, interface: &str) -> String {
     if known.is_empty() { "a peer without a name".to_owned() } else { known.join(", ") }
 }
 
-/// Waits for a client, and returns the link.
+/// Waits for a client; returns the link.
 pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     let channel = ControlChannel::accept(&address.path)?;
     let accepted = accept_memory(&channel, address.id);
@@ -209,7 +209,7 @@ pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     Ok(MemifLink { channel, peer, sending, bell, receiving, unused_bell: to_server.1 })
 }
 
-/// The offer of a client, checked.
+/// The offer of a client after it was checked.
 struct AcceptedClient {
     memory: [SharedMemory; 2],
     peer: String,
@@ -259,7 +259,7 @@ fn own_offer() -> ServerOffer {
     }
 }
 
-/// Acknowledges the client's wish for this interface; returns the name of its program.
+/// Acknowledges the client's request for this interface; returns the name of its program.
 fn accept_init(channel: &ControlChannel, here: u32) -> Result<String, MemifError> {
     let (version, id, mode, name) = match channel.receive_plain("INIT")? {
         MemifMessage::Init { version, id, mode, name } => (version, id, mode, name),
@@ -306,7 +306,7 @@ impl ClientOffer {
     }
 }
 
-/// Returns the only descriptor that came with a message.
+/// Returns the single descriptor that came with a message.
 fn only(message: &str, mut fds: Vec<OwnedFd>) -> Result<OwnedFd, MemifError> {
     match (fds.pop(), fds.len()) {
         (Some(fd), 0) => Ok(fd),

@@ -1,12 +1,11 @@
-//! The memory that both ends share: regions, which are files in memory of the client's. All that the peer writes there is taken for a number
-//! that may be wrong.
+//! The memory that both ends share: regions, which are memory files of the client. Any number that the peer writes there may be wrong.
 
 use super::error::MemifError;
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::memfd;
 use std::os::fd::OwnedFd;
 
-/// The most octets that a client may have us map: rings and buffers take megabytes.
+/// The most octets that a client may make us map; rings and buffers take megabytes.
 pub(super) const MOST_MAPPED: u64 = 1 << 30;
 
 /// The regions of one link, mapped for one half of a port: each half has mappings of its own, so that no two threads copy by the same.
@@ -48,10 +47,10 @@ impl SharedMemory {
         &self.regions[usize::from(index)]
     }
 
-    /// Returns the region of which the peer says that it has `octets` at `offset`.
+    /// Returns the region that, according to the peer, has `octets` at `offset`.
     ///
     /// # Errors
-    /// It has not.
+    /// It does not.
     #[inline]
     pub(super) fn find(&self, index: u16, offset: u32, octets: usize) -> Result<&MemoryMapping, MemifError> {
         let region = self.regions.get(usize::from(index)).ok_or_else(|| no_region(index))?;
@@ -73,7 +72,7 @@ fn outside(index: u16, offset: u32, octets: usize, length: usize) -> MemifError 
 }
 
 fn map_checked(size: u64, fd: &OwnedFd) -> Result<MemoryMapping, MemifError> {
-    // In this order: the length of a file that cannot shrink is the least that it will ever have.
+    // The order matters: once a file cannot shrink, its length is the least that it will ever have.
     if !memfd::cannot_shrink(fd) {
         return Err(MemifError::UnusableMemory("it is not sealed against shrinking (F_SEAL_SHRINK)".to_owned()));
     }

@@ -1,13 +1,12 @@
-//! The messages of the control socket, as octets. Nothing here opens a socket.
+//! The messages of the control socket, as octets. This module does not use sockets.
 //!
-//! Version 2.0 of memif (VPP, `src/plugins/memif/memif.h`): each message has 128 octets, packed, in the machine's own byte order, and begins
-//! with its type.
+//! Version 2.0 of memif (VPP, `src/plugins/memif/memif.h`): each message has 128 octets, packed, in the machine's byte order, and begins with its type.
 
 use super::error::MemifError;
 
 /// Octets of every message.
 pub(super) const MESSAGE_OCTETS: usize = 128;
-/// The version spoken here, 2.0.
+/// The supported version, 2.0.
 pub(super) const VERSION: u16 = 0x0200;
 /// The mode in which frames begin with an Ethernet header.
 pub(super) const MODE_ETHERNET: u8 = 0;
@@ -15,16 +14,16 @@ pub(super) const MODE_ETHERNET: u8 = 0;
 const NAME_OCTETS: usize = 32;
 const SECRET_OCTETS: usize = 24;
 const REASON_OCTETS: usize = 96;
-/// A ring whose frames go from the client to the server.
+/// The flag of a ring whose frames go from the client to the server.
 const FLAG_TO_SERVER: u16 = 1;
 
-/// One message. The client sends [`Init`](Self::Init), [`AddRegion`](Self::AddRegion), [`AddRing`](Self::AddRing) and
-/// [`Connect`](Self::Connect), the server the others.
+/// One message. The client sends [`Init`](Self::Init), [`AddRegion`](Self::AddRegion), [`AddRing`](Self::AddRing) and [`Connect`](Self::Connect),
+/// the server the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MemifMessage {
     /// The last request was granted.
     Ack,
-    /// The first message: what the server can do.
+    /// The first message, with the capabilities of the server.
     Hello(ServerOffer),
     /// The interface that the client wants.
     Init { version: u16, id: u32, mode: u8, name: String },
@@ -32,11 +31,11 @@ pub(super) enum MemifMessage {
     AddRegion { index: u16, size: u64 },
     /// A ring in that memory; the descriptor that wakes its reader comes with the message.
     AddRing(RingOffer),
-    /// All is there.
+    /// Everything has been added.
     Connect { name: String },
     /// Frames may be sent.
     Connected { name: String },
-    /// The link is over, or was never made.
+    /// The link has ended, or was never set up.
     Disconnect { reason: String },
 }
 
@@ -93,7 +92,7 @@ impl MemifMessage {
         }
     }
 
-    /// Returns its octets.
+    /// Returns the message as octets.
     pub(super) fn encode(&self) -> [u8; MESSAGE_OCTETS] {
         let mut out = FieldWriter { octets: [0; MESSAGE_OCTETS], at: 0 };
         out.put(self.number().to_ne_bytes());
@@ -132,10 +131,10 @@ impl MemifMessage {
         out.octets
     }
 
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// It has another length than every message has, or an unknown type.
+    /// It has a wrong length or an unknown type.
     pub(super) fn decode(octets: &[u8]) -> Result<Self, MemifError> {
         let wrong_length =
             || MemifError::broken(format!("a message of {} octets, where each has {MESSAGE_OCTETS}", octets.len()));
@@ -148,7 +147,7 @@ impl MemifMessage {
             3 => {
                 let (version, id) = (u16::from_ne_bytes(fields.take()), u32::from_ne_bytes(fields.take()));
                 let [mode] = fields.take();
-                // No secret is asked for here, so none is wrong.
+                // This end requires no secret, so any secret is accepted.
                 let _secret: [u8; SECRET_OCTETS] = fields.take();
                 Self::Init { version, id, mode, name: fields.text::<NAME_OCTETS>() }
             }
@@ -177,7 +176,7 @@ impl FieldWriter {
         self.at += N;
     }
 
-    /// Writes a text that ends with a zero, cut to its field.
+    /// Writes a zero-terminated text, truncated to its field.
     fn put_text(&mut self, text: &str, room: usize) {
         for (to, from) in self.octets[self.at..self.at + room - 1].iter_mut().zip(text.bytes()) {
             *to = from;
@@ -199,7 +198,7 @@ impl FieldReader<'_> {
         field
     }
 
-    /// Returns a text up to its zero. It goes into messages and reports, so all that is not printable is shown as a question mark.
+    /// Returns a text up to its terminating zero. It goes into messages and reports, so characters that are not printable are shown as question marks.
     fn text<const N: usize>(&mut self) -> String {
         let field: [u8; N] = self.take();
         let is_printable = |octet: u8| octet == b' ' || octet.is_ascii_graphic();

@@ -1,8 +1,9 @@
 //! memif: frames in memory shared with VPP or DPDK. It needs neither a NIC nor root, nor DPDK on our side.
 //!
-//! Cut by the protocol's own concepts: `message` and `channel` (the control socket), `handshake` (the way to a link), `memory` (regions), `ring`
-//! (indices and descriptors), `port` (the halves). The client owns the memory: as a client, frames are patched where the server reads them.
-//! Nothing that the peer writes is trusted: every number of it is read once and checked, and frames are copied before they are looked at.
+//! The modules follow the protocol's own concepts: `message` and `channel` (the control socket), `handshake` (setting up a link), `memory`
+//! (regions), `ring` (indices and descriptors), `port` (the halves). The client owns the memory: as a client, the tester patches frames where the
+//! server reads them. Nothing that the peer writes is trusted: each of its numbers is read once and checked, and frames are copied before they
+//! are examined.
 
 mod address;
 mod bell;
@@ -22,7 +23,7 @@ use address::MemifAddress;
 use error::MemifError;
 use handshake::ClientBuffers;
 
-/// The entry of the client among the backends.
+/// The client's entry in the list of backends.
 pub(crate) const CLIENT: BackendInfo = BackendInfo {
     word: "memif",
     title: "memif, client",
@@ -33,7 +34,7 @@ pub(crate) const CLIENT: BackendInfo = BackendInfo {
     open: open_client,
 };
 
-/// The entry of the server among the backends.
+/// The server's entry in the list of backends.
 pub(crate) const SERVER: BackendInfo = BackendInfo {
     word: "memif-server",
     title: "memif, server",
@@ -44,15 +45,15 @@ pub(crate) const SERVER: BackendInfo = BackendInfo {
     open: open_server,
 };
 
-/// The least octets of a buffer from which frames are sent: room for answers, which are longer than the shortest frames.
+/// The minimum octets of a buffer from which frames are sent: ARP and neighbour discovery answers are longer than the shortest frames.
 const LEAST_SENDING: usize = 128;
-/// The least octets of a buffer into which the server writes. DPDK writes up to 2048, whatever the ring says.
+/// The minimum octets of a buffer into which the server writes. DPDK writes up to 2048, regardless of the ring.
 const LEAST_RECEIVING: usize = 2048;
 
 const CACHE_LINE: usize = 64;
 
-/// Returns the octets of each of many buffers for frames of up to `octets`. Small ones lie close together. Of larger ones only the beginning is
-/// touched by small frames: an odd number of cache lines spreads these beginnings over the cache.
+/// Returns the octets of each buffer in an array of buffers for frames of up to `octets`. Small buffers are packed closely. Of larger ones, small
+/// frames only touch the beginning: an odd number of cache lines spreads these beginnings over the cache.
 fn buffer_octets(octets: usize) -> usize {
     let lines = octets.div_ceil(CACHE_LINE);
     CACHE_LINE * if lines > 4 { lines | 1 } else { lines }
@@ -61,7 +62,7 @@ fn buffer_octets(octets: usize) -> usize {
 fn open_client(request: &PortRequest<'_>) -> Result<Port, PortError> {
     let longest = request.settings.longest_frame as usize;
     let sending = buffer_octets(longest.max(LEAST_SENDING));
-    // A device may make frames longer, by a header around them.
+    // A device may lengthen frames with an outer header.
     let receiving = buffer_octets((longest + 128).max(LEAST_RECEIVING));
     let connect = |address: &MemifAddress| {
         let (link, layout) = handshake::connect(address, ClientBuffers { sending, receiving })?;

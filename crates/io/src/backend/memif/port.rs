@@ -1,6 +1,6 @@
 //! A link in shared memory as a port.
 //!
-//! The ring to the device is the device's receive queue: where it is full, the frame is refused by the device, and not kept.
+//! The ring to the device is the device's receive queue: if it is full, the device refuses the frame, and we do not keep it.
 
 use super::bell::Ringer;
 use super::channel::ControlChannel;
@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex};
 
 /// The most octets of a frame.
 const MOST_OCTETS: usize = 1 << 16;
-/// Looks at a ring in which nothing has changed, in a row, after which the peer is looked for: that is a call of the kernel, and with this a
-/// ten-thousandth of the looks or less.
+/// The number of times in a row that a ring is polled without a change before we check that the peer is still there. That takes a system call, so
+/// this makes it at most one in ten thousand polls.
 const LOOKS_IN_A_ROW: u32 = 1 << 15;
-/// The same for a ring that was full: it is looked at only when frames are due.
+/// The same for a ring that was full, which is only polled when frames are due.
 const FULL_IN_A_ROW: u32 = 256;
 
-/// The parts of a link that both halves hold.
+/// The parts of a link that both halves share.
 struct LinkShared {
     name: String,
     channel: ControlChannel,
@@ -38,7 +38,7 @@ impl LinkShared {
     }
 }
 
-/// Makes the halves of a link; `layout` is that of our own memory, if it is ours.
+/// Returns the halves of a link; `layout` is that of the memory, if it is our own.
 pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, longest: usize) -> Halves {
     let MemifLink { channel, sending, bell, receiving, unused_bell, .. } = link;
     let shared = Arc::new(LinkShared { name: name.to_owned(), channel, _unused_bell: unused_bell });
@@ -59,7 +59,7 @@ pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, 
     Halves { transmit, receive }
 }
 
-/// The ring by which frames leave. The sending half and answers take turns: whoever finds it taken goes on without waiting.
+/// The ring on which frames leave. The sending half and answers take turns; if one finds it taken, it continues without waiting.
 struct WayOut {
     end: RingEnd,
     bell: Ringer,
@@ -68,7 +68,7 @@ struct WayOut {
 }
 
 impl WayOut {
-    /// Shows the peer what was put in.
+    /// Shows the peer the entries that were put in.
     fn publish(&self) {
         self.end.publish();
         if self.end.wants_waking() {
@@ -76,7 +76,7 @@ impl WayOut {
         }
     }
 
-    /// Puts one frame that lies in memory of ours into the ring; says whether there was room.
+    /// Puts one frame from our memory into the ring; returns whether there was room.
     fn put(&mut self, frame: &[u8]) -> Result<bool, MemifError> {
         let free = self.end.available()?;
         match self.layout {
@@ -96,7 +96,7 @@ impl WayOut {
         Ok(true)
     }
 
-    /// Copies a frame into as many of the peer's buffers as it takes.
+    /// Copies a frame into as many of the peer's buffers as it needs.
     fn put_into_theirs(&mut self, frame: &[u8], free: u16) -> Result<bool, MemifError> {
         let (mut rest, mut taken) = (frame, 0);
         loop {
@@ -122,7 +122,7 @@ impl WayOut {
     }
 }
 
-/// Counts how often in a row a ring was full, and looks for the peer now and then: one that has gone takes nothing out.
+/// Counts how often in a row a ring was full, and occasionally checks for the peer: one that has disconnected takes nothing out.
 fn note_full(is_full: bool, full: &mut u32, shared: &LinkShared) -> Result<(), PortError> {
     *full = if is_full { *full + 1 } else { 0 };
     if *full < FULL_IN_A_ROW {
@@ -137,14 +137,14 @@ struct ClientTransmit {
     way_out: Arc<Mutex<WayOut>>,
     layout: RegionLayout,
     slots: usize,
-    /// The buffer of frames for which the ring has no room.
+    /// The buffer for frames for which the ring has no room.
     spare: Box<[u8]>,
     full: u32,
     shared: Arc<LinkShared>,
 }
 
 impl ClientTransmit {
-    /// Fills up to `wanted` frames; returns how many there was room for, or `None` while an answer is being sent.
+    /// Fills up to `wanted` frames; returns how many found room, or `None` while an answer is being sent.
     fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
         let free = turn.end.available()?.min(wanted as u16);
@@ -200,13 +200,13 @@ struct ServerTransmit {
 }
 
 impl ServerTransmit {
-    /// Fills and copies `wanted` frames; returns how many there was room for, or `None` while an answer is being sent.
+    /// Fills and copies `wanted` frames; returns how many found room, or `None` while an answer is being sent.
     fn copy_out(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
         let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
         let mut sent = 0;
         for (slot, buffer) in self.buffers.chunks_exact_mut(self.longest).enumerate().take(wanted) {
             let octets = fill(slot, buffer);
-            // Behind a frame without room there is none for a shorter one: order is kept.
+            // After a frame without room, a shorter one is not sent either, to keep the order.
             if sent == slot && turn.put(&buffer[..octets])? {
                 sent += 1;
             }
@@ -239,18 +239,18 @@ impl Transmit for ServerTransmit {
 /// The receiving half.
 struct MemifReceive {
     end: RingEnd,
-    /// The layout of our own memory, if it is ours.
+    /// The layout of the memory, if it is our own.
     layout: Option<RegionLayout>,
-    /// The frame being looked at, copied: the peer could change it meanwhile where it lies.
+    /// A copy of the frame being examined, as the peer could change the original at any time.
     frame: Box<[u8]>,
-    /// Number of looks in a row that found nothing.
+    /// The number of polls in a row that found nothing.
     looks: u32,
     way_out: Arc<Mutex<WayOut>>,
     shared: Arc<LinkShared>,
 }
 
 impl MemifReceive {
-    /// Copies the part of a frame that lies in the entry `nth` to the octets that are there already; returns the entry's flags.
+    /// Appends the part of a frame in entry `nth` to the octets that were already copied; returns the entry's flags.
     #[inline]
     fn copy_part(&mut self, nth: u16, octets: &mut usize) -> Result<u16, MemifError> {
         let entry = self.end.entry(nth);
@@ -269,7 +269,7 @@ impl MemifReceive {
         Ok(entry.flags)
     }
 
-    /// Copies the frame that begins at the entry `first`; returns its octets and the entry behind it.
+    /// Copies the frame that begins at entry `first`; returns its octets and the entry after it.
     #[inline]
     fn copy_frame(&mut self, first: u16, available: u16) -> Result<(usize, u16), MemifError> {
         let (mut octets, mut nth) = (0, first);
@@ -296,7 +296,7 @@ impl MemifReceive {
         Ok(frames)
     }
 
-    /// Gives the buffers of the first `count` entries back to the peer.
+    /// Returns the buffers of the first `count` entries to the peer.
     #[inline]
     fn give_back(&mut self, count: u16) {
         if let Some(layout) = self.layout {
@@ -332,7 +332,7 @@ impl Receive for MemifReceive {
         Ok(frames)
     }
 
-    /// Sends one frame. If the ring is full it is lost, as on a wire; a caller that needs an answer sends it again.
+    /// Sends one frame. If the ring is full, the frame is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
         let Some(mut turn) = take_soon(&self.way_out) else { return Ok(()) };
         if turn.put(frame).map_err(|error| self.shared.fail(&error))? {
@@ -341,7 +341,7 @@ impl Receive for MemifReceive {
         Ok(())
     }
 
-    /// None: where the ring is full, the peer keeps the frame or drops it, and tells only those who ask it.
+    /// Always 0: if the ring is full, the peer keeps or drops the frame, and we cannot know which.
     fn overruns(&mut self) -> Result<u64, PortError> {
         Ok(0)
     }

@@ -1,5 +1,5 @@
-//! The rings: two indices and a row of descriptors in shared memory. The client moves the head, the server the tail; on the ring to the server
-//! the client puts frames in at the head, on the ring to the client it puts empty buffers in, which the server fills at the tail.
+//! The rings: two indices and an array of descriptors in shared memory. The client moves the head, the server the tail. On the ring to the
+//! server, the client puts frames in at the head; on the ring to the client, it puts in empty buffers, which the server fills at the tail.
 //! Indices count up and wrap at 16 bits.
 
 use super::error::MemifError;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering, fence};
 const COOKIE: u32 = 0x03E3_1F20;
 /// The reader polls, and need not be woken.
 const MASK_INTERRUPT: u16 = 1;
-/// The frame goes on in the next descriptor.
+/// The frame continues in the next descriptor.
 pub(super) const FLAG_NEXT: u16 = 1;
 
 const COOKIE_AT: usize = 0;
@@ -19,10 +19,10 @@ const TAIL_AT: usize = 64;
 const DESCRIPTORS_AT: usize = 128;
 const DESCRIPTOR_OCTETS: usize = 16;
 
-/// The most frames that a ring may hold, as a power of two: VPP and DPDK have the same limit.
+/// The most frames that a ring may hold, as a power of two; VPP and DPDK have the same limit.
 pub(super) const MOST_LOG2_RING: u8 = 14;
 
-/// The place of a ring, which lies within the memory.
+/// The place of a ring within the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RingPlace {
     pub(super) region: u16,
@@ -36,7 +36,7 @@ impl RingPlace {
         DESCRIPTORS_AT + (DESCRIPTOR_OCTETS << log2_size)
     }
 
-    /// Fails if a ring cannot be here, or is none.
+    /// Fails if there cannot be a ring at this place.
     pub(super) fn check(self, memory: &SharedMemory) -> Result<(), MemifError> {
         if !(1..=MOST_LOG2_RING).contains(&self.log2_size) {
             return Err(MemifError::broken(format!("it wants a ring of 2^{} frames", self.log2_size)));
@@ -54,7 +54,7 @@ impl RingPlace {
         }
     }
 
-    /// Writes the beginning of a new ring.
+    /// Writes the header of a new ring.
     pub(super) fn begin(self, memory: &SharedMemory) {
         memory.region(self.region).copy_from(self.offset as usize + COOKIE_AT, &COOKIE.to_ne_bytes());
     }
@@ -81,14 +81,14 @@ pub(super) struct RingEnd {
     memory: SharedMemory,
     place: RingPlace,
     size: u16,
-    /// Offsets of our index and of the peer's.
+    /// Offsets of our own index and of the peer's.
     own_at: usize,
     their_at: usize,
-    /// The distance from the entries that we are done with to our index.
+    /// The distance from the entries that we have finished to our index.
     ahead: u16,
-    /// The distance from the peer's index to the end of the entries that are ours.
+    /// The distance from the peer's index to the end of our entries.
     behind: u16,
-    /// The number of entries that we are done with, modulo 2^16.
+    /// The number of entries that we have finished, modulo 2^16.
     position: u16,
     /// The number of entries known to be ours.
     known: u16,
@@ -99,7 +99,7 @@ impl RingEnd {
     pub(super) fn new(memory: SharedMemory, place: RingPlace, RingUse { is_client, sends }: RingUse) -> Self {
         let size = 1 << place.log2_size;
         let (own_at, their_at) = if is_client { (HEAD_AT, TAIL_AT) } else { (TAIL_AT, HEAD_AT) };
-        // A client's ring is full of entries of its own when it begins to send, and full of entries of the server when it begins to receive.
+        // A client's ring is full of its own entries when it begins to send, and full of the server's entries when it begins to receive.
         let (ahead, behind) = match (is_client, sends) {
             (true, true) => (0, size),
             (true, false) => (size, 0),
@@ -124,13 +124,13 @@ impl RingEnd {
         self.size
     }
 
-    /// Sets both indices to zero, as a server does when the link is made.
+    /// Sets both indices to zero, as a server does when the link is set up.
     pub(super) fn reset(&self) {
         self.word(HEAD_AT).store(0, Ordering::Relaxed);
         self.word(TAIL_AT).store(0, Ordering::Release);
     }
 
-    /// Tells the peer that nobody need be woken for what it puts in here.
+    /// Tells the peer that we need not be woken for entries in this ring.
     pub(super) fn mask_interrupts(&self) {
         self.word(FLAGS_AT).store(MASK_INTERRUPT, Ordering::Relaxed);
     }
@@ -143,7 +143,7 @@ impl RingEnd {
     /// Returns the number of entries that are ours now.
     ///
     /// # Errors
-    /// The peer's index went back, or further than the ring is long.
+    /// The peer's index went back, or advanced further than the ring's length.
     #[inline]
     pub(super) fn available(&mut self) -> Result<u16, MemifError> {
         let theirs = self.word(self.their_at).load(Ordering::Acquire);
@@ -161,7 +161,7 @@ impl RingEnd {
         MemifError::broken(format!("its index of a ring of {} frames jumped from {before} to {theirs}", self.size))
     }
 
-    /// Returns the place of the entry `nth` of those that are ours.
+    /// Returns the slot of our entry `nth`.
     #[inline]
     pub(super) fn slot(&self, nth: u16) -> u16 {
         self.position.wrapping_add(nth) & (self.size - 1)
@@ -172,7 +172,7 @@ impl RingEnd {
         self.place.offset as usize + DESCRIPTORS_AT + usize::from(self.slot(nth)) * DESCRIPTOR_OCTETS
     }
 
-    /// Returns the entry `nth` of those that are ours. The peer may have written anything into it, and may again: it is read once.
+    /// Returns our entry `nth`, which is read only once: the peer may write anything into it at any time.
     #[inline]
     pub(super) fn entry(&self, nth: u16) -> RingEntry {
         let (region, at) = (self.memory.region(self.place.region), self.entry_at(nth));
@@ -188,7 +188,7 @@ impl RingEnd {
         }
     }
 
-    /// Writes the entry `nth` of those that are ours.
+    /// Writes our entry `nth`.
     #[inline]
     pub(super) fn set_entry(&self, nth: u16, entry: RingEntry) {
         let ([f0, f1], [r0, r1]) = (entry.flags.to_ne_bytes(), entry.region.to_ne_bytes());
@@ -198,7 +198,7 @@ impl RingEnd {
         region.word_64(at + 8).store(u64::from_ne_bytes([o0, o1, o2, o3, 0, 0, 0, 0]), Ordering::Relaxed);
     }
 
-    /// Is done with the first `count` entries of those that are ours; the peer does not see it yet.
+    /// Finishes our first `count` entries; the peer does not see it yet.
     #[inline]
     pub(super) fn advance(&mut self, count: u16) {
         debug_assert!(count <= self.known, "only entries that are ours");
@@ -206,16 +206,16 @@ impl RingEnd {
         self.known -= count;
     }
 
-    /// Shows the peer the entries that we are done with.
+    /// Shows the peer the entries that we have finished.
     #[inline]
     pub(super) fn publish(&self) {
         self.word(self.own_at).store(self.position.wrapping_add(self.ahead), Ordering::Release);
     }
 
-    /// Returns whether the peer sleeps until it is woken. To be asked after [`publish`](Self::publish).
+    /// Returns whether the peer is sleeping and must be woken. To be called after [`publish`](Self::publish).
     #[inline]
     pub(super) fn wants_waking(&self) -> bool {
-        // The peer may be about to sleep: it must see the index, or we its wish.
+        // The peer may be about to sleep: either it must see our index, or we its flag.
         fence(Ordering::SeqCst);
         self.word(FLAGS_AT).load(Ordering::Relaxed) & MASK_INTERRUPT == 0
     }

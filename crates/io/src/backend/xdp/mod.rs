@@ -1,6 +1,6 @@
-//! AF_XDP: frames straight between an interface and memory of ours, a socket for each of its queues, copy or zero-copy as the driver can.
+//! AF_XDP: frames go directly between an interface and our memory, with a socket for each queue, by copy or zero-copy as the driver allows.
 //!
-//! Cut by the kernel's own concepts: [`umem`] (the memory), [`ring`] (four queues of indices over it), `socket` (the calls),
+//! The modules follow the kernel's own concepts: [`umem`] (the memory), [`ring`] (four queues of indices into it), `socket` (the calls),
 //! `program` (the few instructions that steer frames to the socket).
 
 mod port;

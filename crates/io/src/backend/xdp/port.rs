@@ -1,4 +1,4 @@
-//! AF_XDP sockets as a port: one for each queue, which share the program that steers frames to them.
+//! AF_XDP sockets as a port: one for each queue, all with the same program that steers frames to them.
 
 use super::program::{Attach, MAP_ENTRIES, Program};
 use super::ring::{Consumer, Producer};
@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// The entry among the backends.
+/// The entry in the list of backends.
 pub(crate) const INFO: BackendInfo = BackendInfo {
     word: "xdp",
     title: "AF_XDP",
@@ -25,14 +25,14 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     open: |request| open(&Interface::open(request.address)?, request.settings),
 };
 
-/// The way in which the socket and its program work together with the driver.
+/// The way in which the socket and its program cooperate with the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum XdpMode {
-    /// The NIC reads and writes our memory itself.
+    /// The NIC reads and writes our memory directly.
     ZeroCopy,
     /// The driver runs the program; the kernel copies.
     Copy,
-    /// The kernel's generic hook runs the program; works on every interface.
+    /// The kernel's generic hook runs the program; this works on every interface.
     Generic,
 }
 
@@ -49,14 +49,14 @@ impl std::fmt::Display for XdpMode {
 /// The modes in the order in which they are tried, best first.
 const MODES: [XdpMode; 3] = [XdpMode::ZeroCopy, XdpMode::Copy, XdpMode::Generic];
 
-/// Calls that send a whole batch, and one in reserve.
+/// The calls needed to send a whole batch, and one in reserve.
 const KICKS: usize = BATCH / 32 + 1;
 
-/// The resources that both halves of a queue hold; they must live until the last of the halves is dropped.
+/// The resources that both halves of a queue share; they must live until both halves are dropped.
 struct Shared {
     fd: OwnedFd,
     umem: Umem,
-    /// A packet socket beside it: sends answers, and may be asked what an AF_XDP socket may not.
+    /// An additional packet socket: it sends answers, and allows requests that an AF_XDP socket does not.
     plain: OwnedFd,
     _rings: [MemoryMapping; 4],
     _program: Arc<Program>,
@@ -70,7 +70,7 @@ unsafe impl Sync for Shared {}
 /// CAP_BPF, and an MTU that fits a chunk.
 fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError> {
     let unusable = |what| PortError::Interface { interface: interface.name.clone(), what };
-    // Ethernet header and a VLAN tag come on top.
+    // The Ethernet header and a VLAN tag are added to the MTU.
     let chunk = chunk_for(interface.mtu + 18)
         .ok_or_else(|| unusable(format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu)))?;
     let queues = served(&interface.name, interface.queues()?, settings.queues).map_err(unusable)?;
@@ -89,8 +89,8 @@ fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError>
     Err(why(&interface.name, failed))
 }
 
-/// Returns how many queues are served: all that the interface receives on, as the frames of a queue without a socket would go to the kernel.
-/// Says what is wrong where there are not as many as are wanted, or fewer to send on.
+/// Returns the number of queues to serve: all on which the interface receives, as the frames of a queue without a socket would go to the kernel.
+/// It is an error if their number is not the wanted one, or if there are fewer to send on.
 fn served(name: &str, there: InterfaceQueues, wanted: Option<NonZeroU32>) -> Result<u32, String> {
     let InterfaceQueues { receive, send } = there;
     let settle = |queues: u32| format!("`ethtool -L {name} combined {queues}` (or, if it takes none: rx {queues} tx {queues})");
@@ -145,9 +145,9 @@ fn bind_queue((index, queue): (u32, u32), mode: XdpMode, chunk: usize, busy_poll
     Ok(BoundSocket { fd, umem, rings })
 }
 
-/// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, and is the error to report.
+/// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, but is the error to report.
 fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
-    // A queue with another socket is busy; so is the hook of a driver with another program, and beside that the generic one exists.
+    // A queue with another socket is busy, as is a driver's hook with another program; the generic hook then fails with EEXIST.
     let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
     match failed.iter().position(is_busy) {
         Some(index) => PortError::Busy { interface: interface.to_owned(), source: failed.swap_remove(index) },
@@ -167,8 +167,8 @@ struct Rings {
 
 fn halves(interface: &Interface, socket: BoundSocket, is_polled: bool, program: Arc<Program>, plain: OwnedFd) -> Halves {
     let BoundSocket { fd, umem, rings } = socket;
-    // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets
-    // exactly one end here, the kernel being the other.
+    // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets exactly one end here;
+    // the other end is the kernel's.
     let (mut fill, completion, rx, tx) = unsafe {
         (
             Producer::new(rings.fill.parts),
@@ -190,10 +190,10 @@ fn halves(interface: &Interface, socket: BoundSocket, is_polled: bool, program: 
 struct XdpTransmit {
     completion: Consumer<u64>,
     tx: Producer<libc::xdp_desc>,
-    /// Slots not under way; never grows beyond its first capacity.
+    /// Slots that are not in flight; never grows beyond its initial capacity.
     free: Vec<u32>,
     name: String,
-    // Last, so that the rings go before the memory they lie in.
+    // Last, so that the rings are dropped before the memory they lie in.
     shared: Arc<Shared>,
 }
 
@@ -205,7 +205,7 @@ impl XdpTransmit {
         self.completion.release();
     }
 
-    /// Kicks until the kernel has taken everything, or takes no more: in copy mode one call sends 32 frames at most.
+    /// Kicks until the kernel has taken everything, or takes no more: in copy mode one call sends at most 32 frames.
     fn push(&mut self) -> Result<(), PortError> {
         for _ in 0..KICKS {
             if self.tx.is_empty() || !self.tx.needs_wakeup() {
@@ -216,7 +216,7 @@ impl XdpTransmit {
         Ok(())
     }
 
-    /// Makes the kernel look at the ring. Busy and full are no errors: what was put in stays there.
+    /// Makes the kernel check the ring. Busy and full are not errors: the entries stay in the ring.
     fn kick(&self) -> Result<(), PortError> {
         let fd = self.shared.fd.as_raw_fd();
         // SAFETY: no buffer is passed.
@@ -262,7 +262,7 @@ struct XdpReceive {
     fill: Producer<u64>,
     rx: Consumer<libc::xdp_desc>,
     name: String,
-    /// True if the driver takes frames in when it is called, and not by itself.
+    /// True if the driver takes in frames only when it is called.
     is_polled: bool,
     drops_seen: u64,
     // Last, as above.
@@ -270,7 +270,7 @@ struct XdpReceive {
 }
 
 impl XdpReceive {
-    /// Makes the driver look for frames, and take up the chunks that were given back. That there are none is no error.
+    /// Makes the driver check for frames, and take up the chunks that were returned. It is not an error if there are none.
     fn wake(&self) -> Result<(), PortError> {
         let fd = self.shared.fd.as_raw_fd();
         // SAFETY: no buffer is passed.
@@ -282,7 +282,7 @@ impl XdpReceive {
     }
 }
 
-/// Returns the error of a call to the socket, if it is one: where the driver is busy, or has no room, its rings stay as they are.
+/// Returns the error of a call to the socket unless it is harmless: if the driver is busy or has no room, its rings stay as they are.
 fn harmless(error: io::Error) -> io::Result<()> {
     match error.raw_os_error() {
         Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => Ok(()),
@@ -297,7 +297,7 @@ impl Receive for XdpReceive {
             let Some(descriptor) = self.rx.take() else {
                 break;
             };
-            // SAFETY: the chunk came out of the receive ring and goes back only below, after `each` is done with the slice.
+            // SAFETY: the chunk came out of the receive ring and is returned only below, after `each` is done with the slice.
             each(unsafe { self.shared.umem.octets(descriptor.addr, descriptor.len) });
             // There is always room: the ring holds as many entries as there are receiving chunks.
             self.fill.put(self.shared.umem.chunk_of(descriptor.addr));

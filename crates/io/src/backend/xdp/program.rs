@@ -1,5 +1,5 @@
-//! The XDP program: six instructions that redirect every frame to the socket of its queue, or let it pass if there is none.
-//! Attached by a BPF link, which the kernel undoes when the descriptor closes, however the process ends.
+//! The XDP program: six instructions that redirect every frame to the socket of its queue, or pass it to the kernel if there is none. It is
+//! attached by a BPF link, which the kernel removes when the descriptor is closed, however the process ends.
 
 use crate::sys::check;
 use std::io;
@@ -8,9 +8,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// The way in which the program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attach {
-    /// By the driver, before a socket buffer is made.
+    /// By the driver, before a socket buffer is allocated.
     Driver,
-    /// By the kernel's generic hook: works everywhere.
+    /// By the kernel's generic hook, which works everywhere.
     Generic,
 }
 
@@ -25,7 +25,7 @@ const FLAG_GENERIC: u32 = 1 << 1;
 const FLAG_DRIVER: u32 = 1 << 2;
 const XDP_PASS: i32 = 2;
 const HELPER_REDIRECT_MAP: i32 = 51;
-/// Queues a map holds: the most that are served.
+/// Queues that a map holds, which is the most that are served.
 pub(super) const MAP_ENTRIES: u32 = 64;
 
 /// One BPF instruction: operation, registers (source high, destination low), offset, immediate.
@@ -33,7 +33,7 @@ pub(super) const MAP_ENTRIES: u32 = 64;
 #[derive(Clone, Copy)]
 struct Instruction(u8, u8, i16, i32);
 
-/// `return bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS)`. `ctx->rx_queue_index` stands at offset 16 of `xdp_md`.
+/// Returns `return bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS)`. `ctx->rx_queue_index` is at offset 16 of `xdp_md`.
 fn instructions(map: i32) -> [Instruction; 6] {
     [
         Instruction(0x61, 0x12, 16, 0),                  // r2 = *(u32 *)(r1 + 16)
@@ -45,7 +45,7 @@ fn instructions(map: i32) -> [Instruction; 6] {
     ]
 }
 
-/// An attached program. Dropping it detaches.
+/// An attached program. Dropping it detaches it.
 pub(super) struct Program {
     map: OwnedFd,
     _program: OwnedFd,
@@ -69,21 +69,21 @@ impl Program {
     }
 }
 
-/// Two 32-bit attributes as the one 64-bit word they share.
+/// Returns the 64-bit word that two 32-bit attributes share.
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// The bpf system call; every attribute structure used here is a row of 64-bit words.
+/// Makes the bpf system call; every attribute struct used here is an array of 64-bit words.
 fn bpf(command: libc::c_long, attributes: &[u64]) -> io::Result<libc::c_int> {
     let size = size_of_val(attributes);
-    // SAFETY: the attributes, and what they point to, outlive the call; the size is theirs.
+    // SAFETY: the attributes, and the data they point to, outlive the call; the size is theirs.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size) };
     check(result as libc::c_int)
 }
 
 fn owned(fd: libc::c_int) -> OwnedFd {
-    // SAFETY: the descriptor was just made by the kernel for us.
+    // SAFETY: the kernel has just created this descriptor for us.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 

@@ -1,9 +1,9 @@
-//! The single-producer single-consumer queues shared with the kernel: head, tail and entries in mapped memory.
-//! Indices count up for ever and wrap; an entry's place is its index modulo the size, which is a power of two.
+//! The single-producer single-consumer queues shared with the kernel: head, tail and entries in mapped memory. Indices count up and wrap; an
+//! entry's place is its index modulo the size, which is a power of two.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The places of a ring's parts. The memory must outlive the ring.
+/// The addresses of a ring's parts. The memory must outlive the ring.
 #[derive(Clone, Copy)]
 pub(super) struct RingParts<T> {
     pub(super) producer: *const AtomicU32,
@@ -27,8 +27,8 @@ pub(super) struct Consumer<T> {
     tail: u32,
 }
 
-// SAFETY: the parts point into memory that the owner keeps mapped; each end is used by one thread at a time (`&mut self`), and what
-// the other side writes is read atomically with the right ordering.
+// SAFETY: the parts point into memory that the owner keeps mapped; each end is used by one thread at a time (`&mut self`), and the values that
+// the other side writes are read atomically with the right ordering.
 unsafe impl<T: Send> Send for Producer<T> {}
 // SAFETY: as for `Producer`.
 unsafe impl<T: Send> Send for Consumer<T> {}
@@ -54,7 +54,7 @@ impl<T: Copy> Producer<T> {
         self.free() == self.parts.size
     }
 
-    /// Puts one entry in, not yet seen by the other side. The caller has asked `free`.
+    /// Puts one entry in, which the other side cannot see yet. The caller has checked `free`.
     pub(super) fn put(&mut self, entry: T) {
         let place = (self.head & (self.parts.size - 1)) as usize;
         // SAFETY: the place lies within the ring, and `free` said that the consumer is done with it.
@@ -62,13 +62,13 @@ impl<T: Copy> Producer<T> {
         self.head = self.head.wrapping_add(1);
     }
 
-    /// Shows the other side what was put in.
+    /// Shows the other side the entries that were put in.
     pub(super) fn publish(&mut self) {
         // SAFETY: by the contract of `new` the pointer is live. Release: the entries are written before the index.
         unsafe { (*self.parts.producer).store(self.head, Ordering::Release) };
     }
 
-    /// Returns whether the kernel sleeps and needs a call to go on.
+    /// Returns whether the kernel sleeps and needs a call to continue.
     pub(super) fn needs_wakeup(&self) -> bool {
         // SAFETY: by the contract of `new` the pointer is live.
         unsafe { (*self.parts.flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0 }
@@ -84,7 +84,7 @@ impl<T: Copy> Consumer<T> {
         Self { parts, tail }
     }
 
-    /// Takes the oldest entry, if any. The producer may not reuse its place before `release`.
+    /// Takes the oldest entry, if there is one. The producer may not reuse its place before `release`.
     pub(super) fn take(&mut self) -> Option<T> {
         // SAFETY: by the contract of `new` the pointer is live. Acquire: the entries were written before the index.
         let produced = unsafe { (*self.parts.producer).load(Ordering::Acquire) };
@@ -97,7 +97,7 @@ impl<T: Copy> Consumer<T> {
         Some(unsafe { self.parts.entries.add(place).read() })
     }
 
-    /// Gives the places of the taken entries back.
+    /// Returns the places of the taken entries to the producer.
     pub(super) fn release(&mut self) {
         // SAFETY: by the contract of `new` the pointer is live.
         unsafe { (*self.parts.consumer).store(self.tail, Ordering::Release) };
@@ -108,7 +108,7 @@ impl<T: Copy> Consumer<T> {
 mod tests {
     use super::*;
 
-    /// A ring in plain memory, with indices about to wrap.
+    /// A ring in ordinary memory, with indices about to wrap.
     struct Plain {
         producer: Box<AtomicU32>,
         consumer: Box<AtomicU32>,

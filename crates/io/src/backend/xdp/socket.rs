@@ -1,4 +1,4 @@
-//! The calls that make an AF_XDP socket and its rings.
+//! The calls that create an AF_XDP socket and its rings.
 
 use super::ring::RingParts;
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
@@ -7,7 +7,7 @@ use crate::sys::{bind, get_option, set_option, socket};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// In copy mode every frame in flight counts against it. Enough for all chunks, so that never our socket fills up before the DUT does.
+/// In copy mode every frame in flight counts against it. It is enough for all chunks, so that our socket never fills up before the DUT does.
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 /// The place of one ring's parts within its mapping: `struct xdp_ring_offset`.
@@ -57,7 +57,7 @@ pub(super) struct RingMemory<T> {
     pub(super) parts: RingParts<T>,
 }
 
-/// A socket with its memory registered and its four rings made.
+/// Returns a socket with its memory registered and its four rings created.
 pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
     set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)?;
@@ -86,11 +86,11 @@ pub(super) fn map<T>(fd: &OwnedFd, at: &Offsets, size: u32, page: i64) -> io::Re
     Ok(RingMemory { mapping, parts })
 }
 
-/// Microseconds for which a call polls the driver where nothing has arrived, and the frames that it takes in at most.
+/// Microseconds for which a call polls the driver if nothing has arrived, and the most frames that it takes in.
 const BUSY_POLL_US: libc::c_int = 20;
 const BUSY_POLL_BUDGET: libc::c_int = 64;
 
-/// Has the calls of the socket poll the driver, in place of its interrupts. Takes effect where the interface defers these
+/// Makes the socket's calls poll the driver instead of relying on its interrupts. This takes effect if the interface defers them
 /// (`napi_defer_hard_irqs`, `gro_flush_timeout`).
 pub(super) fn prefer_busy_poll(fd: &OwnedFd) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, &1i32)?;
@@ -111,10 +111,10 @@ pub(super) fn bind_to(fd: &OwnedFd, index: u32, queue: u32, zero_copy: bool) -> 
     bind(fd, &address)
 }
 
-/// Frames the kernel had to drop so far for want of room: `struct xdp_statistics`.
+/// Returns the number of frames that the kernel has dropped so far for lack of room: `struct xdp_statistics`.
 pub(super) fn drops(fd: &OwnedFd) -> io::Result<u64> {
     // Order: rx_dropped, rx_invalid_descs, tx_invalid_descs, rx_ring_full, rx_fill_ring_empty_descs, tx_ring_empty_descs.
-    // rx_dropped counts what found no chunk or a full ring; the others say why.
+    // rx_dropped counts the frames that found no chunk or a full ring; the others give the cause.
     let statistics: [u64; 6] = get_option(fd, libc::SOL_XDP, libc::XDP_STATISTICS)?;
     Ok(statistics[0] + statistics[3])
 }

@@ -1,4 +1,4 @@
-//! Addresses out of bit fields.
+//! Addresses made of bit fields.
 
 use proptest::prelude::*;
 
@@ -38,8 +38,7 @@ fn fields_that_cannot_be_are_refused() {
     assert_eq!(beyond, "a field of 64 bits at bit 65 does not fit into an IPv6 address of 128 bits");
 }
 
-/// Up to four fields side by side, from the last bit of an address on: gaps, widths, and where in
-/// the number they begin.
+/// Returns up to four fields side by side, starting with the last bit of an address: gaps, widths, and where they begin in the number.
 fn fields(bits: u8) -> impl Strategy<Value = Vec<BitField>> {
     let each = bits / 4;
     let field = (0..each / 2, 1..=each / 2, 0u8..64);
@@ -49,7 +48,7 @@ fn fields(bits: u8) -> impl Strategy<Value = Vec<BitField>> {
     })
 }
 
-/// The address bit by bit.
+/// Returns the address, computed bit by bit.
 fn slow_bits(base: u128, number: u64, fields: &[BitField]) -> u128 {
     let mut bits = base;
     for field in fields {

@@ -8,12 +8,12 @@ fn rule(ipv6: &str, ipv4: &str, ea_bits: u8, offset: u8) -> Result<MapRule, Rule
     MapRule::new(v6(ipv6), v4(ipv4), ea_bits, offset)
 }
 
-/// RFC 7597 appendix A, example 1.
+/// Returns the rule of RFC 7597 appendix A, example 1.
 fn example_1() -> MapRule {
     rule("2001:db8::/40", "192.0.2.0/24", 16, 6).unwrap()
 }
 
-/// A published measurement of MAP-T: contiguous port sets.
+/// Returns the rule of a published measurement of MAP-T, with contiguous port sets.
 fn contiguous() -> MapRule {
     rule("2001:db8:ce::/51", "192.0.2.0/24", 13, 0).unwrap()
 }
@@ -119,7 +119,7 @@ fn rules_of_a_domain_that_overlap_are_refused_by_name() {
     assert_eq!(none, "a MAP domain without a rule: expected one at least (RFC 7597 section 5)");
 }
 
-/// Rules of every kind, and a subscriber of each.
+/// Returns rules of every kind, each with a subscriber.
 fn rules() -> impl Strategy<Value = (MapRule, u64)> {
     let shape = (any::<u128>(), any::<u32>(), 0u8..=64, 0u8..=32, 0u8..=48, 0u8..=15, any::<u64>());
     shape.prop_filter_map("contradicts itself", |(ipv6, ipv4, len6, len4, ea_bits, offset, e)| {
@@ -131,7 +131,7 @@ fn rules() -> impl Strategy<Value = (MapRule, u64)> {
     })
 }
 
-/// The MAP IPv6 address of RFC 7597 figures 3 and 8, put together out of binary digits.
+/// Returns the MAP IPv6 address of RFC 7597 figures 3 and 8, composed of binary digits.
 fn slow_ipv6(rule: &MapRule, e: u64) -> IpAddr {
     let ea = digits(e, rule.subscribers().ilog2() as u8);
     let network = format!("{:0<64}", digits_of(rule.ipv6_prefix()) + &ea);

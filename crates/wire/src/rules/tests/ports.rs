@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Port sets in which the subscriber's number is its PSID.
+/// Returns port sets in which the subscriber's number is its PSID.
 fn sets(offset: u8, psid_len: u8) -> PortRule {
     PortRule::new(offset, psid_len, 0, 0).unwrap()
 }
 
-/// Every offset and length that makes port sets.
+/// Returns every offset and length for which port sets exist.
 fn every_shape() -> impl Iterator<Item = (u8, u8)> {
     (0..=15u8).flat_map(|offset| (1..=(16 - offset).min(15)).map(move |psid_len| (offset, psid_len)))
 }
@@ -85,7 +85,7 @@ fn shapes_that_fit_no_port_are_refused() {
     assert!(refusal(PortRule::new(6, 8, 0, 64)).starts_with("a field takes bits from bit 64"));
 }
 
-/// RFC 7597 appendix B, formulas (1) and (2), with exclusion by A > 0 or of port 0 alone.
+/// Returns the ports by RFC 7597 appendix B, formulas (1) and (2), excluding A = 0 or only port 0.
 fn slow_ports(offset: u8, psid_len: u8, psid: u32) -> Vec<u16> {
     let (r, m) = (1 << psid_len, 1 << (16 - offset - psid_len));
     let blocks = u32::from(offset > 0)..65_536 / (r * m);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// RFC 5969 section 7.1.1: 6rd prefix 2001:db8::/32, IPv4MaskLen 8.
+/// Returns the domain of RFC 5969 section 7.1.1: 6rd prefix 2001:db8::/32, IPv4MaskLen 8.
 fn example() -> SixRd {
     SixRd::new(v6("2001:db8::/32"), 8, v4("10.100.100.0/24")).unwrap()
 }
