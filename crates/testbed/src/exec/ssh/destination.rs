@@ -1,9 +1,9 @@
-//! The words of an `ssh` to a machine. Nothing here opens a connection.
+//! The command line of `ssh` for a machine. No connection is opened here.
 
 use crate::exec::quoted;
 use std::path::{Path, PathBuf};
 
-/// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
+/// An ordinary user's PATH lacks the directories of the system's tools, and so does that of sessions on some servers.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,21 +18,22 @@ impl Destination {
         Self { name: name.to_owned(), config: config.map(Path::to_owned) }
     }
 
-    /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
+    /// Returns the words that run `words` there, as shown in the transcript: without the options that merely save time.
     pub(super) fn words(&self, words: &[String]) -> Vec<String> {
         self.shown(quoted(words))
     }
 
-    /// The same of a line of shell.
+    /// Returns the same for a line of shell.
     pub(super) fn shown(&self, line: String) -> Vec<String> {
         let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
         ["ssh".to_owned()].into_iter().chain(config).chain([self.name.clone(), line]).collect()
     }
 
-    /// All words of an `ssh`. The login shell there may be none of POSIX (on FreeBSD it was csh), so it is only to start one.
+    /// Returns all words of an `ssh` command. The login shell there may not be POSIX-compliant (on FreeBSD, it used to be csh), so it only starts a
+    /// shell that is.
     pub(super) fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Vec<String> {
         let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
-        // A prompt that is not shown would wait for ever. What the user's ssh_config forwards or runs is switched off.
+        // A hidden prompt would wait forever. Forwardings and commands in the user's ssh_config are disabled.
         let options = [
             "BatchMode=yes",
             "ConnectTimeout=5",

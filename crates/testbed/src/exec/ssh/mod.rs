@@ -1,7 +1,7 @@
 //! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
 //!
-//! One connection is opened and shared by every command (a master of ssh_config's `ControlMaster`), so that a command costs milliseconds.
-//! Nothing here asks a question: keys and known hosts are ssh's own business.
+//! All commands share one connection (a master in the sense of ssh_config's `ControlMaster`), so that each takes only milliseconds. Nothing here
+//! prompts the user: keys and known hosts are left to ssh.
 
 mod connection;
 mod destination;
