@@ -1,4 +1,4 @@
-//! Interfaces that exist already: real NICs, cabled to a device. Looked at here; [`crate::net::interfaces`] takes them.
+//! Checks existing interfaces, such as real NICs cabled to a device. [`crate::net::interfaces`] takes them over.
 
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::path::Path;
 
-/// The rule for an interface that has addresses and routes of this machine when it is taken for test traffic.
+/// The rule for an interface that has addresses and routes of this machine when it is to carry test traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnAddresses {
-    /// It is refused: it is in use.
+    /// The interface is refused, because it is in use.
     #[default]
     Refused,
-    /// They are noted, and come back with it.
+    /// The addresses and routes are recorded, and restored when the interface is given back.
     Lent,
 }
 
 /// Checks that an interface may be used for test traffic.
 ///
 /// # Errors
-/// An interface that does not exist, or has work of its own on this machine.
+/// The interface does not exist, or is otherwise used by this machine.
 pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
     INTERFACE.check(interface).map_err(TestbedError::Other)?;
-    // Not by /sys, which may be mounted of another network namespace than this process is in.
+    // /sys is not used, because it may show a network namespace other than this process's.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
     let described = shell.look(&["ip", "-o", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
     if let Some(master) = described.split_whitespace().skip_while(|word| *word != "master").nth(1) {
@@ -54,7 +54,7 @@ pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), Te
     check_routes(&routes, interface)
 }
 
-/// Refuses an interface that carries a TCP connection, such as the ssh session of whoever starts the run.
+/// Refuses an interface that carries a TCP connection, such as the ssh session of the user who starts the run.
 fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Result<(), TestbedError> {
     let established = shell.look(&["ss", "-Htn", "state", "established"])?;
     let own: Vec<&str> = addresses.iter().map(|address| address.split('/').next().unwrap_or_default()).collect();
@@ -67,19 +67,19 @@ fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Resu
     )))
 }
 
-/// Returns the local and the remote end of a connection as `ss` prints it; its first two words are the lengths of queues.
+/// Returns the local and the remote end of a connection in a line of `ss`, whose first two words are queue lengths.
 fn ends_of(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace().skip(2);
     Some((words.next()?, words.next()?))
 }
 
-/// Returns the address of an end such as `10.0.0.1:22`, `[fd00::1]:22` or `[::ffff:10.0.0.1]:22`.
+/// Returns the address in an end such as `10.0.0.1:22`, `[fd00::1]:22` or `[::ffff:10.0.0.1]:22`.
 fn host_of(end: &str) -> &str {
     let host = end.rsplit_once(':').map_or(end, |(host, _)| host).trim_start_matches('[').trim_end_matches(']');
     host.split('%').next().unwrap_or(host).trim_start_matches("::ffff:")
 }
 
-/// Returns all addresses but the IPv6 ones of the link, which the kernel gives every interface that is up.
+/// Returns all addresses except IPv6 link-local ones, which the kernel gives every interface that is up.
 fn own_addresses(described: &str) -> Vec<&str> {
     let address = |line: &&'_ str| line.split_whitespace().any(|word| word == "inet" || word == "inet6");
     let lines = described.lines().filter(address);
@@ -99,7 +99,7 @@ fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), Testbe
     )))
 }
 
-/// Refuses an interface with routes that were set by hand, in any table: they would be lost while it is measured. The kernel restores only its own.
+/// Refuses an interface with manually added routes in any table. They would be lost during the run, as the kernel only restores its own.
 fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
     let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else { return Ok(()) };
     let table = route.line.split(" table ").nth(1).and_then(|rest| rest.split(' ').next());
@@ -113,7 +113,7 @@ fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedErro
     )))
 }
 
-/// Checks that datagrams of `octets` fit through an interface, the header around encapsulated ones included.
+/// Checks that datagrams of `octets`, including the outer header of encapsulated ones, fit the MTU of an interface.
 pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     let read = std::fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"));
     let Some(mtu) = read.ok().and_then(|text| text.trim().parse::<u32>().ok()).filter(|mtu| *mtu < octets) else {
@@ -126,7 +126,7 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     )))
 }
 
-/// The rate of a NIC's medium, bit/s, where its driver says; a virtual interface has none, whatever it says.
+/// Returns the rate of a NIC's medium in bit/s, if its driver reports it. A virtual interface has no such rate, whatever it reports.
 pub fn link_rate(interface: &str) -> Option<u64> {
     let folder = std::path::Path::new("/sys/class/net").join(interface);
     if !folder.join("device").exists() {

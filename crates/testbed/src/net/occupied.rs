@@ -1,25 +1,25 @@
-//! The work that an interface has on its machine, as `ip` shows it: routes of all tables, and devices on top of it. An interface with any must not
-//! carry test traffic.
+//! The use of an interface by its machine according to `ip`: routes of all tables, and devices on top of it. An interface with any of these must
+//! not carry test traffic.
 
 use crate::exec::{Shell, TestbedError};
 use ipnet::IpNet;
 
-/// A route over an interface.
+/// A route through an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RouteOver {
-    /// `-4` or `-6`, as `ip` wants it.
+    /// `-4` or `-6`, as an option of `ip`.
     pub(crate) family: &'static str,
-    /// The line that `ip` prints of it.
+    /// The line that `ip` prints for it.
     pub(crate) line: String,
 }
 
-/// Prefixes up to this length lead to so many networks that the route is as good as a default route: VPNs have the two halves of IPv4, and some
-/// networks all global addresses of IPv6.
+/// Prefixes up to this length cover so many networks that the route is in effect a default route: VPNs use the two halves of IPv4, and some
+/// networks a prefix for all global IPv6 addresses.
 const WIDEST_FOUR: u8 = 4;
 const WIDEST_SIX: u8 = 12;
 
 impl RouteOver {
-    /// Returns the destination, with the type of the route where it has one: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
+    /// Returns the destination, with the type of the route if it is printed: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
     pub(crate) fn destination(&self) -> &str {
         let end = |words: usize| self.line.match_indices(' ').nth(words - 1).map_or(self.line.len(), |(at, _)| at);
         let first = &self.line[..end(1)];
@@ -27,7 +27,7 @@ impl RouteOver {
         if is_type { &self.line[..end(2)] } else { first }
     }
 
-    /// Returns whether it leads to so much that what is sent there may come to any host.
+    /// Returns true if the route covers so many destinations that traffic over it may reach arbitrary hosts.
     pub(crate) fn is_wide(&self) -> bool {
         let length =
             self.line.split_whitespace().next().and_then(|word| word.parse::<IpNet>().ok()).map(|net| net.prefix_len());
@@ -35,7 +35,7 @@ impl RouteOver {
         self.is_default() || length.is_some_and(|length| length <= widest)
     }
 
-    /// Returns whether the kernel made it by itself, and makes it again when the interface comes back.
+    /// Returns true if the kernel created the route by itself, and will do so again when the interface comes back.
     pub(crate) fn is_of_kernel(&self) -> bool {
         self.line.contains("proto kernel") || self.line.contains("proto ra")
     }
@@ -45,7 +45,7 @@ impl RouteOver {
     }
 }
 
-/// Returns the routes of all tables over an interface, also those by several interfaces at once.
+/// Returns the routes of all tables through an interface, including multipath routes.
 pub(crate) fn routes(shell: &Shell, interface: &str) -> Result<Vec<RouteOver>, TestbedError> {
     let mut routes = Vec::new();
     for family in ["-4", "-6"] {
@@ -62,8 +62,8 @@ pub(crate) fn devices_on(shell: &Shell, interface: &str) -> Result<Vec<String>, 
     Ok(links.lines().filter_map(|line| device_on(line, interface)).map(str::to_owned).collect())
 }
 
-/// Returns the name of the device that a line describes if it is on top of `interface`. The two ends of a veth pair name each other, and neither is
-/// on the other.
+/// Returns the name of the device described by a line if that device is on top of `interface`. The two ends of a veth pair refer to each other, but
+/// neither is on top of the other.
 fn device_on<'l>(line: &'l str, interface: &str) -> Option<&'l str> {
     let named = line.split_whitespace().nth(1)?.trim_end_matches(':');
     let (name, lower) = named.split_once('@').unwrap_or((named, ""));
