@@ -1,4 +1,4 @@
-//! Tests virtual machines of the kernel lab in real namespaces. These tests need root, and build the lab if it does not exist. If either fails,
+//! Tests virtual machines of the kernel lab in real namespaces. These tests need root, and build the lab if it does not exist. Without either,
 //! they fail rather than being skipped.
 
 mod common;

@@ -1,5 +1,5 @@
 //! Checks that the `[[teardown]]` commands of recipes undo their setup, which they must do on a machine that outlives the run. The tests use
-//! virtual machines of the kernel lab, where nothing else can be damaged. They need root, and build the lab if it does not exist. If either fails,
+//! virtual machines of the kernel lab, where nothing else can be damaged. They need root, and build the lab if it does not exist. Without either,
 //! they fail rather than being skipped.
 
 mod common;

@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Waits for a process to end and to close its output. `what` completes "waiting for ...".
 ///
 /// # Errors
-/// A stop was requested, or the process did not end for the given reason. It is killed if it is still running.
+/// A stop was requested, or the reason why the process did not end. It is killed if it is still running.
 pub(crate) fn wait(
     mut child: Child,
     timeout: Duration,
