@@ -1,5 +1,5 @@
-//! A results directory as one file for a repository of data such as Zenodo: a tar archive, compressed by Zstandard. The same directory gives the same
-//! octets: names are sorted, all files have the same owner and mode and the time at which the run ended, and the compression has no options.
+//! A results directory as a single file for a data repository such as Zenodo: a tar archive compressed with Zstandard. The same directory always
+//! gives the same octets: names are sorted, all files have the same owner, mode and time (the end of the run), and the compression has no options.
 
 mod error;
 mod files;
@@ -16,16 +16,16 @@ use pack::Folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes the archive of a results directory to `output`, without it to `NAME.tar.zst` beside the directory. Returns its path and its SHA-256.
+/// Writes the archive of a results directory to `output`, by default to `NAME.tar.zst` next to the directory. Returns its path and its SHA-256.
 ///
-/// Files whose names begin with a dot are left out: the token of the live page is one.
+/// Files whose names begin with a dot are left out, such as the token of the live page.
 ///
 /// # Errors
-/// No results directory, one of a run that goes on, an archive that exists, or a file that cannot be read or written.
+/// There is no results directory, its run is still going on, the archive exists, or a file cannot be read or written.
 pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
     let stored = store::load(directory)?;
     let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
-    // No run begins to write to the directory as long as this lock is held.
+    // As long as this lock is held, no run starts to write to the directory.
     let Some(_lock) = store::lock_to_read(&directory) else { return Err(ArchiveError::Running(directory)) };
     let name = directory.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
     let output = output.map_or_else(|| directory.with_file_name(format!("{name}.tar.zst")), Path::to_owned);
@@ -48,7 +48,7 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
     if parent.starts_with(directory) { Err(ArchiveError::Inside(output.to_owned())) } else { Ok(()) }
 }
 
-/// Writes the archive under another name until it is whole.
+/// Writes the archive under a temporary name until it is complete.
 fn write_new(folder: &Folder<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
     let mut partial = output.as_os_str().to_owned();

@@ -6,23 +6,24 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Says what the archive is.
+/// The file that describes the archive.
 pub(super) const README: &str = "README";
 
-/// The checksums, as `sha256sum -c` reads them.
+/// The file of checksums in the format of `sha256sum -c`.
 pub(super) const SUMS: &str = "SHA256SUMS";
 
 /// A file of the archive.
 pub(super) struct PackedFile {
-    /// Its place in the archive, below the folder of the run.
+    /// Its path in the archive, relative to the folder of the run.
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) octets: u64,
-    /// SHA-256, hexadecimal.
+    /// The SHA-256 in hexadecimal.
     pub(super) sum: String,
 }
 
-/// The files of a results directory, by name. What an archive adds is left out, so that a directory that came from one gives the same again.
+/// Returns the files of a results directory, sorted by name. Files that an archive adds are left out, so that a directory unpacked from an archive
+/// gives the same archive again.
 pub(super) fn members(directory: &Path) -> Result<Vec<PackedFile>, ArchiveError> {
     let mut paths = Vec::new();
     add_files(directory, &mut paths)?;
@@ -49,7 +50,7 @@ fn add_files(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), ArchiveEr
         }
         match kind.is_dir() {
             true => add_files(&entry.path(), paths)?,
-            // A link could lead out of the directory.
+            // A symbolic link could point outside the directory.
             false if kind.is_file() => paths.push(entry.path()),
             false => {}
         }
@@ -57,7 +58,7 @@ fn add_files(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), ArchiveEr
     Ok(())
 }
 
-/// The length and the SHA-256 of a file.
+/// Returns the length and the SHA-256 of a file.
 pub(super) fn summed(path: &Path) -> Result<(u64, String), ArchiveError> {
     let failed = ArchiveError::reading(path);
     let mut file = File::open(path).map_err(&failed)?;
@@ -75,7 +76,7 @@ pub(super) fn summed(path: &Path) -> Result<(u64, String), ArchiveError> {
     }
 }
 
-/// The SHA-256 of a text, hexadecimal.
+/// Returns the SHA-256 of a text in hexadecimal.
 pub(super) fn sum_of(octets: &[u8]) -> String {
     hexadecimal(Sha256::new_with_prefix(octets))
 }

@@ -1,4 +1,4 @@
-//! The files of an archive, packed by tar and compressed by Zstandard.
+//! Packs the files of an archive with tar and compresses them with Zstandard.
 
 use super::error::ArchiveError;
 use super::files::PackedFile;
@@ -11,16 +11,16 @@ use tar::{Builder, EntryType, Header};
 
 /// The contents of an archive.
 pub(super) struct Folder<'a> {
-    /// The folder that all files are in.
+    /// The folder that contains all files.
     pub(super) name: &'a str,
-    /// Texts that are made for the archive, by name.
+    /// Texts generated for the archive, by name.
     pub(super) texts: [(&'static str, String); 2],
     pub(super) members: &'a [PackedFile],
-    /// The time that all files bear, seconds since 1970.
+    /// The modification time of all files, in seconds since 1970.
     pub(super) time_s: u64,
 }
 
-/// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
+/// Writes the folder to `file`, which is at `path`. One thread packs, another compresses.
 pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(path);
     let (unpacked, packed) = io::pipe().map_err(&failed)?;
@@ -34,7 +34,7 @@ pub(super) fn write(folder: &Folder<'_>, file: File, path: &Path) -> Result<(), 
     })
 }
 
-/// Packs texts and files. Owner, group and mode are the same for all, so that they say nothing of the machine.
+/// Packs texts and files. Owner, group and mode are the same for all of them, so that they reveal nothing about the machine.
 fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), ArchiveError> {
     let mut archive = Builder::new(output);
     let mut add = |name: &str, octets: u64, content: &mut dyn Read| {
@@ -52,7 +52,7 @@ fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), Arch
     }
     for PackedFile { name, path, octets, .. } in folder.members {
         let file = File::open(path).map_err(ArchiveError::reading(path))?;
-        // What is written to a file meanwhile would break the archive, and is not what was summed.
+        // Octets appended to the file in the meantime would corrupt the archive, and are not part of the checksum.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }
     archive.into_inner().and_then(|mut output| output.flush()).map_err(ArchiveError::writing(path))
