@@ -1,4 +1,5 @@
-//! A results directory that another process writes, or has written: what is new in it, as the events that the run told. Nothing is written here.
+//! Follows a results directory that another process writes or has written, and reports its changes as the events of the run. Nothing is written
+//! here.
 
 use super::error::RunError;
 use super::stop::rest;
@@ -14,23 +15,23 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The time between two looks at the directory.
+/// The time between two checks of the directory.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Follows a directory until a stop is requested. `listener` hears the trials that come after those of `stored`, whether a run is under way, and
-/// when it has ended: also that it was killed, and that it was resumed.
+/// Follows a directory until a stop is requested. `listener` receives the trials after those of `stored`, and is told when a run starts, ends, is
+/// killed or is resumed.
 ///
 /// # Errors
-/// The records cannot be read any more.
+/// The records can no longer be read.
 pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
-    // Whoever looks must not take the cores from whoever measures; where the kernel refuses this, looking is little work.
+    // Following must not take cores from a measurement. If the kernel refuses to lower the priority, the work is small anyway.
     let _ = give_way(&[]);
     let Stored { plan, records, facts, .. } = stored;
     let mut told = records.len();
     let (mut records, mut read) = (Vec::new(), ReadTrials::default());
     let mut was_running = None;
     loop {
-        // Asked before the records are read: a run writes its last one before it ends.
+        // Checked before the records are read, because a run writes its last record before it ends.
         let is_running = store::is_in_use(directory);
         records.extend(store::new_records(directory, &mut read)?);
         replay::events(&plan, &records, told).iter().for_each(&mut *listener);
@@ -45,7 +46,7 @@ pub fn follow(directory: &Path, stored: Stored, stop: &AtomicBool, listener: &mu
     }
 }
 
-/// Returns the events that tell how far the run is.
+/// Returns the events that describe the progress of the run.
 fn state(
     directory: &Path,
     (plan, selection): (&Plan, &Selection),
@@ -67,7 +68,7 @@ fn state(
     }
 }
 
-/// Returns the time since the first trial, seconds.
+/// Returns the time since the first trial in seconds.
 fn elapsed_s(records: &[TrialRecord]) -> u64 {
     let first = records.first().and_then(|record| record.started.parse::<jiff::Timestamp>().ok());
     first.map_or(0, |first| jiff::Timestamp::now().duration_since(first).as_secs().max(0) as u64)
