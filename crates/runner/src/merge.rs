@@ -1,4 +1,4 @@
-//! Results of runs that measured parts of one plan, united in one directory.
+//! Merges the results of runs that measured parts of one plan into one directory.
 
 use super::campaign::SelectionError;
 use super::differences::machine_differences;
@@ -14,9 +14,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The reason why results cannot be united.
+/// The reason why results cannot be merged.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The comment above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum MergeError {
     /// A run still writes to a directory.
@@ -31,7 +31,7 @@ pub enum MergeError {
     /// A recipe was changed between the runs.
     #[error("{} and {} have different recipes/{recipe}: they measured different devices", a.display(), b.display())]
     DifferentRecipes { a: PathBuf, b: PathBuf, recipe: String },
-    /// Two runs have made the same repetition.
+    /// Two runs have performed the same repetition.
     #[error("both {} and {} have {key}: leave one of them out", a.display(), b.display())]
     Twice { a: PathBuf, b: PathBuf, key: MeasurementKey },
     /// A file cannot be copied.
@@ -39,20 +39,20 @@ pub enum MergeError {
     NotCopied { from: PathBuf, to: PathBuf, error: io::Error },
 }
 
-/// A results directory that is united with others.
+/// A results directory that is merged with others.
 struct ResultsPart {
     directory: PathBuf,
     stored: Stored,
-    /// Keeps runs from writing to it; `None` where the file system has no locks.
+    /// Keeps runs from writing to the directory. `None` if the file system does not support locks.
     _lock: Option<File>,
 }
 
-/// Unites results directories in a new one: records, facts, recipes, commands and records of queries. The report is the caller's to write.
+/// Merges results directories into a new one: records, facts, recipes, commands and records of queries. The caller has to write the report.
 ///
 /// # Errors
-/// Directories of different plans, that have a repetition twice or are still written to; one that cannot be read or written.
+/// The directories are of different plans, contain a repetition twice or are still being written to, or a directory cannot be read or written.
 pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
-    // No run goes on with one of them meanwhile.
+    // No run resumes one of them in the meantime.
     let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<ResultsPart>, RunError>>()?;
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
@@ -81,7 +81,7 @@ fn part(directory: &Path) -> Result<ResultsPart, RunError> {
     Ok(ResultsPart { directory: directory.to_owned(), stored, _lock: lock })
 }
 
-/// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
+/// Returns the plan of all parts: the one that left out the fewest tests, because a device missing on one machine may be on another.
 fn plan_of(parts: &[ResultsPart]) -> Result<Plan, MergeError> {
     let whole = parts.iter().max_by_key(|part| part.stored.plan.tests.len()).expect("at least one directory");
     let different = |part: &ResultsPart, what: &str| {
@@ -99,7 +99,7 @@ fn plan_of(parts: &[ResultsPart]) -> Result<Plan, MergeError> {
         if let Some(test) = plan.tests.iter().find(is_missing) {
             return Err(different(part, &format!("only one has the test {}", test.name)));
         }
-        // Rates of links are those of a machine.
+        // Link rates are properties of a machine.
         let bare = |plan: &Plan| Plan { tests: Vec::new(), link_rate: None, ..plan.clone() };
         if bare(other) != bare(plan) {
             return Err(different(part, "profile, seed, [trial] or [search] differ"));
@@ -137,9 +137,9 @@ fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Returns the names and paths of the files in a directory, none if it does not exist.
+/// Returns the names and paths of the files in a directory, or none if it does not exist.
 fn files_of(directory: &Path) -> Vec<(String, PathBuf)> {
-    // No links: the results may be anybody's, and what a link leads to is none of theirs.
+    // Symbolic links are skipped: the results may come from another user, and the target of a link may not be theirs.
     let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(is_file);
     entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect()
@@ -174,7 +174,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
         add_new(&mut facts.code, &other.code);
         facts.not_run.extend(other.not_run.clone());
     }
-    // What one machine left out may have been measured on another.
+    // Tests that one machine left out may have been measured on another.
     facts.not_run.retain(|skipped| plan.test(&skipped.test).is_none());
     facts.not_run.dedup_by(|a, b| a.test == b.test);
     let mut warnings = warnings_of(&facts, &all);
@@ -182,7 +182,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     Facts { warnings, ..facts }
 }
 
-/// Returns all that the runs were given; all of the plan if together it is, or if one of them was given no part of it.
+/// Returns everything that the runs selected. This is the whole plan if their selections cover it, or if one of them selected all of it.
 fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if all.iter().any(|facts| facts.selection.is_all()) {
         return Selection::default();
@@ -192,7 +192,7 @@ fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if plan.tests.iter().all(is_whole) { Selection::default() } else { selection }
 }
 
-/// Returns the repetitions that each host measured. A repetition that was resumed on another host was made on both.
+/// Returns the repetitions that each host measured. A repetition resumed on another host counts for both.
 fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     let mut hosts: BTreeMap<String, BTreeSet<MeasurementKey>> = BTreeMap::new();
     for part in parts {
@@ -206,13 +206,13 @@ fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     hosts.into_iter().map(|(host, keys)| (host, keys.into_iter().collect())).collect()
 }
 
-/// Adds what is not among them yet.
+/// Adds the items that are not yet there.
 fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {
     let new: Vec<T> = others.iter().filter(|other| !all.contains(other)).cloned().collect();
     all.extend(new);
 }
 
-/// Adds what another run noted of the same device.
+/// Adds the facts that another run recorded about the same device.
 fn unite(dut: &mut DutFacts, other: &DutFacts) {
     if dut.title.is_empty() {
         *dut = other.clone();
@@ -222,7 +222,7 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
     dut.certificates.extend(other.certificates.iter().cloned());
 }
 
-/// Returns in what the machines and devices of the runs differ, the most serious first.
+/// Returns warnings about differences between the machines and devices of the runs, the most serious first.
 fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     let mut warnings = Vec::new();
     let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();
@@ -250,7 +250,7 @@ fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     warnings
 }
 
-/// Returns the names of the facts of machines in which a run differs from the first one.
+/// Returns the names of the machine facts that differ between a run and the first one.
 fn differing(all: &[&Facts]) -> Vec<String> {
     let values: Vec<Value> = all.iter().map(|facts| serde_json::to_value(facts).unwrap_or_default()).collect();
     let names = values[1..].iter().flat_map(|other| machine_differences(&values[0], other)).map(|(name, _, _)| name);

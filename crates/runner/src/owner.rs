@@ -1,5 +1,5 @@
-//! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root. What does not measure has no
-//! need of root, and gives it up before it reads anything.
+//! The owner of the results. Measuring needs root, so most people use sudo, but the results should belong to them rather than to root. Commands
+//! that do not measure need no root privileges, and drop them before they read anything.
 
 use sixbench_io::thread::{become_user, give_up_privileges};
 use sixbench_testbed::doctor::is_root;
@@ -8,24 +8,24 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::path::Path;
 
-/// The user and group without files, which most systems call nobody.
+/// The user and group that own no files, called nobody on most systems.
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
-/// The use that a process which gives up root makes of a file or directory.
+/// The way in which a process that drops its root privileges uses a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// It reads it.
+    /// Reads from it.
     Read,
-    /// It writes to it, or in it.
+    /// Writes to it, or creates files in it.
     Write,
 }
 
-/// Gives up root for good where this process has it, which must not have a second thread yet. It becomes the user who called sudo, if this user may
-/// use `path`, the file or directory that it is about, or the nearest one above that exists; else the owner of that, who is perhaps root, without
-/// the privileges of root. Without a path it becomes the user who called sudo, or nobody.
+/// Permanently drops root privileges, if this process has them. The process must not have a second thread yet. It becomes the user who called sudo,
+/// if this user may use `path` or, if that does not exist, its nearest existing ancestor. Otherwise it becomes the owner of that, who may be root,
+/// but without root's privileges. Without a path, it becomes the user who called sudo, or nobody.
 ///
 /// # Errors
-/// The kernel refuses it.
+/// The kernel refuses the change.
 pub fn give_up_root(path: Option<(&Path, FileUse)>) -> io::Result<()> {
     if !is_root() {
         return give_up_privileges();
@@ -33,7 +33,7 @@ pub fn give_up_root(path: Option<(&Path, FileUse)>) -> io::Result<()> {
     let caller = caller(true, |name| std::env::var(name).ok());
     let existing = |path: &Path| match path.ancestors().find_map(|path| path.metadata().ok()) {
         Some(found) => Ok(found),
-        // A relative path whose folders do not exist is one below this.
+        // If none of its folders exist, a relative path is below the working directory.
         None => Path::new(".").metadata(),
     };
     let found = path.map(|(path, use_of)| Ok::<_, io::Error>((existing(path)?, use_of))).transpose()?;
@@ -49,7 +49,7 @@ fn user_for(found: Option<(&Metadata, FileUse)>, caller: Option<(u32, u32)>) -> 
     }
 }
 
-/// Returns whether a user may use a file or directory, by its mode; what lists of access control say beside is not asked.
+/// Returns true if a user may use a file or directory according to its mode. Access control lists are not considered.
 fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
     let bit = if use_of == FileUse::Write { 0o2 } else { 0o4 };
     let shift = match (found.uid() == user, found.gid() == group) {
@@ -60,10 +60,10 @@ fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
     found.mode() & (bit << shift) != 0
 }
 
-/// Gives a file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
+/// Gives a file or directory created by this process to the user who called sudo. Does nothing without sudo.
 ///
 /// # Errors
-/// The file system refuses it. One that knows no owners, as on a USB stick, is no error.
+/// The file system refuses the change. If it does not support owners, as on a USB stick, that is not an error.
 pub fn give(path: &Path) -> io::Result<()> {
     let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
     match lchown(path, Some(user), Some(group)) {
@@ -72,7 +72,7 @@ pub fn give(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns user and group that sudo names, where this process may give files away.
+/// Returns the user and group given by sudo, if this process may give files away.
 fn caller(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Option<(u32, u32)> {
     let number = |name| variable(name)?.parse().ok();
     is_root.then(|| Some((number("SUDO_UID")?, number("SUDO_GID")?)))?

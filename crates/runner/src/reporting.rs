@@ -1,4 +1,4 @@
-//! Writes what is derived from the records: report, tables, figures.
+//! Writes the files that are derived from the records: report, tables, figures.
 
 use super::error::RunError;
 use super::lean::LeanRecords;
@@ -23,20 +23,20 @@ use std::thread;
 pub struct ReportInputs<'a> {
     /// The plan that was run.
     pub plan: &'a Plan,
-    /// The trials, in the order in which they were made.
+    /// The trials in the order in which they were performed.
     pub records: &'a [TrialRecord],
     /// The facts of the run.
     pub facts: &'a Facts,
     /// Every command that the testbed ran, as a shell script.
     pub commands: &'a str,
-    /// True if the run has not come to its end.
+    /// True if the run is not complete.
     pub interrupted: bool,
 }
 
-/// Writes all derived files of a run as it is in its directory, where these are its plan, its facts and its commands; returns the path of report.html.
+/// Writes all derived files of a run in its directory. `plan`, `facts` and `commands` are the run's. Returns the path of report.html.
 ///
 /// # Errors
-/// Records that cannot be read, or a file that cannot be written.
+/// The records cannot be read, or a file cannot be written.
 pub(crate) fn write(
     directory: &Path,
     plan: &Plan,
@@ -51,8 +51,8 @@ pub(crate) fn write(
     with_document(&inputs, &lean.replayed.finished, |document| write_files(directory, &document.with_style(style)))?
 }
 
-/// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
-/// those that do not say that they are figures of a run, stay.
+/// Removes the figures for papers that an earlier report had and this one does not, because they would be outdated. Files with other names, and
+/// those not marked as figures of a run, remain.
 fn remove_old_figures(directory: &Path, written: &HashSet<PathBuf>) {
     let figures =
         std::fs::read_dir(directory.join(report::PAPER_FIGURES)).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -60,21 +60,21 @@ fn remove_old_figures(directory: &Path, written: &HashSet<PathBuf>) {
     for path in
         figures.filter(|path| path.extension().is_some_and(|end| end == "tex") && !written.contains(path) && is_ours(path))
     {
-        // One that cannot be removed is old, and does no other harm.
+        // A figure that cannot be removed is outdated, but does no other harm.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
+/// Returns the style of the existing `results.tex`, so that a new report keeps it.
 fn kept_style(directory: &Path) -> PaperStyle {
     let written = std::fs::read_to_string(directory.join("results.tex")).ok();
     written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
 }
 
-/// Writes all files of a report; returns the path of report.html.
+/// Writes all files of a report, and returns the path of report.html.
 fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
     let mut texts = document.files();
-    // The page takes most memory, so it has it for itself. Of a long run the tables of Parquet take as long as all other files together.
+    // The page needs most memory, so it is written alone. For a long run, the Parquet tables take as long as all other files together.
     let mut written = write_texts(directory, texts.by_ref().take(1))?;
     let others = thread::scope(|scope| {
         let parquet = scope.spawn(|| write_parquet(directory, document));
@@ -86,7 +86,7 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
     Ok(directory.join("report.html"))
 }
 
-/// Writes these files; returns their paths.
+/// Writes these files, and returns their paths.
 fn write_texts(
     directory: &Path,
     files: impl Iterator<Item = Result<(String, String), ReportError>>,
@@ -110,26 +110,26 @@ fn write_parquet(directory: &Path, document: &report::Document<'_>) -> Result<()
 /// Returns the summary for a terminal of `width` columns.
 ///
 /// # Errors
-/// Records of a newer version.
+/// A record was written by a newer version.
 pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
     let outcomes = replay::outcomes(inputs.plan, inputs.records);
     with_document(inputs, &outcomes, |document| document.terminal(width, color))
 }
 
-/// Writes the derived files of a stored run again, `results.tex` in this style; without one in that of the `results.tex` that is there. Returns the
-/// path of report.html, and the summary for a terminal of `width` columns.
+/// Writes the derived files of a stored run again, with `results.tex` in this style or, by default, in that of the existing `results.tex`. Returns
+/// the path of report.html, and the summary for a terminal of `width` columns.
 ///
 /// # Errors
-/// No results directory, one without anything to report, or one that cannot be written.
+/// There are no results, there is nothing to report, or the directory cannot be written to.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, facts, commands, .. } = &store::load_without_records(directory)?;
     let mut lean = LeanRecords::load(directory, plan, facts)?;
-    // A run whose set-up failed has something to report: the status of every point.
+    // A run whose setup failed has something to report: the status of every point.
     if lean.records.is_empty() && facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
     let Replay { finished, unfinished, mismatches } = &lean.replayed;
-    // Single points that an earlier version judged otherwise have a status that says so.
+    // Individual points that an earlier version judged differently have a status that reports this.
     if let Some(mismatch) = mismatches.first().filter(|_| finished.is_empty() && unfinished.is_empty()) {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
@@ -143,7 +143,7 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
     })?
 }
 
-/// Writes a comparison to a file: as Markdown where its name ends with `.md`, else as a page.
+/// Writes a comparison to a file, as Markdown if its name ends in `.md`, otherwise as a page.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -155,12 +155,12 @@ pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &Comparis
     Ok(store::write_file(path, &text)?)
 }
 
-/// Returns the time of a page, as it is printed.
+/// Returns the current time in the format used on pages.
 pub(crate) fn generated() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
-/// Takes in a run as it is now, with the outcomes that its records come to, and hands it on.
+/// Passes a document of the current state of a run, with the outcomes of its records, to `print`.
 fn with_document<T>(
     inputs: &ReportInputs<'_>,
     outcomes: &[Outcome],
