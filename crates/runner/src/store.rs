@@ -1,4 +1,4 @@
-//! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
+//! The results directory. `trials.jsonl` is authoritative: each line is on disk before the next trial starts.
 
 use super::owner;
 use super::trial_file::each_record;
@@ -26,16 +26,16 @@ pub(crate) const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The comment above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum StoreError {
-    /// A new run would mix its results with those that are there.
+    /// A new run would mix its results with existing ones.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
     /// The user may have edited the file.
     #[error("{} already exists; it is left as it is", .0.display())]
     Exists(PathBuf),
-    /// The directory cannot be made.
+    /// The directory cannot be created.
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
     /// Another process writes to it.
@@ -44,45 +44,45 @@ pub enum StoreError {
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
     NotWritten { path: PathBuf, error: io::Error },
-    /// The resolved plan cannot be said in TOML.
+    /// The resolved plan cannot be represented in TOML.
     #[error("cannot write the resolved plan")]
     NotResolved(#[source] toml::ser::Error),
-    /// A recipe cannot be said in TOML.
+    /// A recipe cannot be represented in TOML.
     #[error("cannot write the recipe {recipe}")]
     Recipe { recipe: String, source: toml::ser::Error },
-    /// A record or the facts cannot be said in JSON.
+    /// A record or the facts cannot be represented in JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// A file cannot be read.
     #[error("cannot read {}; is this a results directory?", path.display())]
     NotRead { path: PathBuf, source: io::Error },
-    /// The resolved plan is none of this version.
+    /// The resolved plan is not one of this version.
     #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
     NoPlan { path: PathBuf, line: usize, title: String },
     /// The records cannot be read.
     #[error("{}", path.display())]
     NoRecords { path: PathBuf, source: RecordError },
-    /// There is no run to go on with.
+    /// There is no run to resume.
     #[error("{} is not the directory of an interrupted run: cannot read resolved.toml there: {error}", directory.display())]
     NoRun { directory: PathBuf, error: io::Error },
-    /// The plan file of the run is gone.
+    /// The plan file of the run no longer exists.
     #[error("cannot read {}/plan.toml, which says where the run took place: {error}; {}", directory.display(), new_run(directory))]
     PlanGone { directory: PathBuf, error: io::Error },
-    /// The plan file of the run was changed.
+    /// The plan file of the run has changed.
     #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
     PlanChanged(PathBuf),
-    /// No directory below this one has results that can be read; the others are named with the reason.
+    /// No directory below this one has readable results. The others are listed with the reasons.
     #[error("no results that can be read in {}{}", folder.display(), listed(skipped))]
     NoneBelow { folder: PathBuf, skipped: Vec<String> },
-    /// There is neither a trial nor a set-up that failed.
+    /// There is neither a trial nor a failed setup.
     #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
     NoTrial(PathBuf),
-    /// No record is one that the plan asks for.
+    /// No record matches the plan.
     #[error("{}", directory.display())]
     Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
 }
 
-/// Returns these lines below what stands before them.
+/// Returns these lines, indented and each on a new line.
 fn listed(lines: &[String]) -> String {
     lines.iter().map(|line| format!("\n  {line}")).collect()
 }
@@ -110,21 +110,21 @@ pub struct Store {
 pub struct Stored {
     /// The plan with every default filled in.
     pub plan: Plan,
-    /// The trials, in the order in which they were made.
+    /// The trials in the order in which they were performed.
     pub records: Vec<TrialRecord>,
-    /// The facts of the run; empty if it was killed before there were any.
+    /// The facts about the run. Empty if the run was killed before there were any.
     pub facts: Facts,
     /// Every command that the testbed ran, as a shell script.
     pub commands: String,
-    /// True if the last line was cut off when the run was killed.
+    /// True if the last line is incomplete because the run was killed.
     pub is_torn: bool,
 }
 
 impl Store {
-    /// Makes a new directory for the results of what is selected of `plan`; `source` is the plan file's text.
+    /// Creates a new directory for the results of the selected part of `plan`. `source` is the text of the plan file.
     ///
     /// # Errors
-    /// A directory that holds results, or that cannot be made or written.
+    /// The directory already holds results, or cannot be created or written to.
     pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
         check_new(directory)?;
         let resolved = resolved::write(plan, source, RECIPES).map_err(StoreError::NotResolved)?;
@@ -132,32 +132,32 @@ impl Store {
             io::ErrorKind::StorageFull => cannot_write(directory, error),
             _ => StoreError::NotCreated { directory: directory.to_owned(), error },
         })?;
-        // Before anything is written: another run may be about to use the same directory.
+        // Done before anything is written, because another run may be about to use the same directory.
         let store = Self::open(directory)?;
         if has_trials(directory) {
             return Err(StoreError::HoldsResults(directory.to_owned()));
         }
         write(directory, "plan.toml", source)?;
-        // A run that is killed before its facts are known must not go on with all of the plan.
+        // If the run is killed before its facts are known, it must not be resumed with the whole plan.
         if !selection.is_all() {
             write(directory, "facts.json", &serde_json::to_string_pretty(&selected(selection))?)?;
         }
-        // The last one: only a directory that has it can be resumed, and any other be used again.
+        // Written last: only a directory with this file can be resumed, and any other can be reused.
         write(directory, "resolved.toml", &resolved)?;
         Ok(store)
     }
 
-    /// Opens an existing directory to go on; a torn last line is cut off.
+    /// Opens an existing directory to resume its run. An incomplete last line is removed.
     ///
     /// # Errors
-    /// No results directory, one that another process writes to, or one that cannot be read or written.
+    /// There are no results, another process writes to the directory, or it cannot be read or written to.
     pub fn reopen(directory: &Path) -> Result<(Self, Stored)> {
-        // No other process may be writing when the torn line is removed.
+        // No other process may be writing when the incomplete line is removed.
         let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
             let path = directory.join("trials.jsonl");
-            // Counted in the file: an earlier version may have written the same records in other octets.
+            // Counted in the file, because an earlier version may have written the same records with different octets.
             let whole = end_of_lines(read(&path)?.as_bytes());
             store.trials.set_len(whole as u64).map_err(|error| cannot_write(&path, error))?;
         }
@@ -166,13 +166,13 @@ impl Store {
 
     fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("trials.jsonl");
-        // The directory may be anybody's: a link there could lead to any file.
+        // The directory may belong to another user, whose link could point to any file.
         let trials = OpenOptions::new().create(true).append(true).custom_flags(NO_LINK).open(&path);
         let trials = trials.map_err(|error| cannot_write(&path, error))?;
         owner::give(&path).map_err(|error| cannot_write(&path, error))?;
-        // Two writers would number the same trials; the lock goes with the file.
+        // Two writers would number their trials alike. The lock is released with the file.
         let is_locked = || matches!(trials.try_lock(), Err(fs::TryLockError::WouldBlock));
-        // A process that looks whether a run is under way has the lock for a moment.
+        // A process that checks whether a run is in progress holds the lock for a moment.
         let waited = || thread::sleep(Duration::from_millis(50));
         if is_locked() && {
             waited();
@@ -188,10 +188,10 @@ impl Store {
         &self.directory
     }
 
-    /// Keeps the recipes of the run beside its results: what a resumed run goes on with.
+    /// Stores the recipes of the run with its results, so that a resumed run uses them.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file cannot be written.
     pub fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         let directory = self.directory.join(RECIPES);
         make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
@@ -202,27 +202,27 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a trial on disk, for good.
+    /// Writes a trial to disk durably.
     ///
     /// # Errors
-    /// The disk does not take it.
+    /// The trial cannot be written.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
-    /// Puts trials of other runs on disk, in this order.
+    /// Writes trials of other runs to disk, in this order.
     ///
     /// # Errors
-    /// The disk does not take them.
+    /// The trials cannot be written.
     pub(crate) fn append_all(&mut self, records: &[&TrialRecord]) -> Result<()> {
         let lines = records.iter().map(|record| line(record)).collect::<Result<String>>()?;
         let written = self.trials.write_all(lines.as_bytes()).and_then(|()| self.trials.sync_data());
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
-    /// Returns the path for the record of every DNS query of a trial, and makes its directory.
+    /// Returns the path for the record of every DNS query of a trial, and creates its directory.
     pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
         let directory = self.directory.join(QUERIES);
         make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
@@ -238,10 +238,10 @@ impl Store {
     }
 }
 
-/// Refuses a directory that is not for a new run.
+/// Refuses a directory that cannot be used for a new run.
 ///
 /// # Errors
-/// It holds results, or those of a run that has made no trial yet.
+/// It holds results, or a run that has not yet made a trial.
 pub fn check_new(directory: &Path) -> Result<()> {
     let was_begun = directory.join("trials.jsonl").exists() && directory.join("resolved.toml").exists();
     match was_begun || has_trials(directory) {
@@ -262,13 +262,13 @@ pub(crate) fn line(record: &TrialRecord) -> Result<String> {
     Ok(serde_json::to_string(record)? + "\n")
 }
 
-/// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
-/// sees half of it.
+/// Writes a file of a results directory, creating its folder if necessary. The file is written under a temporary name, so that a reader never sees
+/// a part of it.
 pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
     write_with(directory, name, |file| file.write_all(content.as_ref()))
 }
 
-/// Writes a file as of [`write`], with what `print` writes to it, part by part.
+/// Writes a file like [`write`], with the content that `print` writes piece by piece.
 pub(crate) fn write_with(
     directory: &Path,
     name: &str,
@@ -282,7 +282,7 @@ pub(crate) fn write_with(
     let directory = folder;
     let temporary = directory.join(format!(".{}.new", path.file_name().unwrap_or_default().display()));
     let written = make_directory(directory).and_then(|()| {
-        // The one that a killed run has left, or a link that somebody has put there.
+        // Removes a file left by a killed run, or a link that another user has created.
         let _ = fs::remove_file(&temporary);
         let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&temporary)?);
         print(&mut file)?;
@@ -291,16 +291,16 @@ pub(crate) fn write_with(
         fs::rename(&temporary, &path)
     });
     written.map_err(|error| {
-        // Half a file is of no use, and takes room on a disk that may be full.
+        // An incomplete file is useless and takes up space on a disk that may be full.
         let _ = fs::remove_file(&temporary);
         cannot_write(&path, error)
     })
 }
 
-/// Writes files that must not exist yet, and the directories above them. Nothing is written if one of them exists.
+/// Writes files that must not exist yet, with their parent directories. Nothing is written if one of the files exists.
 ///
 /// # Errors
-/// A file that exists, or that cannot be written.
+/// A file exists, or cannot be written.
 pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
         return Err(StoreError::Exists(path.to_path_buf()));
@@ -314,10 +314,10 @@ pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
     })
 }
 
-/// Writes a file at a path that the user named, in a directory that is made where there is none.
+/// Writes a file at a path given by the user, creating its directory if necessary.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return Err(cannot_write(path, io::ErrorKind::InvalidFilename.into()));
@@ -325,10 +325,10 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
     write(make_folder_of(path)?, name, text)
 }
 
-/// Makes the folder of a file at a path that the user named, where there is none; returns it.
+/// Creates the folder of a file at a path given by the user, if necessary, and returns it.
 ///
 /// # Errors
-/// It cannot be made.
+/// The folder cannot be created.
 pub(crate) fn make_folder_of(path: &Path) -> Result<&Path> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_directory(folder).map_err(|error| cannot_write(path, error))?;
@@ -339,10 +339,10 @@ fn cannot_write(path: &Path, error: io::Error) -> StoreError {
     StoreError::NotWritten { path: path.to_owned(), error }
 }
 
-/// Makes a directory and those above it, as those of the user who called sudo.
+/// Creates a directory and its parents, owned by the user who called sudo.
 ///
 /// # Errors
-/// As of [`fs::create_dir_all`].
+/// Those of [`fs::create_dir_all`].
 pub fn make_directory(directory: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(directory)?;
@@ -362,11 +362,11 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|source| StoreError::NotRead { path: path.to_owned(), source })
 }
 
-/// Reads the plan file of an interrupted run. Only it says on which interfaces the run took place, so one that is gone, empty or changed is
-/// refused: the run would go on somewhere else.
+/// Reads the plan file of an interrupted run. Only this file contains the interfaces of the run. If it is missing, empty or changed, it is refused,
+/// because the run could otherwise be resumed on different interfaces.
 ///
 /// # Errors
-/// No results directory, or a plan file that is not the one the run began with.
+/// There are no results, or the plan file is not the one with which the run started.
 pub fn source_of(directory: &Path) -> Result<String> {
     let owned = || directory.to_owned();
     let resolved =
@@ -375,7 +375,7 @@ pub fn source_of(directory: &Path) -> Result<String> {
         fs::read_to_string(directory.join("plan.toml")).map_err(|error| StoreError::PlanGone { directory: owned(), error })?;
     let is_same = match resolved::digest_in(&resolved) {
         Some(digest) => digest == resolved::digest(&source),
-        // Of an earlier version, which kept none.
+        // The results are of an earlier version, which stored no digest.
         None => !source.trim().is_empty(),
     };
     if !is_same {
@@ -387,42 +387,42 @@ pub fn source_of(directory: &Path) -> Result<String> {
 /// Reads a results directory.
 ///
 /// # Errors
-/// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
+/// There are no results, the plan is of another version, or a line of `trials.jsonl` other than the last is not a record.
 pub fn load(directory: &Path) -> Result<Stored> {
     let mut stored = load_without_records(directory)?;
     stored.is_torn = each_record(directory, record, |_, record| stored.records.push(record))?;
     Ok(stored)
 }
 
-/// Reads everything but the records.
+/// Reads everything except the records.
 ///
 /// # Errors
-/// No results directory, or a plan of another version.
+/// There are no results, or the plan is of another version.
 pub(crate) fn load_without_records(directory: &Path) -> Result<Stored> {
     let plan = plan_in(directory)?;
-    // Facts and commands come late in a run that was killed early.
+    // Facts and commands may be missing if a run was killed early.
     let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records: Vec::new(), facts, commands, is_torn: false })
 }
 
-/// Returns the number of octets up to the end of the last whole line.
+/// Returns the number of octets up to the end of the last complete line.
 fn end_of_lines(octets: &[u8]) -> usize {
     octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1)
 }
 
-/// The part of `trials.jsonl` that was read: octets and lines.
+/// The part of `trials.jsonl` that has been read, in octets and lines.
 #[derive(Default)]
 pub(crate) struct ReadTrials {
     octets: u64,
     lines: usize,
 }
 
-/// Returns the records that were written behind the part of `trials.jsonl` that was read, and counts them as read. A line whose end is not
-/// written yet is left for later.
+/// Returns the records written after the part of `trials.jsonl` that has been read, and adds them to that part. An incomplete last line is left for
+/// later.
 ///
 /// # Errors
-/// The file cannot be read, or a whole line is no record.
+/// The file cannot be read, or a complete line is not a record.
 pub(crate) fn new_records(directory: &Path, before: &mut ReadTrials) -> Result<Vec<TrialRecord>> {
     let path = directory.join("trials.jsonl");
     let mut octets = Vec::new();
@@ -442,13 +442,13 @@ pub(crate) fn new_records(directory: &Path, before: &mut ReadTrials) -> Result<V
     Ok(records)
 }
 
-/// Returns whether a process is writing to this results directory.
+/// Returns true if a process is writing to this results directory.
 pub(crate) fn is_in_use(directory: &Path) -> bool {
     lock_to_read(directory).is_none()
 }
 
-/// Returns what keeps other processes from writing to this results directory for as long as it lives; `None` where one is writing. A directory without
-/// trials, or on a file system without locks, has no lock.
+/// Returns a guard that keeps other processes from writing to this results directory, or `None` if one is writing. The guard is empty for a
+/// directory without trials.
 pub(crate) fn lock_to_read(directory: &Path) -> Option<Option<File>> {
     let Ok(trials) = File::open(directory.join("trials.jsonl")) else { return Some(None) };
     match trials.try_lock_shared() {
@@ -457,11 +457,11 @@ pub(crate) fn lock_to_read(directory: &Path) -> Option<Option<File>> {
     }
 }
 
-/// Returns the token of a run's live page. It stays the same when the run is resumed or shown again, so that an open page finds it again; only
-/// the owner of the results can read it.
+/// Returns the token of a run's live page. It stays the same when the run is resumed or shown again, so that an open page reconnects. Only the
+/// owner of the results can read it.
 ///
 /// # Errors
-/// No random number can be had.
+/// No random number is available.
 pub fn live_token(directory: &Path) -> io::Result<String> {
     let path = directory.join(".live-token");
     let is_token = |text: &String| text.len() == 32 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
@@ -471,7 +471,7 @@ pub fn live_token(directory: &Path) -> io::Result<String> {
     let mut octets = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut octets)?;
     let token: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
-    // Where it cannot be kept, the page is there all the same, and has another address the next time.
+    // If the token cannot be stored, the page still works, but has another address the next time.
     let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(NO_LINK).open(&path);
     let _ = created.and_then(|mut file| file.write_all(token.as_bytes())).and_then(|()| owner::give(&path));
     Ok(token)

@@ -1,5 +1,5 @@
-//! `trials.jsonl`, read from its begin to its end: parsed on several threads, passed on in its order, and never in memory as a whole, since that of a long
-//! run may not fit.
+//! Reads `trials.jsonl` from beginning to end: lines are parsed by several threads and passed on in order, but the file is never in memory as a
+//! whole, because that of a long run may not fit.
 
 use super::store::StoreError;
 use super::trial_lines::RecordError;
@@ -10,38 +10,38 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Octets that are read at a time.
+/// The number of octets read at a time.
 const BLOCK: u64 = 1 << 21;
 
-/// More threads would wait for the one that takes the records.
+/// More threads would wait for the one that receives the records.
 const MOST_THREADS: usize = 4;
 
-/// Reads a record from a line, whose number errors name.
+/// Parses a record from a line, whose number is used in errors.
 pub(crate) type ReadLine = fn(&[u8], usize) -> Result<TrialRecord, RecordError>;
 
-/// Whole lines of the file.
+/// Complete lines of the file.
 struct Lines {
-    /// The octet of the file at which they begin.
+    /// The offset in the file at which they begin.
     begin: u64,
-    /// The number of the first one.
+    /// The number of the first line.
     number: usize,
     octets: Vec<u8>,
 }
 
-/// Records, each with the octet of the file at which its line begins.
+/// Records, each with the offset of its line in the file.
 type Records = Result<Vec<(u64, TrialRecord)>, RecordError>;
 
-/// Passes each record of a results directory on, with the octet at which its line begins; returns whether the last line is torn.
+/// Passes each record of a results directory on, with the offset of its line. Returns true if the last line is incomplete.
 ///
 /// # Errors
-/// The file cannot be read, or a line of it other than the last one is no record.
+/// The file cannot be read, or a line other than the last is not a record.
 pub(crate) fn each_record(
     directory: &Path,
     read: ReadLine,
     mut take: impl FnMut(u64, TrialRecord),
 ) -> Result<bool, StoreError> {
     let path = directory.join("trials.jsonl");
-    // A run that was killed before its first trial has none.
+    // A run that was killed before its first trial has no file.
     if !path.exists() {
         return Ok(false);
     }
@@ -58,7 +58,7 @@ pub(crate) fn each_record(
             })
             .unzip();
         let reader = scope.spawn(move || deal(file, &to_threads));
-        // Lines were dealt in turn: the first thread that has no more is that of the end.
+        // Lines were distributed in turn, so the first thread without further records marks the end.
         for records in from_threads.iter().cycle().map_while(|from_thread| from_thread.recv().ok()) {
             let records = records.map_err(|source| StoreError::NoRecords { path: path.clone(), source })?;
             records.into_iter().for_each(|(begin, record)| take(begin, record));
@@ -67,7 +67,7 @@ pub(crate) fn each_record(
     })
 }
 
-/// Reads the records of lines, until there are no more or nobody wants them.
+/// Parses records from lines, until there are no more or the receiver is gone.
 fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Records>) {
     let of = |Lines { mut begin, number, octets }: Lines| {
         let each = octets.split_inclusive(|octet| *octet == b'\n').zip(number..).map(|(line, number)| {
@@ -80,7 +80,8 @@ fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Reco
     let _ = lines.iter().try_for_each(|lines| records.send(of(lines)));
 }
 
-/// Hands the lines of the file to the threads in turn, until its end or until nobody takes them. Returns whether the last line is torn.
+/// Distributes the lines of the file to the threads in turn, until its end or until a receiver is gone. Returns true if the last line is
+/// incomplete.
 fn deal(mut file: File, threads: &[SyncSender<Lines>]) -> io::Result<bool> {
     let (mut begin, mut number, mut rest) = (0, 1, Vec::new());
     for thread in threads.iter().cycle() {
@@ -95,7 +96,7 @@ fn deal(mut file: File, threads: &[SyncSender<Lines>]) -> io::Result<bool> {
     Ok(!rest.is_empty())
 }
 
-/// Returns the next whole lines, and leaves the begin of the line behind them in `rest`; `None` where there is no whole line any more.
+/// Returns the next complete lines, and leaves the start of the following line in `rest`. Returns `None` if there is no complete line left.
 fn next_lines(file: &mut File, rest: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
     let mut octets = std::mem::take(rest);
     while file.by_ref().take(BLOCK).read_to_end(&mut octets)? > 0 {
@@ -118,7 +119,7 @@ mod tests {
     use sixbench_method::trial::{TrialResult, TrialSpec};
     use std::fs;
 
-    /// A line of 700 octets.
+    /// Returns a line of 700 octets.
     fn line(trial: usize) -> String {
         let record = TrialRecord {
             format: FORMAT,
