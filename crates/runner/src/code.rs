@@ -44,7 +44,7 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
         library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
-    // Each file is listed once, even if several machines use it.
+    // Listed once for all machines.
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
     let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
     let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
@@ -60,8 +60,7 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     Ok(files)
 }
 
-/// Represents a program that a plan names, which runs as root on another machine. It cannot be read here, so its name is used instead of its
-/// content.
+/// Represents a program named by a plan, which runs as root on another machine. It cannot be read here, so its name stands for it.
 fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
     let path = format!("{program} on {machine}");
     CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
@@ -76,7 +75,7 @@ fn of_port(port: String) -> CodeFile {
     CodeFile { of: "dpdk".to_owned(), sha256: sha256(&port), path: port, origin: CodeOrigin::Plan }
 }
 
-/// Returns the file of an ssh configuration: ssh executes commands in it, such as a `ProxyCommand`, on this machine.
+/// Returns the file of an ssh configuration, whose commands, such as a `ProxyCommand`, run on this machine.
 fn of_ssh(config: &Path) -> Result<CodeFile, RunError> {
     let path = config.display().to_string();
     let unread = |error| PlanError(format!("cannot read {path}, the `ssh-config` of [testbed]: {error}"));
@@ -135,7 +134,7 @@ mod tests {
 
     const NAME: &str = "name = \"tayga-siit\"";
 
-    /// Returns the library with a built-in recipe, changed like this, as a file of a plan.
+    /// Returns a library with a changed built-in recipe as a file of a plan.
     fn library(changes: &[(&str, &str)], origin: CodeOrigin) -> Library {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let recipe = library.get("tayga-siit").expect("a recipe").to_files().expect("files").remove(0).1;

@@ -1,4 +1,4 @@
-//! Computes the number of subscribers that the devices of a stored run can serve.
+//! Computes how many subscribers the devices of a stored run can serve.
 
 use crate::error::RunError;
 use crate::store::{StoreError, load};

@@ -1,5 +1,5 @@
 //! Tests real DNS servers in namespaces at a low rate: every answer must be correct, and the queries that reach the authority must match those of
-//! the client. These tests need root. Without it, they fail rather than being skipped.
+//! the client. These tests need root, and fail rather than skip without it.
 
 use super::RunError;
 use super::request::{SessionRequest, Site};
@@ -90,8 +90,7 @@ fn dns(result: &TrialResult) -> &DnsResult {
     result.dns().expect("queries")
 }
 
-/// Returns true if this machine did not take the server's cores. Otherwise, the server may have repeated its queries to the authority, and late
-/// answers may still arrive.
+/// Returns true if the server kept its cores. Otherwise, it may have repeated queries to the authority, and late answers may still arrive.
 fn is_calm(result: &TrialResult) -> bool {
     result.faults.is_empty()
 }

@@ -1,5 +1,5 @@
-//! The errors of a run or a part of it, distinguished by what a caller can do about them. Messages do not mention a program's commands, because
-//! only the program that shows an error knows what its user can call.
+//! The errors of a run or a part of it, distinguished by what a caller can do about them. Messages mention no commands, because only the program
+//! that shows an error knows what its user can call.
 
 use super::agent::AgentError;
 use super::campaign::SelectionError;
@@ -245,7 +245,7 @@ pub struct NotEnoughMemory {
     pub needed: u64,
     /// The octets that are available.
     pub available: u64,
-    /// A text about the settings of the plan that should be lowered, and to which values.
+    /// Text about which settings of the plan to lower, and to what.
     pub advice: Option<String>,
 }
 

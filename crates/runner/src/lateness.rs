@@ -1,4 +1,4 @@
-//! Explains why a tester was late by the time for which others had its cores.
+//! Explains a late tester by the time that others had its cores.
 
 use sixbench_method::record::Watch;
 use sixbench_method::trial::Fault;

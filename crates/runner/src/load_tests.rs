@@ -1,5 +1,4 @@
-//! Tests the examination of this machine's load before each device of a run. These tests need root. Without it, they fail rather than being
-//! skipped.
+//! Tests the look at this machine's load before each device of a run. These tests need root, and fail rather than skip without it.
 
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::store::{Store, load};

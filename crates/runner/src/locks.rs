@@ -150,7 +150,7 @@ fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
     })
 }
 
-/// Returns the directory of the locks: that in the environment variable or, by default, one for root or for this user.
+/// Returns the directory of the locks: that of the variable or, by default, root's or this user's.
 fn directory_of_locks() -> PathBuf {
     let user = rustix::process::geteuid();
     let usual = || match user.is_root() {
@@ -208,7 +208,7 @@ impl LockDirectory {
         }
     }
 
-    /// Returns the current holders of locks, and removes the files of processes that no longer exist.
+    /// Returns the current holders, and removes the files of processes that no longer exist.
     fn holders(&self) -> Result<Vec<LockHolder>, LockError> {
         let entries = fs::read_dir(&self.0).map_err(|error| self.refused(&error))?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

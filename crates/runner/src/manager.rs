@@ -213,7 +213,7 @@ impl Manager<'_> {
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
-            // Checks everything that the device will have to store before hours are spent on what it can.
+            // Everything that the device will have to store, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
             of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
             sessions.insert(key.clone(), opened);

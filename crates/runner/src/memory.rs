@@ -59,7 +59,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     }
 }
 
-/// Returns the largest number below `value` with at most two digits followed by zeroes for which `fits` returns true, or `None` if there is none.
+/// Returns the largest number of two digits and zeroes below `value` that `fits`, or `None` if there is none.
 fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut fitting, mut beyond) = (0, value);
     while beyond - fitting > 1 {

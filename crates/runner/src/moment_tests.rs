@@ -1,7 +1,6 @@
 //! Tests a user-space forwarder that halts for some milliseconds of a trial, because another program has its core or because it stops by itself.
-//! The losses are confined to one moment in either case, but only in the first can they be attributed to something other than the device. The tests
-//! do not depend on performance: the device's queue is so short, and the load so low, that only the halt loses frames. They need root. Without it,
-//! they fail rather than being skipped.
+//! Either way, the losses are confined to one moment, but only the first can be told from the device's own doing. Performance does not matter: the
+//! device's queue is so short, and the load so low, that only the halt loses frames. They need root, and fail rather than skip without it.
 
 use super::cores::cores;
 use super::request::{SessionRequest, Site};
@@ -88,7 +87,7 @@ fn halted(session: &mut Session, most_bins: usize, halt: impl Fn() + Sync) -> Tr
     (0..TRIES).map(|_| trial(session, &halt)).find(is_fit).expect("a trial that lost frames in one moment alone")
 }
 
-/// Occupies every core of the device with a higher priority than its processes.
+/// Occupies every core of the device, above its processes.
 fn take_cores() {
     let cores = cores(&Links::default()).expect("cores").dut;
     std::thread::scope(|scope| cores.iter().for_each(|core| drop(scope.spawn(move || burn(*core)))));
@@ -103,7 +102,7 @@ fn burn(core: u32) {
     }
 }
 
-/// Gives this thread, and everything it starts, precedence over the device's processes.
+/// Puts this thread and its children above the device's processes.
 fn make_own_thread_real_time() {
     let thread = std::fs::read_link("/proc/thread-self").expect("its number");
     make_real_time(&thread.file_name().expect("a number").to_string_lossy(), "50");

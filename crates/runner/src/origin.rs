@@ -70,7 +70,7 @@ pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
     }));
 }
 
-/// Returns the current time in seconds, formatted as in the facts.
+/// Returns the current time, formatted as in the facts.
 pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,5 +1,5 @@
-//! The owner of the results. Measuring needs root, so most people use sudo, but the results should belong to them rather than to root. Commands
-//! that do not measure need no root privileges, and drop them before they read anything.
+//! The owner of the results. Measuring needs root, so most people use sudo, but the results belong to them, not to root. Commands that do not
+//! measure drop root before they read anything.
 
 use sixbench_io::thread::{become_user, give_up_privileges};
 use sixbench_testbed::doctor::is_root;

@@ -1,5 +1,5 @@
 //! Sends the tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: none may be lost or wrong. These tests
-//! need root, and build the kernel lab if it does not exist. Without either, they fail rather than being skipped.
+//! need root, and build the kernel lab if it does not exist. Without either, they fail rather than skip.
 
 #[path = "../../testbed/tests/common/mod.rs"]
 mod common;
@@ -62,13 +62,13 @@ fn settle(recipe: &Recipe) -> TrialResult {
     result
 }
 
-/// Returns the number of frames that were sent but not received. If phase 2 did not start, these are all of its frames.
+/// Returns the number of frames sent but not received: all of phase 2 if it did not start.
 fn lost(result: &TrialResult) -> u64 {
     let of_phase_1 = result.phase_one_result().map_or(0, |connections| connections.lost());
     of_phase_1 + result.not_received()
 }
 
-/// A stall of this machine does not change frames, so none may be wrong.
+/// No stall of this machine changes frames.
 fn assert_nothing_wrong(recipe: &Recipe, result: &TrialResult) {
     for direction in &result.directions {
         let wrong = (direction.mistranslated, direction.corrupt, direction.misdirected);

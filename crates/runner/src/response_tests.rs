@@ -1,5 +1,5 @@
-//! Sends requests and replies through real kernel forwarding in namespaces, manipulated with nftables: the rules' drop counts and sixbench's loss
-//! counts must agree exactly in each direction. These tests need root. Without it, they fail rather than being skipped.
+//! Sends requests and replies through kernel forwarding in namespaces with nftables rules: their drop counts and sixbench's loss counts must agree
+//! exactly in each direction. These tests need root, and fail rather than skip without it.
 
 use super::rigged_tests::{ONE_AT_A_TIME, counters, perform, recipe};
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, TrafficSettings};

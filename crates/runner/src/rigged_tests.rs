@@ -1,5 +1,5 @@
-//! Tests real kernel forwarding in namespaces, manipulated with nftables: the counts of the rules and of sixbench must agree exactly. These tests
-//! need root. Without it, they fail rather than being skipped.
+//! Tests kernel forwarding in namespaces with nftables rules, whose counts and sixbench's must agree exactly. These tests need root, and fail
+//! rather than skip without it.
 
 use super::request::{SessionRequest, Site};
 use super::session::Session;

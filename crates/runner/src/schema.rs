@@ -37,12 +37,12 @@ pub fn text(name: &str) -> Result<String, String> {
     Ok(format!("{:#}\n", schema.as_value()))
 }
 
-/// Returns the schema for a format that is read: files of earlier versions may lack fields that have a default.
+/// Returns the schema of a format that is read: older files may lack fields with a default.
 fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
 }
 
-/// Returns the schema for a format that is only written.
+/// Returns the schema of a format that is only written.
 fn of_written<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }

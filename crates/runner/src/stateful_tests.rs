@@ -1,5 +1,5 @@
 //! Tests real stateful gateways in namespaces: their counts and sixbench's must agree exactly, and every connection that a rule prevents must be
-//! detected. These tests need root. Without it, they fail rather than being skipped.
+//! detected. These tests need root, and fail rather than skip without it.
 
 use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
@@ -27,8 +27,8 @@ fn test(dut: &str) -> Test {
     Test { stateful: Some(stateful()), frame_sizes: vec![FrameSize(84)], ..Test::of("t", dut) }
 }
 
-/// On a machine with other work, a gateway may lose frames in some trials, for instance in TAYGA's queue of 500. An error of the gateway or the
-/// tester would occur in all of them.
+/// With other work on the machine, a gateway may lose frames in some trials, for instance in TAYGA's queue of 500. An error of gateway or tester
+/// occurs in all.
 const ATTEMPTS: usize = 20;
 
 /// Repeats trials of the spec, each through a newly set-up device, until one is as expected, and returns the last one.
@@ -55,7 +55,7 @@ fn connections(result: &TrialResult) -> &Connections {
     result.phase_one_result().expect("phase 1")
 }
 
-/// Returns the verdict without faults, because this tester may have missed its schedule and this machine may have disturbed the DUT.
+/// Returns the verdict without faults: this tester may have missed its schedule, and this machine may have disturbed the DUT.
 fn verdict(result: TrialResult) -> Verdict {
     TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO)
 }

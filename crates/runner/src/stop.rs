@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP request an orderly end: the trial in progress is abandoned, the testbed is undone, and results are kept. Repeating
-//! the request has no effect, because the teardown takes a moment and must not be interrupted.
+//! Ctrl-C, SIGTERM and SIGHUP request an orderly end: the trial in progress is abandoned, the testbed undone, and results are kept. Repeating the
+//! request has no effect, because the teardown must not be interrupted.
 
 use super::error::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

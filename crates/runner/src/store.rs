@@ -362,8 +362,8 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|source| StoreError::NotRead { path: path.to_owned(), source })
 }
 
-/// Reads the plan file of an interrupted run. Only this file contains the interfaces of the run. If it is missing, empty or changed, it is refused,
-/// because the run could otherwise be resumed on different interfaces.
+/// Reads the plan file of an interrupted run. Only this file has the interfaces of the run, so it is refused if it is missing, empty or changed:
+/// the run might resume elsewhere.
 ///
 /// # Errors
 /// There are no results, or the plan file is not the one with which the run started.
@@ -375,7 +375,7 @@ pub fn source_of(directory: &Path) -> Result<String> {
         fs::read_to_string(directory.join("plan.toml")).map_err(|error| StoreError::PlanGone { directory: owned(), error })?;
     let is_same = match resolved::digest_in(&resolved) {
         Some(digest) => digest == resolved::digest(&source),
-        // The results are of an earlier version, which stored no digest.
+        // Earlier versions stored no digest.
         None => !source.trim().is_empty(),
     };
     if !is_same {

@@ -13,7 +13,7 @@ pub enum RecordError {
     /// The line was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
-    /// The line contains a number that is out of range for a trial.
+    /// The line has a number out of range.
     #[error("line {line} was changed after it was written: {what}")]
     Outside { line: usize, what: String },
 }

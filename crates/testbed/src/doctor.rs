@@ -1,4 +1,4 @@
-//! Examines whether this host is fit for measurements. Each problem found comes with the command that fixes it.
+//! Examines whether this host is fit to measure. Each problem comes with the command that fixes it.
 
 mod finding;
 mod machine;

@@ -1,5 +1,5 @@
 //! Tests DNS servers as set up by their recipes, with queries from `dig` at the tester's left end and with NSD or Knot DNS as the authority on the
-//! right. These tests need root and the servers. Without them, they fail rather than being skipped.
+//! right. They need root and the servers, and fail rather than skip without them.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Tests virtual machines of the kernel lab in real namespaces. These tests need root, and build the lab if it does not exist. Without either,
-//! they fail rather than being skipped.
+//! Tests virtual machines of the kernel lab in real namespaces. These tests need root, and build the lab if it does not exist. Without either, they
+//! fail rather than skip.
 
 mod common;
 
@@ -68,7 +68,7 @@ impl Box {
     }
 }
 
-/// Returns a counter from lines `name number`, or from a line of names with a line of numbers below it.
+/// Returns a counter from lines `name number`, or from a line of names above one of numbers.
 fn counter(text: &str, name: &str) -> Option<u64> {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     let at = lines.iter().position(|words| words.contains(&name))?;

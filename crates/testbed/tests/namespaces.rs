@@ -1,4 +1,4 @@
-//! Tests the testbed in real namespaces. These tests need root. Without it, they fail rather than being skipped.
+//! Tests the testbed in real namespaces. These tests need root, and fail rather than skip without it.
 
 mod common;
 #[path = "common/directories.rs"]

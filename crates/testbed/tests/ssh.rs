@@ -1,5 +1,4 @@
-//! Tests devices on another machine, over a real sshd in a namespace. These tests need root and openssh-server. Without them, they fail rather than
-//! being skipped.
+//! Tests devices on another machine, over a real sshd in a namespace. They need root and openssh-server, and fail rather than skip without them.
 
 #[path = "common/directories.rs"]
 mod directories;

@@ -1,6 +1,6 @@
-//! Checks that the `[[teardown]]` commands of recipes undo their setup, which they must do on a machine that outlives the run. The tests use
-//! virtual machines of the kernel lab, where nothing else can be damaged. They need root, and build the lab if it does not exist. Without either,
-//! they fail rather than being skipped.
+//! Checks that the `[[teardown]]` commands of recipes undo their setup, as needed on a machine that outlives the run. They run in virtual machines
+//! of the lab, where nothing else can be damaged. The tests need root, and build the lab if it does not exist. Without either, they fail rather
+//! than skip.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Sends the kernel's own datagrams through every recipe in both directions, to check that the device does what its recipe says and decrements the
-//! hop limit as stated. These tests need root. Without it, they fail rather than being skipped.
+//! Sends the kernel's own datagrams through every recipe in both directions: the device must do what its recipe says, and decrement the hop limit
+//! as stated. These tests need root, and fail rather than skip without it.
 //!
 //! The tester's ends have addresses here, each in its own namespace. No socket listens: the kernel counts complete and correct datagrams for closed
 //! ports, and this counter serves as the receiver.

@@ -7,7 +7,7 @@ use sixbench_testbed::Shell;
 use sixbench_testbed::facts::ClockAccuracy;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The number of times that both clocks of a machine are read. The pair with the shortest interval counts.
+/// The number of times that both clocks are read. The closest pair counts.
 const READINGS: usize = 32;
 
 /// The tester's clock and the system's clock, read together, and the accuracy of the latter.
@@ -115,7 +115,7 @@ mod tests {
     const US: u64 = 1_000;
     const HOUR_NS: u64 = 3_600_000_000_000;
 
-    /// Returns the readings of a machine whose tester's clock started 5 s ago and whose system's clock shows this time.
+    /// Returns the readings of a machine whose tester's clock started 5 s ago.
     fn machine(system_ns: u64, accuracy: Result<u64, &str>) -> ClockReading {
         let accuracy = accuracy.map(|bound_ns| ClockAccuracy { bound_ns, source: "PHC0".to_owned() }).map_err(str::to_owned);
         ClockReading { tester_ns: 5_000_000_000, system_ns, apart_ns: 100, accuracy }

@@ -34,7 +34,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 /// The time for the agent to give its interface back once it is told to end.
 const TIME_TO_END: Duration = Duration::from_secs(20);
 
-/// The number of times that the agent's clock is read. The answer with the shortest round trip counts.
+/// The number of times that the agent's clock is read. The shortest round trip counts.
 const LOOKS_AT_THE_CLOCK: usize = 16;
 
 /// The number of characters kept of the program's standard error.
@@ -188,8 +188,8 @@ impl Agent {
     }
 }
 
-/// Reads the version from the agent's greeting, which a login script's output may precede. Also returns the rest of the output. Returns `None` if
-/// the program ended or did not send a greeting in time.
+/// Returns the version from the agent's greeting, which a login script's output may precede, and the rest of the output. Returns `None` if the
+/// program ended or sent no greeting in time.
 fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, BufReader<ChildStdout>)>, AgentError> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,6 +1,6 @@
-//! A tester on two machines. This machine has one end, and an agent on the other machine has the other end. The agent is the same version of
-//! sixbench, started over ssh. It opens no network port, communicates over its standard input and output, and ends when they are closed. The
-//! machine of the plan makes all decisions. The agent takes its interface, performs its part of each trial, and gives the interface back.
+//! A tester on two machines. This machine has one end, and an agent has the other: the same sixbench, started over ssh on the other machine. It
+//! opens no network port, communicates over standard input and output, and ends when they are closed. The machine of the plan makes all decisions.
+//! The agent takes its interface, performs its part of each trial, and gives the interface back.
 //!
 //! Both sides of the protocol are here: `message` defines the messages, `channel` transports them, `connection` asks, `service` answers, and
 //! `tester` joins the two parts of a trial.

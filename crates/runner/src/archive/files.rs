@@ -22,8 +22,8 @@ pub(super) struct PackedFile {
     pub(super) sum: String,
 }
 
-/// Returns the files of a results directory, sorted by name. Files that an archive adds are left out, so that a directory unpacked from an archive
-/// gives the same archive again.
+/// Returns the files of a results directory, sorted by name. Files that an archive adds are left out, so that an unpacked archive gives the same
+/// one again.
 pub(super) fn members(directory: &Path) -> Result<Vec<PackedFile>, ArchiveError> {
     let mut paths = Vec::new();
     add_files(directory, &mut paths)?;

@@ -57,7 +57,7 @@ fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Resu
         cached: dns.cached,
         cached_names: dns.cached_names,
         timeout_ns: dns.timeout_ns,
-        // The window is longer than the timeout, so that late answers are also seen.
+        // Late answers must be seen, too.
         window_ns: dns.timeout_ns + settings.residual_ns,
         stall_ns: settings.stall_ns,
         ports: dns.ports,
@@ -118,7 +118,7 @@ fn zone_text(dns: &DnsTest) -> Result<String, String> {
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
 }
 
-/// Returns a text that identifies the configuration of a server with a given recipe. It contains everything on which the configuration depends.
+/// Returns a text that distinguishes servers of one recipe: it has everything that is in their configuration.
 pub(crate) fn server_of(dns: &DnsTest) -> String {
     let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {

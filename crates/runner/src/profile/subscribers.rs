@@ -25,7 +25,7 @@ pub(super) struct RuleSet {
 
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// The largest number of subscribers of this rule.
+    /// The rule's maximum number of subscribers.
     most: u64,
     /// The rule for the subscribers' IPv6 addresses: with MAP the MAP address, in tunnels their tunnel end, with 6rd the address of a host behind
     /// them.

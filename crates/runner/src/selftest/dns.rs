@@ -1,5 +1,4 @@
-//! Measures the performance of the DNS tester: its client is looped to its authority over the loopback interface, with the search of RFC 8219
-//! section 9.2.1.
+//! Measures the DNS tester: its client looped to its authority over the loopback interface, with the search of RFC 8219 section 9.2.1.
 
 use super::result::SelftestResult;
 use crate::RunError;

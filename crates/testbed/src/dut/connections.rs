@@ -179,7 +179,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    /// A connection table emulated with files: `count` holds the number of entries, and `flushes` has one line per flush.
+    /// A table in files: `count` has the number of entries, `flushes` one line per flush.
     struct Rigged(PathBuf);
 
     impl Rigged {
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_flush_that_only_shortens_the_timeouts_of_entries_is_waited_for() {
         let rigged = Rigged::new("timeouts");
-        // The first flush starts a delay that corresponds to 150 s on a real device, during which the count does not change.
+        // The first flush starts 150 s of a real device, during which the count does not change.
         let much_later = "[ $(wc -l < flushes) -gt 1 ] || (sleep 3; echo 0 > new; mv new count) > /dev/null 2>&1 &";
         assert_eq!(rigged.table(much_later, &Shell::new()).empty_by(FAST).expect("empty"), Some(0));
         let flushes = rigged.flushes();

@@ -43,7 +43,7 @@ impl ExecContext {
 
     /// Starts a daemon pinned to the cores of this place.
     pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
-        // If the connection hangs, the session that started the process does not end it, so the undo record must.
+        // If the connection hangs, the session does not end, so the undo record must end the process.
         self.undo.as_ref().map_or(Ok(()), |undo| undo.by_line_once(ending_line(log)))?;
         self.shell.start(&self.core_list(), words, log)
     }
@@ -295,8 +295,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory of the device in this place. It must be new and accessible to us only: if another user had created it under that name,
-    /// root would follow that user's links when writing.
+    /// Makes the directory of the device in this place. It must be new and ours alone: in a directory made by another user, root would write
+    /// through that user's links.
     pub(crate) fn make(context: &ExecContext) -> Result<Self, TestbedError> {
         let path = context.directory();
         let name = path.display().to_string();

@@ -66,7 +66,7 @@ pub(crate) struct TemplateVars {
     pub(crate) vpp: String,
     /// Present for DNS servers only.
     pub(crate) server: Option<ServerVars>,
-    /// The placeholders of the recipe's rule with their values, and the subscribers.
+    /// The recipe rule's placeholders and values, and its subscribers.
     pub(crate) rule: Vec<(String, String)>,
     pub(crate) subscribers: Arc<[Subscriber]>,
 }
@@ -81,8 +81,7 @@ pub(crate) struct ServerVars {
 }
 
 impl ServerVars {
-    /// Returns the values for the server of `recipe`, or `None` if it is not one. As a device under test, it listens where its foreground traffic
-    /// goes.
+    /// Returns the values for the server of `recipe`, if it is one. Under test, it listens where its foreground goes.
     pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
         let port = recipe.dns.as_ref()?.port;
         Some(Self {
@@ -95,7 +94,7 @@ impl ServerVars {
 }
 
 impl TemplateVars {
-    /// Replaces the placeholders by their values. A value contains no braces, so the result cannot contain a placeholder.
+    /// Replaces the placeholders by their values, which have no braces themselves.
     pub(crate) fn fill(&self, text: &str) -> String {
         self.values().iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
     }

@@ -13,12 +13,12 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Returns a daemon for a process of this machine, which leads its own process group.
+    /// Returns a process of this machine, in its own group.
     pub(crate) fn here(child: Child) -> Self {
         Self { child, remote: None, is_over: false }
     }
 
-    /// Returns a daemon for a process on another machine, which ends when the standard input of `ssh` is closed.
+    /// Returns a process on another machine, which ends when the input of `ssh` is closed.
     pub(crate) fn remote(ssh: Child, remote: RemoteProcess) -> Self {
         Self { child: ssh, remote: Some(remote), is_over: false }
     }

@@ -27,7 +27,7 @@ pub enum TestbedError {
 }
 
 impl TestbedError {
-    /// Returns a function that turns an I/O error into the error of an action on a file.
+    /// Returns a conversion of an I/O error for an action on a file.
     pub(crate) fn file(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::File { what, path: path.to_owned(), source }
     }
@@ -54,7 +54,7 @@ pub(super) fn command_line(words: &[String]) -> String {
     format!("`{}`", quoted(words))
 }
 
-/// Returns the error of a command that did not finish in time. A stop request stays one.
+/// Returns the error of a command that did not finish, unless a stop was requested.
 pub(super) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
     match why {
         TestbedError::Interrupted => TestbedError::Interrupted,

@@ -224,8 +224,7 @@ mod tests {
 
     #[test]
     fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
-        // A busy machine may take longer than the grace period to run the command, so several attempts are allowed. The timeout only guards the
-        // test.
+        // Repeated, because a busy machine may need more than the grace period.
         let is_whole =
             |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
         assert!((0..20).any(is_whole));

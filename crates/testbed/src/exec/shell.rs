@@ -23,7 +23,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Returns a shell that runs commands on this machine.
+    /// Returns a shell for this machine.
     pub fn new() -> Self {
         Self {
             transcript: Transcript::default(),
@@ -34,7 +34,7 @@ impl Shell {
         }
     }
 
-    /// Returns a shell that runs nothing and only writes the transcript.
+    /// Returns a shell that only writes the transcript.
     pub fn rehearsal() -> Self {
         Self { is_rehearsal: true, ..Self::new() }
     }
@@ -68,8 +68,7 @@ impl Shell {
         self.with_context(|context| context.stopped_by(stop))
     }
 
-    /// Returns the same shell with a listener that gets a sentence about each wait of more than a few seconds. Shells made from it share the
-    /// listener.
+    /// Returns the same shell with a listener, shared by shells made from it, that gets a sentence about each wait of more than a few seconds.
     pub fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.with_context(|context| context.told_to(listener))
     }
@@ -133,7 +132,7 @@ impl Shell {
         if self.target.commands_outlive_us() { context.unstoppable() } else { context }
     }
 
-    /// Like [`Shell::run`], for a command that changes nothing: it does not appear in the transcript, and a rehearsal does not run it.
+    /// Like [`Shell::run`], for a command that changes nothing: neither transcript nor rehearsal includes it.
     pub fn look<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
         if self.is_rehearsal {
             return Ok(String::new());

@@ -76,7 +76,7 @@ impl ExecTarget {
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
-            // Wherever this machine's temporary directory is, every system has /tmp.
+            // Every system has /tmp, wherever ours is.
             Self::Ssh(_) => Path::new("/tmp").join(unguessable(name)),
         }
     }

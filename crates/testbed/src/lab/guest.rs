@@ -105,7 +105,7 @@ fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
     words
 }
 
-/// Returns the script of the first process: it sets up a router with its links, then runs the commands it reads from the console.
+/// Returns the script of the first process: a router with its links up, then commands read from the console.
 pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
     let programs = word(&lab.programs());
     let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");

@@ -43,7 +43,7 @@ pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
     if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }
 }
 
-/// Returns the counters that changed, with their increments per interval.
+/// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
     let series = |(at, name): (usize, &&str)| {
         let moved = |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);

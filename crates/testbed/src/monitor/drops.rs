@@ -1,5 +1,4 @@
-//! Determines where the DUT's kernel drops frames, from the counters of its interfaces and of the queue between an interface and the core that
-//! processes its frames.
+//! Determines where the DUT's kernel drops frames, from the counters of its interfaces and of the queue between an interface and its core.
 
 use super::NetnsHolder;
 use sixbench_method::record::{DropPlace, Drops};
@@ -49,7 +48,7 @@ fn parse_queues(text: &str) -> u64 {
     text.lines().filter_map(dropped).sum()
 }
 
-/// Returns the counters that changed, with their increments per interval.
+/// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
     let Some(last) = snapshots.last() else { return Vec::new() };
     let series = |(key, _): (&(DropPlace, &'static str), &u64)| {

@@ -43,7 +43,7 @@ impl Occupant {
         (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
     }
 
-    /// Returns the same occupant from the point of view of another machine, for which its core is one of `machine`.
+    /// Returns the same occupant as seen from another machine: its core is one of `machine`.
     pub fn on(self, machine: &str) -> Self {
         Self { device: Some(self.device.unwrap_or_else(|| machine.to_owned())), ..self }
     }
@@ -177,7 +177,7 @@ mod tests {
         let seen = loop {
             let cores = Cores { tester: crate::exec::allowed_cores(program.id()).concat(), dut: vec![] };
             let seen = occupant(&cores, Watched::default()).map(|occupant| occupant.to_string()).unwrap_or_default();
-            // On a busy machine, another process may have a larger share, and this one may have moved to another core.
+            // On a busy machine, another process may have more, or this one may have moved.
             if seen.contains(&format!("(process {})", program.id())) || std::time::Instant::now() > end {
                 break seen;
             }

@@ -119,7 +119,7 @@ pub(super) fn scheduled(thread: &Path) -> Option<Scheduled> {
     parse_schedstat(&std::fs::read_to_string(thread.join("schedstat")).ok()?)
 }
 
-/// Parses a schedstat file: time on the core, time spent waiting for it, and number of time slices.
+/// Parses a schedstat file: run time, wait time, and time slices.
 fn parse_schedstat(text: &str) -> Option<Scheduled> {
     let mut numbers = text.split_whitespace().map(str::parse);
     Some(Scheduled { ran_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })

@@ -39,9 +39,9 @@ struct MonitorSample {
     at: Instant,
     processors: processor::CoreTicks,
     drops: drops::DropCounters,
-    /// The memory of the DUT's processes in octets, or 0 if there are none.
+    /// In octets; 0 if there are no processes.
     memory: u64,
-    /// The kernel's memory in octets, or 0 if the kernel does not report it.
+    /// In octets; 0 if the kernel does not report it.
     kernel_memory: u64,
     /// The processor time of the DUT's processes so far, in milliseconds.
     process_ms: u64,
@@ -166,8 +166,8 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
 
 /// Returns the time in nanoseconds for which the DUT waited for a core between two samples.
 ///
-/// A process that receives no frames sleeps and waits for nothing. Whatever takes its core then keeps the kernel's own thread from delivering
-/// frames to it, so that thread's wait counts, too. The time that the thread waits for the DUT's own processes does not.
+/// A process that receives no frames sleeps and waits for nothing. Whatever takes its core then keeps the kernel's thread from delivering frames,
+/// so that thread's wait counts, except for the DUT's own processes.
 fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
     let processes = after.own.waited_ns.saturating_sub(before.own.waited_ns);
     let ran = after.own.ran_ns.saturating_sub(before.own.ran_ns);

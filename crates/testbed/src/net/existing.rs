@@ -12,7 +12,7 @@ pub enum OwnAddresses {
     /// The interface is refused, because it is in use.
     #[default]
     Refused,
-    /// The addresses and routes are recorded, and restored when the interface is given back.
+    /// They are recorded, and restored with the interface.
     Lent,
 }
 
@@ -126,7 +126,7 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     )))
 }
 
-/// Returns the rate of a NIC's medium in bit/s, if its driver reports it. A virtual interface has no such rate, whatever it reports.
+/// Returns the rate of a NIC's medium in bit/s, if its driver reports it. A virtual interface has none, whatever it reports.
 pub fn link_rate(interface: &str) -> Option<u64> {
     let folder = std::path::Path::new("/sys/class/net").join(interface);
     if !folder.join("device").exists() {

@@ -18,7 +18,7 @@ pub const LOOP_ENDS: [Ipv6Addr; 2] =
 /// The prefix length of that link.
 pub(crate) const LOOP_PREFIX: u8 = 64;
 
-/// The corresponding IPv4 addresses, /30, for an authority that is queried over IPv4. They avoid the addresses that recipes use (RFC 2544).
+/// The same for IPv4, /30, for an authority queried over IPv4. They avoid the addresses in recipes (RFC 2544).
 const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
 
 /// Both ends of the tester with their addresses.
@@ -170,7 +170,7 @@ impl<'a> HostInterface<'a> {
         for tester in &link.tester {
             let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else { continue };
             self.add(*tester, dut.prefix_len())?;
-            // If there are two addresses of a family, the default route of the last one is used for both.
+            // The last address of a family determines its default route.
             self.shell.line(&format!("ip route replace default via {}", dut.addr()))?;
         }
         others.iter().filter(|address| !link.tester.contains(address)).try_for_each(|&address| {

@@ -59,8 +59,8 @@ struct Lent {
 }
 
 impl Interfaces {
-    /// Checks the left and the right interface and moves each into its own namespace, where it is configured as `wanted` and brought up, and where
-    /// the kernel sends nothing on it. `own` says whether the interfaces may have addresses, which are restored when they are given back.
+    /// Checks the left and the right interface and moves each into its own namespace, where it is configured as `wanted` and up, and the kernel
+    /// sends nothing on it. `own` says whether it may have addresses, which are restored later.
     ///
     /// # Errors
     /// An interface is in use by this machine, cannot be moved by the kernel, or cannot be configured as wanted. Everything done until then is
@@ -78,7 +78,7 @@ impl Interfaces {
     /// Does the same with the interface of one end, `left` or `right`, if the tester's other end is on another machine.
     ///
     /// # Errors
-    /// The same as those of [`Interfaces::take`].
+    /// As for [`Interfaces::take`].
     pub fn take_one(
         shell: &Shell,
         run: &str,

@@ -27,8 +27,7 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Creates the namespace with a command. A command that was interrupted may still have created it. A namespace that existed before is not ours
-    /// to remove.
+    /// Creates the namespace. An interrupted command may have created it, too; one that existed before is not ours to remove.
     fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let was_there = exists(name);
         let made = || Self { name: name.to_owned(), shell: shell.clone() };

@@ -108,7 +108,7 @@ fn change(shell: &Shell, interface: &str, now: &[NicSetting], wanted: &[NicSetti
     commands(interface, &other).iter().try_for_each(|line| shell.line(line).map(drop))
 }
 
-/// Returns the commands for these settings. There is only one for all offloads, because some depend on others.
+/// Returns the commands for these settings: one for all offloads, because some depend on others.
 fn commands(interface: &str, settings: &[NicSetting]) -> Vec<String> {
     let of = |kind| settings.iter().filter(move |setting| setting.kind == kind);
     let together = [("-K", NicKind::Offload), ("-G", NicKind::Ring)].map(|(option, kind)| {

@@ -73,7 +73,7 @@ fn take(
         return Ok(());
     }
     let found = shell.look(&["cat", file])?.trim().to_owned();
-    // If another run has changed the sysctl and will restore it, the current value is not the original one.
+    // If another run has changed the sysctl, the current value is not the original one.
     let before = noted_by_others(file).unwrap_or_else(|| found.clone());
     used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
     let written = note(&used, shell).and_then(|()| write());

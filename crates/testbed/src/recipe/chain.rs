@@ -80,7 +80,7 @@ impl ChainFile {
 }
 
 impl Recipe {
-    /// Returns the files from which this recipe can be read again, as names and texts. For a row, these are the files of its devices and its own.
+    /// Returns the names and texts of this recipe's files. For a row, these are the devices' files and its own.
     ///
     /// # Errors
     /// None for a recipe that was read from a file.
@@ -122,7 +122,7 @@ impl Recipe {
     }
 }
 
-/// Checks that each device has the addresses that the tester has in the other's recipe, and accepts the datagrams that the other sends.
+/// Checks that each has the tester's addresses in the other's recipe, and accepts its datagrams.
 fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
     let pair = format!("chain: {} and {}", left.name, right.name);
     let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);

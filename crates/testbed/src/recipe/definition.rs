@@ -88,7 +88,7 @@ pub struct Recipe {
     /// Commands that run after the daemon has started.
     #[serde(default)]
     pub after: Vec<RecipeCommand>,
-    /// A command that succeeds once the device is ready. It is retried for five seconds.
+    /// Succeeds once the device is ready; retried for five seconds.
     #[serde(default)]
     pub ready: Option<RecipeCommand>,
     /// Commands that reset the device during a trial. If there are none, its daemon is restarted.
@@ -97,7 +97,7 @@ pub struct Recipe {
     /// Commands that undo the setup on a machine that outlives the run, in this order. A namespace is removed with everything in it.
     #[serde(default)]
     pub teardown: Vec<RecipeCommand>,
-    /// A command that prints the version.
+    /// Prints the version.
     pub version: RecipeCommand,
     /// The recipes of the devices in the row that this one stands for. Empty for a single device.
     #[serde(skip)]
@@ -110,8 +110,7 @@ pub struct Recipe {
 pub enum KnownDefect {
     /// The device writes a UDP checksum of zero where all ones is required (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
     ZeroUdpChecksum,
-    /// The device sends UDP over IPv4 without a checksum. RFC 768 allows that, but the ports and the payload are then unprotected. This affects
-    /// every such frame.
+    /// The device sends UDP over IPv4 without a checksum. RFC 768 allows that, but ports and payload are unprotected: in every such frame.
     NoUdpChecksum,
 }
 
@@ -201,7 +200,7 @@ pub struct ConfigFile {
     /// The path relative to that directory.
     #[serde(deserialize_with = "plain::path_below")]
     pub path: String,
-    /// The host for which the file is written. Without it, the file is for every host.
+    /// The host of the file. The default is every host.
     #[serde(default)]
     pub host: Option<DeviceHost>,
     /// The content of the file.

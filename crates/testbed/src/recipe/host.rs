@@ -1,4 +1,4 @@
-//! The host on which a device runs, and the hosts on which it could run instead.
+//! The host of a device, and the hosts on which it could run instead.
 
 use super::{DeviceHost, Recipe, Technology};
 

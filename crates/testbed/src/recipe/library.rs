@@ -72,7 +72,7 @@ impl Library {
         self.files.get(name).or_else(own).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds all recipes of `files`: first those of their own, then those that build on others, and finally rows of devices.
+    /// Adds plain recipes first, then those that build on others, then rows of devices.
     fn add_all(&mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<(), TestbedError> {
         // Text that is not TOML yields an empty table, and is refused when its recipe is read.
         let table = |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();

@@ -24,17 +24,17 @@ pub(crate) fn check_value(value: &str) -> Result<(), String> {
         .map_or(Ok(()), |c| Err(format!("{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone")))
 }
 
-/// Deserialises the name of a program, a package or a kernel module.
+/// Reads the name of a program, a package or a kernel module.
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     named(String::deserialize(deserializer)?)
 }
 
-/// Deserialises an optional name.
+/// Reads an optional name.
 pub(super) fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(deserializer)?.map(named).transpose()
 }
 
-/// Deserialises a list of names.
+/// Reads a list of names.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Vec::<String>::deserialize(deserializer)?.into_iter().map(named).collect()
 }
@@ -47,7 +47,7 @@ fn named<E: Error>(name: String) -> Result<String, E> {
     }
 }
 
-/// Deserialises the path of a file below a directory.
+/// Reads the path of a file below a directory.
 pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     check_value(&path).map_err(D::Error::custom)?;
@@ -59,7 +59,7 @@ pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<S
     }
 }
 
-/// Deserialises the path of a sysctl.
+/// Reads the path of a sysctl.
 pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     let is_sysctl = ["/proc/sys/", "/sys/"].iter().any(|folder| path.starts_with(folder)) && !path.contains("..");
@@ -69,7 +69,7 @@ pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 }
 
-/// Deserialises the value of a sysctl: one or more words, some of which may be placeholders.
+/// Reads the value of a sysctl: one or more words, some of which may be placeholders.
 pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let value = String::deserialize(deserializer)?;
     let is_option = value.starts_with('-') && value.parse::<i64>().is_err();
@@ -81,17 +81,17 @@ pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     }
 }
 
-/// Deserialises an IPv6 prefix, keeping it as written.
+/// Reads an IPv6 prefix, as written.
 pub(super) fn prefix6<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     prefix::<Ipv6Net, D::Error>(String::deserialize(deserializer)?)
 }
 
-/// Deserialises an IPv4 prefix, keeping it as written.
+/// Reads an IPv4 prefix, as written.
 pub(super) fn prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     prefix::<Ipv4Net, D::Error>(String::deserialize(deserializer)?)
 }
 
-/// Deserialises an optional IPv4 prefix, keeping it as written.
+/// Reads an optional IPv4 prefix, as written.
 pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(deserializer)?.map(prefix::<Ipv4Net, D::Error>).transpose()
 }
@@ -146,7 +146,7 @@ mod tests {
                 let refused = library.clone().with_texts(vec![("r.toml".to_owned(), hostile)], CodeOrigin::Plan);
                 let error = refused.map(drop).expect_err(&format!("{recipe}: {to} with {value}")).to_string();
                 let line = format!("line {}", before.lines().count() + usize::from(before.ends_with('\n')));
-                // A recipe's name and pools are only checked as part of the whole recipe, so that the error has no line number.
+                // Names and pools are checked with the whole recipe, so the error has no line number.
                 assert!(error.contains(&line) || error.contains("name: "), "{recipe}: {to} with {value}: {line}: {error}");
             }
         }

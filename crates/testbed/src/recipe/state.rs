@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// The connection tracking table of a device (RFC 9693), and the addresses and ports to which it translates sources.
+/// The connection tracking table of a device (RFC 9693), and its pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct State")]
 pub struct StateSection {
@@ -17,7 +17,7 @@ pub struct StateSection {
     /// The first and the last port to which source ports are translated.
     #[serde(default)]
     pub pool_ports: PoolPorts,
-    /// A command that prints the number of entries in the table.
+    /// Prints the number of entries in the table.
     #[serde(default)]
     pub count: Option<RecipeCommand>,
     /// The number of table entries per connection.
@@ -32,10 +32,10 @@ pub struct StateSection {
     /// Commands that delete all connections when that is measured. The default is `flush`.
     #[serde(default)]
     pub tear_down: Vec<RecipeCommand>,
-    /// A command that prints the maximum number of entries in the table.
+    /// Prints the maximum number of entries.
     #[serde(default)]
     pub limit: Option<RecipeCommand>,
-    /// A command that prints the minimum time in seconds for which an idle UDP connection is kept.
+    /// Prints the minimum time in seconds for which an idle UDP connection is kept.
     #[serde(default)]
     pub timeout: Option<RecipeCommand>,
     /// The default value of `{table-size}`, the number of entries in the table, for plans that do not set it.

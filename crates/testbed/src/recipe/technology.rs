@@ -12,9 +12,9 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Technology {
-    /// A device that forwards IPv4.
+    /// Forwards IPv4.
     Ipv4Router,
-    /// A device that forwards IPv6.
+    /// Forwards IPv6.
     Ipv6Router,
     /// Stateless IP/ICMP translation (RFC 7915), with explicit address mappings (RFC 7757) or a prefix (RFC 6052).
     Siit,
@@ -45,11 +45,11 @@ pub enum Technology {
     /// 6rd border relay (RFC 5969).
     #[serde(rename = "6rd")]
     SixRd,
-    /// A DNS server that synthesises IPv6 addresses for names that only have IPv4 addresses (RFC 6147).
+    /// Synthesises IPv6 addresses for names that only have IPv4 ones (RFC 6147).
     Dns64,
-    /// A DNS server that is authoritative for a zone.
+    /// An authoritative DNS server.
     DnsAuthority,
-    /// A device without addresses that forwards frames unchanged from one port to the other: a wire, or anything that behaves like one.
+    /// Forwards frames unchanged from one port to the other, and has no addresses: a wire, or a device like one.
     Wire,
 }
 
@@ -91,8 +91,7 @@ pub struct Subscribers {
     /// The default number of subscribers, for plans that do not set it.
     #[serde(default = "one")]
     pub count: u32,
-    /// The largest number of subscribers for which the device is set up if its rule would allow more, because a configuration file lists them one
-    /// by one.
+    /// The limit on subscribers if it is below the rule's, because a configuration file lists them one by one.
     #[serde(default)]
     pub most: Option<u32>,
     /// The mapping rules of a MAP-T or MAP-E domain, as one table or several.
@@ -168,7 +167,7 @@ pub struct SixRdSection {
     pub first: u64,
 }
 
-/// Deserialises a table or an array of tables.
+/// Reads a table or an array of tables.
 fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRuleSection>, D::Error> {
     struct OneOrSeveral;
 

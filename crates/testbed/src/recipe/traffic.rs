@@ -82,7 +82,7 @@ impl Ends {
         }
     }
 
-    /// Returns all addresses, including those of the outer header.
+    /// Returns all addresses, also the outer ones.
     pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
         let outer = self.outer.map(|outer| [outer.source, outer.destination]);
         [self.source, self.destination].into_iter().chain(outer.into_iter().flatten())

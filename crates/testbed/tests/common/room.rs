@@ -17,8 +17,8 @@ pub(crate) const PORT: u16 = 2222;
 /// interface of the first machine is cabled to the left one of the second.
 pub(crate) const FAR: [&str; 2] = ["enp5s0f0", "enp5s0f1"];
 
-/// The machine's cores are simulated, because a test must not take those of this machine offline. It has its own /run, because sshd needs a
-/// directory there, and its own home directory of root, whose start-up files could take time.
+/// Its cores are simulated, because a test must not take this machine's offline. It has its own /run, where sshd needs a directory, and its own
+/// root home, because start-up files could take time.
 const START: &str = "set -e
 mount -t tmpfs none /run
 mkdir /run/sshd

@@ -80,8 +80,8 @@ impl RemoteAuthority {
         Ok(Self { servers: Vec::new(), served: None, machine: machine.clone(), program, version, directory, context })
     }
 
-    /// Serves a zone, and for the self-test another one in which every name has an AAAA record. Returns once both servers answer. The servers of
-    /// the previous zone are ended, unless the zone is the same.
+    /// Serves a zone, and for the self-test another one in which every name has an AAAA record. Returns once both answer. The previous zone is no
+    /// longer served, unless it is the same.
     ///
     /// # Errors
     /// A server does not listen; the error contains its last lines.
@@ -193,8 +193,7 @@ fn set_up_links(machine: &AuthorityMachine, recipe: &Recipe, shell: &Shell, undo
     let addresses = addresses.into_iter().map(|(interface, address)| System::Linux.address(address, interface));
     let routes = routes(recipe).into_iter().map(|(prefix, gateway)| System::Linux.route(prefix, gateway, behind));
     addresses.chain(routes).try_for_each(|[add, remove]| {
-        // The undo command is recorded after the command, which a stop request does not interrupt, so that an address that existed before is left
-        // alone.
+        // The undo command is recorded after the command, which no stop request interrupts: an existing address is left alone.
         shell.line(&add)?;
         undo.by_line(remove)
     })

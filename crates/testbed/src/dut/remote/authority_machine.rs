@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The keys of a plan that name the machine's interfaces.
 const KEYS: &str = "[testbed.authority] (interface, self-test)";
 
-/// The machine, and which interfaces and program of it are used.
+/// The machine, and what is used of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorityMachine {
     remote: Remote,
@@ -52,7 +52,7 @@ impl AuthorityMachine {
         &self.interfaces
     }
 
-    /// Returns the file that ssh reads instead of its usual configuration, if one was given.
+    /// Returns the file that ssh reads instead of its usual configuration, if any.
     pub fn ssh_config(&self) -> Option<&Path> {
         self.remote.config()
     }

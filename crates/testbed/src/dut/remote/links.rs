@@ -129,8 +129,8 @@ fn link_local((link, wanted): (&RecipeLink, IpNet), interface: &str, shell: &She
     Ok(there.trim().is_empty().then_some(wanted))
 }
 
-/// Only what was done is undone: an address that existed before is left alone. The undo command is therefore recorded after the command, which a
-/// stop request does not interrupt ([`Shell::run`]).
+/// An address that existed before is left alone, so the undo command is recorded after the command, which no stop request interrupts
+/// ([`Shell::run`]).
 fn add_addresses(
     system: System,
     (link, wanted): (&RecipeLink, IpNet),

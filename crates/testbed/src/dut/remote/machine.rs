@@ -22,7 +22,7 @@ impl RemoteMachine {
         Self { remote: Remote::new(destination, config), interfaces }
     }
 
-    /// Returns the file that ssh reads instead of its usual configuration, if one was given.
+    /// Returns the file that ssh reads instead of its usual configuration, if any.
     pub fn ssh_config(&self) -> Option<&Path> {
         self.remote.config()
     }
@@ -77,7 +77,7 @@ impl RemoteMachine {
     }
 }
 
-/// Refuses recipes with nothing to set up on a machine, such as those that leave the device to the user.
+/// Refuses recipes with nothing to set up there, such as those for the user's own device.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     let name = &recipe.name;
     let text = match recipe.host {

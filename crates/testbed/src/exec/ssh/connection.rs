@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// The timeout in addition to `ConnectTimeout`, for the key exchange and for servers that look up the client's name.
+/// In addition to `ConnectTimeout`, for the key exchange and for servers that look up the client's name.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The line that the session prints once it is established. A login script may print others before it.
 const READY: &str = "sixbench is here";
 
-/// The shared connection, closed when dropped.
+/// Closed when dropped.
 #[derive(Debug)]
 pub(super) struct SshConnection {
     master: Child,
@@ -67,7 +67,7 @@ impl Drop for SshConnection {
     }
 }
 
-/// Returns a channel that receives a message once the session is established and is closed if the session ends before that.
+/// Returns a channel that receives a message once the session is established, and is closed if it ends first.
 fn answered(stdout: ChildStdout) -> Receiver<()> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -104,7 +104,7 @@ fn socket(directory: &Path) -> String {
     directory.join("control").display().to_string()
 }
 
-/// Makes a new directory that only we can access, because anyone who can write to the socket is root on the other machine.
+/// Makes a new directory that only we can access: anyone who can write to the socket is root there.
 fn make_directory() -> Result<PathBuf, TestbedError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -29,8 +29,7 @@ impl Destination {
         ["ssh".to_owned()].into_iter().chain(config).chain([self.name.clone(), line]).collect()
     }
 
-    /// Returns all words of an `ssh` command. The login shell there may not be POSIX-compliant (on FreeBSD, it used to be csh), so it only starts a
-    /// shell that is.
+    /// Returns all words of an `ssh` command. The login shell there may not be a POSIX one (FreeBSD had csh), so it only starts one.
     pub(super) fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Vec<String> {
         let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
         // A hidden prompt would wait forever. Forwardings and commands in the user's ssh_config are disabled.

@@ -31,7 +31,7 @@ impl RemoteProgram {
         Ok(Self { ssh, remote, time_to_end })
     }
 
-    /// Returns its standard input, output and error, the first time this is called.
+    /// Returns its standard input, output and error, once only.
     pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
         Some((self.ssh.stdin.take()?, self.ssh.stdout.take()?, self.ssh.stderr.take()?))
     }

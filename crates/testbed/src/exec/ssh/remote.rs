@@ -45,7 +45,7 @@ impl Remote {
         Self { destination: Destination::new(destination, config), connection: None }
     }
 
-    /// Returns the file that ssh reads instead of its usual configuration, if one was given.
+    /// Returns the file that ssh reads instead of its usual configuration, if any.
     pub fn config(&self) -> Option<&Path> {
         self.destination.config.as_deref()
     }

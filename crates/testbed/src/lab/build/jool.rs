@@ -9,7 +9,7 @@ const VERSIONED: &str = "src/common/xlat.h";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnJool {
     pub(super) source: OwnSource,
-    /// The version as its modules report it, such as `4.2.0.3`.
+    /// The modules' version, such as `4.2.0.3`.
     pub(super) version: String,
 }
 

@@ -19,7 +19,7 @@ const PLUGINS: [&str; 9] = ["ping", "nat", "nat44_ei", "dslite", "nat64", "af_pa
 #[derive(Debug)]
 pub(super) struct VppSource {
     source: OwnSource,
-    /// The version as printed by `git describe --long`, such as `v26.06-rc2-0-g3d02ce21e31`.
+    /// `v26.06-rc2-0-g3d02ce21e31`, from `git describe --long`.
     version: String,
 }
 
