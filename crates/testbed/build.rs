@@ -1,4 +1,4 @@
-//! Generates the list of the recipes built into sixbench: every file of the folder `recipes`.
+//! Lists the recipes built into sixbench: every file of the folder `recipes`.
 
 use std::path::Path;
 

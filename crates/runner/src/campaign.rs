@@ -1,4 +1,4 @@
-//! Selects the part of a plan that a run measures when several runs share the plan.
+//! Selects a run's part of a plan that several runs share.
 
 use sixbench_method::campaign::{self, CampaignError, work_units};
 use sixbench_method::plan::{Plan, Selection};
@@ -24,14 +24,14 @@ pub enum SelectionError {
 /// Parses a shard, `I/N`: part I of N, starting from 1.
 ///
 /// # Errors
-/// A description of the expected format.
+/// The expected format.
 pub fn shard_of(text: &str) -> Result<(usize, usize), String> {
     let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     let parts = parts.filter(|(index, of): &(usize, usize)| (1..=*of).contains(index));
     parts.ok_or_else(|| format!("expected I/N, part I of N parts, such as 2/4, not `{text}`"))
 }
 
-/// Returns the selection of a plan that a run measures: a shard, the measurements named in a file, or all of it.
+/// Returns the part of a plan that a run measures: a shard, the measurements in a file, or all of it.
 ///
 /// # Errors
 /// The file cannot be read or names measurements that are not in the plan, or there are more shards than parts.

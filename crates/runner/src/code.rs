@@ -1,6 +1,5 @@
-//! A plan is data, a recipe is code. This module determines the files whose commands a run would execute, and which of them need the user's
-//! consent. Files that came with sixbench or were named on the command line need none. Files that a plan brings are only executed if the caller
-//! agrees to their digests.
+//! A plan is data, a recipe is code. This finds the files whose commands a run would execute, and those that need the user's consent. Files that
+//! came with sixbench or were named on the command line need none. Those that a plan brings run only if the caller agrees to their digests.
 
 use super::error::{PlanError, RunError, Untrusted};
 use crate::profile;

@@ -1,4 +1,4 @@
-//! Finds the differences between two results directories apart from their devices.
+//! Finds how two results directories differ, apart from their devices.
 
 use serde_json::Value;
 use sixbench_method::record::{DutFacts, Facts};

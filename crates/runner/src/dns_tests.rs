@@ -20,7 +20,7 @@ use std::sync::Arc;
 const RATE: FrameRate = FrameRate(200);
 const DURATION_NS: u64 = 300_000_000;
 const QUERIES: u64 = 60;
-/// The maximum number of trials until every query of one is answered on this machine.
+/// The maximum number of trials until all queries are answered.
 const TRIES: u32 = 30;
 
 /// All DNS64 servers that can run here.

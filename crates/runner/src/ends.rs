@@ -31,7 +31,7 @@ pub(super) enum TesterLinks {
     Taken(Interfaces),
     /// Ports without an interface, which need no namespace.
     Addresses([PortSpec; 2]),
-    /// Ports without an interface, for a device that was just started: it may take a moment to accept connections.
+    /// The same, for a device just started, which may take a moment to accept connections.
     Started([PortSpec; 2]),
 }
 

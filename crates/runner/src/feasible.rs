@@ -29,7 +29,7 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
 /// Does the same for devices on other machines, which are examined over ssh. The user must have agreed to the plan's files.
 ///
 /// # Errors
-/// A machine cannot be reached, so that it is unknown which of its devices are available.
+/// A machine cannot be reached, so its devices are unknown.
 pub fn leave_out_missing_elsewhere(loaded: &mut Loaded, library: &Library) -> Result<Vec<String>, RunError> {
     if loaded.links.machines.is_empty() || !loaded.plan.tests.iter().any(|test| test.optional) {
         return Ok(Vec::new());
@@ -80,7 +80,7 @@ pub fn find_link_rate(loaded: &mut Loaded) {
 /// Refuses plans that no machine could run, because a device does not understand the traffic or a test cannot have it.
 ///
 /// # Errors
-/// All tests that do not match the recipes of their devices or, if there are none, the first address to which test traffic must not go.
+/// All tests that do not match their devices' recipes or, if none, the first forbidden address.
 pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     // The plan may have been given another profile after it was read.
     if let Some((test, empty)) = plan.tests.iter().find_map(|test| Some((test, test.empty_trial(plan)?))) {
@@ -130,8 +130,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
 }
 
-/// Refuses mixed kinds of ports, because an interface is moved into a namespace and an address cannot be. Without interfaces, no root privileges
-/// are needed.
+/// Refuses mixed kinds of ports, because an interface is moved into a namespace and an address cannot be. Without interfaces, root is not needed.
 fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let links = &loaded.links;
     let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);

@@ -111,7 +111,7 @@ impl Holder {
         holder.write(held).map(|()| holder)
     }
 
-    /// Replaces the state atomically: a reader finds either the previous one or this one.
+    /// Replaces the state atomically.
     fn write(&self, held: &HeldTestbed) -> Result<(), RunError> {
         let (path, new) = (self.directory.join(STATE), self.directory.join("state.new"));
         fs::write(&new, serde_json::to_string(held).map_err(io::Error::from)?)?;
@@ -264,7 +264,7 @@ fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
 /// prompt: `yes` is the argument for what the user has agreed to here.
 ///
 /// # Errors
-/// The process ended before that, with the message it printed.
+/// The process ended first, with its message.
 pub fn hold_in_background(yes: Option<&str>) -> Result<HeldTestbed, RunError> {
     let words = std::env::args_os().skip(1).filter(|word| word != "--background" && yes.is_none_or(|yes| word != yes));
     let mut command = Command::new(std::env::current_exe()?);

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// The records of a results directory without the parts that reports do not read, and the information needed to restore some of these.
+/// The records of a results directory without what reports do not read, and what is needed to restore some of it.
 pub(crate) struct LeanRecords {
     /// The offset of each record's line in the file. Empty if nothing was left out.
     begins: Vec<u64>,
@@ -43,7 +43,7 @@ impl LeanRecords {
     /// Restores the delay distributions of those trials whose distributions appear in a report's figures.
     ///
     /// # Errors
-    /// The file can no longer be read, or has changed in the meantime.
+    /// The file can no longer be read, or has changed meanwhile.
     pub(crate) fn give_back_delays(&mut self, directory: &Path, plan: &Plan) -> Result<(), StoreError> {
         if self.begins.is_empty() {
             return Ok(());

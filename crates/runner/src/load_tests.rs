@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const DUTS: [&str; 2] = ["linux-ipv4", "linux-ipv6"];
 
-/// Returns a plan with two devices, one after the other, in short trials with a tester that may stall.
+/// Returns a plan of two devices, one after the other, in short trials that tolerate stalls.
 fn plan() -> Plan {
     let search = SearchSettings {
         method: SearchMethod::Binary,

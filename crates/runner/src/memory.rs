@@ -37,7 +37,7 @@ fn largest(plan: &Plan, test: &Test) -> TrialSpec {
     if is_certified { TrialSpec { rate: spec.rate.min(MOST_CERTIFIED), ..spec } } else { spec }
 }
 
-/// Returns advice on which settings to lower, and to which values. Each one is sufficient on its own.
+/// Returns advice on which settings to lower, and to what. Each suffices on its own.
 fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> String {
     let fits = |change: &dyn Fn(&mut Plan)| {
         let mut changed = plan.clone();

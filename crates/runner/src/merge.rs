@@ -50,9 +50,9 @@ struct ResultsPart {
 /// Merges results directories into a new one: records, facts, recipes, commands and records of queries. The caller has to write the report.
 ///
 /// # Errors
-/// The directories are of different plans, contain a repetition twice or are still being written to, or a directory cannot be read or written.
+/// The directories have different plans, a repetition twice, or a writer, or cannot be read or written.
 pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
-    // No run resumes one of them in the meantime.
+    // No run resumes one of them meanwhile.
     let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<ResultsPart>, RunError>>()?;
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
@@ -139,7 +139,7 @@ fn check_recipes(parts: &[ResultsPart]) -> Result<(), MergeError> {
 
 /// Returns the names and paths of the files in a directory, or none if it does not exist.
 fn files_of(directory: &Path) -> Vec<(String, PathBuf)> {
-    // Symbolic links are skipped: the results may come from another user, and the target of a link may not be theirs.
+    // No symbolic links: the results may be another user's, and a link's target someone else's.
     let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().filter(is_file);
     entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect()
@@ -182,7 +182,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     Facts { warnings, ..facts }
 }
 
-/// Returns everything that the runs selected. This is the whole plan if their selections cover it, or if one of them selected all of it.
+/// Returns everything that the runs selected: the whole plan if together they cover it, or one selected it.
 fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if all.iter().any(|facts| facts.selection.is_all()) {
         return Selection::default();
@@ -222,7 +222,7 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
     dut.certificates.extend(other.certificates.iter().cloned());
 }
 
-/// Returns warnings about differences between the machines and devices of the runs, the most serious first.
+/// Returns warnings about how the runs' machines and devices differ, the most serious first.
 fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     let mut warnings = Vec::new();
     let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();

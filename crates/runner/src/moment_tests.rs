@@ -108,10 +108,10 @@ fn make_own_thread_real_time() {
     make_real_time(&thread.file_name().expect("a number").to_string_lossy(), "50");
 }
 
-/// Halts the device's own processes, whose cores are idle in the meantime.
+/// Halts the device's own processes, whose cores are idle meanwhile.
 fn stop_device() {
     make_own_thread_real_time();
-    // Runs on other cores than the device's, because the process that sends the signals would occupy them for tens of milliseconds.
+    // Not on the device's cores, which sending the signals would occupy for tens of milliseconds.
     keep_to(&cores(&Links::default()).expect("cores").tester).expect("its cores");
     let processes = processes();
     let signal = |signal: &str| {
@@ -128,7 +128,7 @@ fn limit_of(record: &TrialRecord) -> Limit {
     weighed(bracket, &[record]).limit
 }
 
-/// Returns a text about when frames were lost, and when the device waited for a core.
+/// Returns when frames were lost, and when the device waited for a core.
 fn seen(record: &TrialRecord) -> String {
     let lost: Vec<_> = record.result.directions.iter().map(|direction| &direction.lost_by_bin).collect();
     format!("{lost:?} {:?}", record.watch.as_ref().map(|watch| &watch.waited_us))

@@ -1,6 +1,6 @@
 //! Waits for a device on the plan's interfaces until it answers at the addresses in its recipe. If the tester's ends are hosts, their kernel
-//! resolves neighbours by itself and drops datagrams that it cannot resolve in time. These must not count as lost by the device: its links have
-//! just come up, and it may still be performing duplicate address detection.
+//! resolves neighbours by itself and drops datagrams that it cannot resolve in time. These must not count as the device's loss: its links have just
+//! come up, and duplicate address detection may still be running.
 
 use super::error::RunError;
 use super::request::Site;

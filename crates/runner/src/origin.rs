@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Parses a label, `key=value`.
 ///
 /// # Errors
-/// A description of the expected format.
+/// The expected format.
 pub fn label(text: &str) -> Result<(String, String), String> {
     let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
     match text.split_once('=') {

@@ -40,7 +40,7 @@ fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
     (test, TrialSpec { phase_one, ..TrialSpec::constant(RATE, DURATION_NS) })
 }
 
-/// Repeats trials through a recipe until one loses nothing, and returns the last one.
+/// Repeats trials through a recipe until one loses nothing; returns the last.
 fn settle(recipe: &Recipe) -> TrialResult {
     let (test, spec) = wish(recipe);
     let links = Links::default();
@@ -110,8 +110,8 @@ fn a_wire_from_port_to_port_brings_every_frame_back_unchanged_and_no_device_is_t
     }
 }
 
-/// Together with the tests of the testbed that use hosts, this covers every recipe, and fails for a new one that neither covers. A recipe that is
-/// part of a row is tested in that row.
+/// With the testbed's own tests between hosts: this fails for a new recipe that neither covers. A recipe that is part of a row is tested in that
+/// row.
 #[test]
 fn every_recipe_that_forwards_is_tried_by_hosts_or_by_the_tester() {
     let library = library();

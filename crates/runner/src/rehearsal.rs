@@ -37,7 +37,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
             continue;
         }
-        // The boot commands of a virtual machine are only known if its lab exists.
+        // How a machine boots is only known if its lab exists.
         if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;

@@ -22,7 +22,7 @@ pub struct Site<'a> {
     pub stop: Arc<AtomicBool>,
     /// The user's declaration, if any, that test traffic cannot leave the environment.
     pub isolation: Isolation,
-    /// The directory for captures of the first frames of both ports, or `None` if they are not captured.
+    /// The directory for captures of both ports' first frames, if they are captured.
     pub pcap: Option<&'a Path>,
 }
 

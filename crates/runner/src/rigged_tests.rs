@@ -22,7 +22,7 @@ pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// A rate so low that all frames of a trial fit into any queue on the way, even on a slow machine.
 const RATE: FrameRate = FrameRate(1_000);
 
-/// The maximum number of trials until the tester does not fall short in one.
+/// The maximum number of trials until the tester keeps up.
 const TRIES: u32 = 10;
 
 pub(super) fn recipe(name: &str, rules: &[&str]) -> Recipe {

@@ -50,7 +50,7 @@ impl Session {
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
         let remote = std::mem::take(&mut testbed.remote);
         let placed = Tester::place(site, request, (&testbed.links, remote), job, threads);
-        // If a port cannot be opened, the device may have ended, which is then the error that names the cause.
+        // The device may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;
             Err(error)
@@ -71,8 +71,8 @@ impl Session {
         self.tester.set_job(self.isolation, job)
     }
 
-    /// Performs the self-test of RFC 8219 section 9.2.1 for rates up to `most`. Returns `None` if this is not a DNS tester, or if it has already
-    /// passed the self-test with its current settings. `duration_ns` is the duration of its trials in nanoseconds.
+    /// Performs the self-test of RFC 8219 section 9.2.1 for rates up to `most`. Returns `None` if this is not a DNS tester, or has already passed
+    /// it with its current settings. `duration_ns` is the duration of a trial in nanoseconds.
     ///
     /// # Errors
     /// The self-test could not be performed, or a stop was requested.
@@ -155,7 +155,7 @@ impl Session {
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(RunError::Interrupted),
-            // If a device does not answer, it may have ended, which is then the error that names the cause.
+            // The device may have ended: that error names the cause.
             Err(error) => self.check_alive().and(Err(error.into())),
         }
     }

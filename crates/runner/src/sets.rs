@@ -19,7 +19,7 @@ pub enum SetError {
     /// A set cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The two sides were measured in different ways, so that their results would differ even for the same device.
+    /// The two sides were measured in different ways: results would differ even for one device.
     #[error("the two runs cannot be compared: they differ in their {0}")]
     Unlike(String),
     /// The runs of one set do not have the same tests.

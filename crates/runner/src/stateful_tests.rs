@@ -31,7 +31,7 @@ fn test(dut: &str) -> Test {
 /// occurs in all.
 const ATTEMPTS: usize = 20;
 
-/// Repeats trials of the spec, each through a newly set-up device, until one is as expected, and returns the last one.
+/// Repeats trials of the spec, each with a new device, until one is as expected; returns the last.
 fn repeated(
     recipe: &Recipe,
     test: &Test,

@@ -1,5 +1,5 @@
-//! Reads `trials.jsonl` from beginning to end: lines are parsed by several threads and passed on in order, but the file is never in memory as a
-//! whole, because that of a long run may not fit.
+//! Reads `trials.jsonl` from beginning to end: lines are parsed by several threads and passed on in order, and the file is never in memory as a
+//! whole, because it may not fit.
 
 use super::store::StoreError;
 use super::trial_lines::RecordError;

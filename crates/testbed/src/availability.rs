@@ -13,7 +13,7 @@ pub fn why_missing(recipe: &Recipe) -> Option<String> {
     of_lab.or_else(program).or_else(module)
 }
 
-/// Returns a description of where a device runs or, if something is missing here, what to do about it.
+/// Returns where a device runs or, if something is missing here, what to do about it.
 pub fn availability(recipe: &Recipe) -> String {
     if recipe.host == DeviceHost::Manual {
         return "set up by hand, cabled to two interfaces".to_owned();

@@ -116,7 +116,7 @@ fn a_ce_that_puts_its_interface_into_a_namespace_tells_its_facts_and_gives_it_ba
     assert_eq!((connections.empty().expect("emptied"), connections.count().expect("a count")), (Some(0), Some(0)));
     drop((dut, connections));
     room.assert_is_as(&before);
-    // The state must be the same if the machine has to undo the setup on its own.
+    // The same if the machine has to undo it on its own.
     let dut = bring_up(&room, "ce", &ce_without_jool()).expect("a device");
     assert!(Room::end_sessions(&room.far) > 0);
     room.assert_is_as(&before);
@@ -335,7 +335,7 @@ fn connections_are_counted_and_deleted_over_ssh() {
     table.tear_down().expect("a time");
 }
 
-/// Runs a command on the far machine, whose view differs from that outside.
+/// Runs a command on the far machine, which has its own view.
 fn over_there(room: &Room, command: &str) -> String {
     Shell::new().look(&["ssh", "-F", &room.config().display().to_string(), "dut", command]).expect("an answer")
 }
@@ -486,7 +486,7 @@ fn lock(room: &Room, tester: &str) -> LockAttempt {
     MachineLock::take(machine(room).remote(), tester, &Shell::new()).expect("an answer")
 }
 
-/// Returns the holder of the machine's lock, as it describes itself, or `None` if the machine was free.
+/// Returns the holder of the machine's lock, or `None` if it was free.
 fn holder(room: &Room, tester: &str) -> Option<String> {
     match lock(room, tester) {
         LockAttempt::Taken(_) => None,

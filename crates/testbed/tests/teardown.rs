@@ -67,7 +67,7 @@ fn beyond<'a>(before: &str, state: &'a str) -> Vec<&'a str> {
     state.lines().filter(|line| !before.lines().any(|known| known == *line)).collect()
 }
 
-/// Returns arbitrary subscribers, which follow no rule: only their names matter.
+/// Returns arbitrary subscribers: only their names matter.
 fn subscribers() -> Arc<[Subscriber]> {
     let subscriber = |number: u32| Subscriber {
         number,

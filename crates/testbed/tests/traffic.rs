@@ -80,7 +80,7 @@ impl Host {
         false
     }
 
-    /// Returns the number of datagrams for closed ports so far, in the address family of `address`.
+    /// Returns the number of datagrams for closed ports so far, in the family of `address`.
     fn arrived(&self, address: IpAddr) -> u64 {
         let (file, skipped, column) = if address.is_ipv4() { ("snmp", "Udp: InDatagrams", 2) } else { ("snmp6", "", 1) };
         let start = if address.is_ipv4() { "Udp:" } else { "Udp6NoPorts" };

@@ -16,7 +16,7 @@ const BEAT: Duration = Duration::from_secs(2);
 /// The longest time between two checks for a stop request.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The maximum length of a message in octets. Anything longer cannot be one of ours.
+/// The maximum length of a message in octets.
 const LONGEST: u32 = 64 << 20;
 
 /// The reason why nothing was received.
@@ -121,7 +121,7 @@ impl ChannelState {
     }
 }
 
-/// Reads messages until there are no more, and returns the reason for the end.
+/// Reads messages until there are no more; returns the reason.
 fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state: &ChannelState) -> ChannelEnd {
     loop {
         let octets = match read_message(&mut input) {
@@ -204,7 +204,7 @@ mod tests {
         here.send(&"two");
         assert_eq!(there.receive(MINUTE, &going()), Ok("one".to_owned()));
         assert_eq!(there.receive(MINUTE, &going()), Ok("two".to_owned()));
-        // Much longer than the silence after which each side would consider the connection lost.
+        // Much longer than the silence that would end the connection.
         let longer = Duration::from_secs(1);
         assert_eq!(there.receive(Some(longer), &going()), Err(ChannelEnd::Late(longer)));
     }

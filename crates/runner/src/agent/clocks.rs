@@ -53,7 +53,7 @@ pub(super) struct ClockComparison {
     pub(super) slowest_ns: u64,
 }
 
-/// Compares two clocks from several triples of readings in nanoseconds: the time here before, the time there, and the time here after.
+/// Compares two clocks from triples in nanoseconds: the time here before, the time there, the time here after.
 pub(super) fn compared(looks: &[(u64, u64, u64)]) -> ClockComparison {
     let round_trip = |look: &&(u64, u64, u64)| look.2.saturating_sub(look.0);
     let (before_ns, theirs_ns, after_ns) = *looks.iter().min_by_key(round_trip).unwrap_or(&(0, 0, 0));
@@ -159,7 +159,7 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(20));
         let second = ClockReading::of(&clock, &Shell::new());
         let drifted_ns = first.ahead_ns().abs_diff(second.ahead_ns());
-        // The system's clock may be slewed in the meantime, but not by much.
+        // The system's clock may be slewed meanwhile, but not by much.
         assert!(drifted_ns < 1_000_000 + first.apart_ns + second.apart_ns, "{first:?} {second:?}");
     }
 

@@ -155,7 +155,7 @@ impl Agent {
         self.channel.send(order);
     }
 
-    /// Returns the agent's next message. A message that the agent cannot do something is an error.
+    /// Returns the agent's next message, or an error if the agent reports one.
     pub(super) fn next(&self, limit: Duration) -> Result<AgentAnswer, AgentError> {
         match self.channel.receive(Some(limit), &self.stop) {
             Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused { machine: self.machine.clone(), what }),

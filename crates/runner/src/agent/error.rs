@@ -43,7 +43,7 @@ pub enum AgentError {
         "the agent on {machine} is lost: {why}; what it had taken there it gives back by itself as soon as it notices, or the next run does"
     )]
     Lost { machine: String, why: String },
-    /// The agent sent a message that is not expected at this point.
+    /// The agent sent an unexpected message.
     #[error("{machine} answers what was not asked; was a sixbench of another version put there meanwhile?")]
     OutOfTurn { machine: String },
 }

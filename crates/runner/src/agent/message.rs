@@ -41,7 +41,7 @@ pub(super) enum Order {
 /// An answer of the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum AgentAnswer {
-    /// The check has passed, or the order was carried out.
+    /// The check passed, or the order was carried out.
     Done,
     Opened(Box<OpenedEnd>),
     /// The clock in nanoseconds.

@@ -31,8 +31,7 @@ const TRIAL_MARGIN: Duration = Duration::from_secs(90);
 /// Serves as an agent until `input` ends.
 ///
 /// # Errors
-/// Nothing was received for longer than `silence`, something other than an order was received, or `stop` was set. Everything has been given back by
-/// then.
+/// Nothing was received for longer than `silence`, a message was not an order, or `stop` was set. Everything is given back by then.
 pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,

@@ -1,4 +1,4 @@
-//! The tester on two machines, presented as one tester: it performs each trial together with the agent and joins both parts.
+//! The tester on two machines: it performs each trial together with the agent, and joins both parts.
 
 use super::clocks::BoundedClocks;
 use super::connection::Agent;

@@ -52,7 +52,7 @@ fn pack(folder: &Folder<'_>, output: impl Write, path: &Path) -> Result<(), Arch
     }
     for PackedFile { name, path, octets, .. } in folder.members {
         let file = File::open(path).map_err(ArchiveError::reading(path))?;
-        // Octets appended to the file in the meantime would corrupt the archive, and are not part of the checksum.
+        // Octets appended to the file meanwhile would corrupt the archive, and are not part of the checksum.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }
     archive.into_inner().and_then(|mut output| output.flush()).map_err(ArchiveError::writing(path))

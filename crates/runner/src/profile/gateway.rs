@@ -1,4 +1,4 @@
-//! Converts a stateful recipe and a test to the information that the engine needs about both (RFC 9693).
+//! Converts a stateful recipe and a test to what the engine must know (RFC 9693).
 
 use sixbench_engine::stateful::{self, StatefulGateway};
 use sixbench_method::measures::Demand;
@@ -55,7 +55,7 @@ fn check_measure(recipe: &Recipe, state: &StateSection, test: &Test) -> Result<(
     Err(format!("test {}: {} cannot be measured with recipe {}: {what}", test.name, test.measure.name(), recipe.name))
 }
 
-/// Checks that the Initiator has at least as many combinations of ports and addresses as there are connections.
+/// Checks that the Initiator's ports and addresses have a combination for each connection.
 fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<(), String> {
     let (combinations, most) = (test.traffic.tuples_of(opens), most_connections(test));
     if combinations >= MOST_COMBINATIONS {

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// The number of frames per measurement: enough for a figure, but few enough to be quick in an unoptimised build.
 const FRAMES: u64 = 500_000;
-/// The number of measurements, of which the best counts, because other work on the core can only lower the result.
+/// The number of measurements. The best counts, because other work on the core only lowers the result.
 const LOOKS: usize = 3;
 
 /// The performance of one core in memory with the shortest IPv4 frames, whose ports are random.

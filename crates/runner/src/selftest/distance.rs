@@ -6,8 +6,7 @@ use sixbench_io::round_trip_ns;
 use std::fmt;
 use std::time::Duration;
 
-/// The number of measurements, and the pause before each. Together they take long enough to notice a host that moves virtual cores, which happens
-/// every second or so.
+/// The number of measurements, and the pause before each. Together they suffice to see a host move virtual cores, every second or so.
 const LOOKS: usize = 30;
 const PAUSE: Duration = Duration::from_millis(50);
 

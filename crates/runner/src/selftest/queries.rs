@@ -49,7 +49,7 @@ pub struct SendingAccuracy {
     pub minimum_ms: f64,
     /// The longest time in milliseconds.
     pub maximum_ms: f64,
-    /// The number of queries per second, based on the average.
+    /// Queries per second, from the average.
     pub real_frequency: f64,
 }
 

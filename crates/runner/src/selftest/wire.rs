@@ -11,7 +11,7 @@ use sixbench_testbed::topology::veth_queues;
 
 pub(super) const FRAMES: u64 = 50_000_000;
 
-/// Creates a veth pair between two interfaces of a namespace, each with this number of queues.
+/// Creates a veth pair in a namespace, with this number of queues at each end.
 pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2], queues: u32) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;

@@ -4,8 +4,7 @@ use super::finding::Finding;
 use crate::facts::{CPU, Machine, ranges};
 use crate::net::Cores;
 
-/// An idle state with a longer exit latency than this, in microseconds, delays the frame that ends it by more than a hardware device takes to
-/// forward one.
+/// An idle state with a longer exit latency in microseconds delays a frame by more than a hardware device takes to forward one.
 const DEEP_US: u32 = 10;
 
 /// Returns the findings about a machine, given the cores that sixbench may use.

@@ -36,7 +36,7 @@ pub struct ConnectionTable {
 }
 
 enum Left {
-    /// The table has no entries, as far as can be determined. Holds the count, if there was one.
+    /// No entries, as far as can be determined, with the count.
     None(Option<u64>),
     /// This number of entries was left when the wait was given up.
     Entries(u64),

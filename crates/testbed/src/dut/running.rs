@@ -49,7 +49,7 @@ impl ExecContext {
     }
 }
 
-/// A running implementation. Dropping it ends its process and removes its directory.
+/// Dropping this ends the process and removes its directory.
 #[derive(Debug)]
 pub(crate) struct RunningRecipe {
     /// Dropped first: the process must be gone when the rest is undone and the directory removed.

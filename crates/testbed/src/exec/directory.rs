@@ -12,7 +12,7 @@ pub(crate) fn own_directory(name: &str) -> PathBuf {
 /// Returns `sb-7.NUMBER-dut` for `sb-7-dut`, with a number that no other user can guess and so cannot create first in a world-writable directory.
 pub(crate) fn unguessable(name: &str) -> String {
     static NUMBER: OnceLock<u64> = OnceLock::new();
-    // The hash keys come from the kernel's random number generator.
+    // The hash keys are random numbers of the kernel.
     let number = NUMBER.get_or_init(|| RandomState::new().hash_one(std::process::id()));
     match name.strip_prefix("sb-").and_then(|rest| rest.split_once('-')) {
         Some((process, role)) => format!("sb-{process}.{number}-{role}"),

@@ -87,7 +87,7 @@ mod tests {
         let owner = |program: &str| Shell::new().look(&["dpkg-query", "-S", &format!("*bin/{program}")]).unwrap_or_default();
         for (package, programs) in PACKAGES {
             for program in programs {
-                // dpkg does not know the files of packages that are not installed, and no package owns an alternative.
+                // dpkg only knows installed packages, and no package owns an alternative.
                 let owners = owner(program);
                 let is_whole = |line: &&str| line.ends_with(&format!("bin/{program}"));
                 let named = || owners.lines().filter(is_whole).map(|line| line.split(':').next().unwrap_or_default());

@@ -83,7 +83,7 @@ pub(crate) fn end_by_input(child: &mut Child, timeout: Duration) {
     let _ = child.wait();
 }
 
-/// The number of octets of a process's output that are kept, because another machine may send output without end.
+/// The octets of a process's output that are kept, because another machine may never stop sending.
 const MOST_OUTPUT: u64 = 64 << 20;
 
 /// Reads to the end in a separate thread, so that no process blocks on a full pipe.
@@ -179,7 +179,7 @@ pub fn is_root() -> bool {
 /// Sends a signal with the shell's built-in `kill`, because no required package contains the program of that name.
 pub(crate) fn kill(signal: &str, pids: &[String]) {
     let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
-    // Some processes may have ended in the meantime.
+    // Some processes may have ended meanwhile.
     let _ =
         Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }

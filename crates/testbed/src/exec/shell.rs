@@ -109,8 +109,8 @@ impl Shell {
     /// Runs a command that may change something to its end, and returns its standard output.
     ///
     /// # Errors
-    /// The command failed, or a stop was requested before it or, on this machine, while it ran. On another machine, a stop request does not
-    /// interrupt the command, because it would continue there and its changes would not be undone.
+    /// The command failed, or a stop was requested before it or, on this machine, while it ran. On another machine, a stop does not interrupt it:
+    /// it would continue there, and its changes would not be undone.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
         self.run_heeding(&self.context_of_changes(), words)
     }
@@ -197,7 +197,7 @@ impl Shell {
         let shown = std::env::current_exe().unwrap_or_else(|_| Path::new(THIS_PROGRAM).to_owned());
         let line = format!("umask 077; cat > {0} && chmod 700 {0}", quoted(&[to.display().to_string()]));
         self.transcript.line(&format!("{} < {}", quoted(&remote.shown(line)), quoted(&[shown.display().to_string()])));
-        // This path also works if the program file has been replaced in the meantime.
+        // This path works even if the program was replaced meanwhile.
         if self.is_rehearsal { Ok(()) } else { remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes()) }
     }
 

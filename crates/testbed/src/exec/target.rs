@@ -48,7 +48,7 @@ impl ExecTarget {
         if let Self::Ssh(remote) = self {
             return remote.capture(&owned(words), None, timeout, context);
         }
-        // Checked here, because `ip netns exec` would only report that it failed. A machine of the lab has its own programs in addition.
+        // Checked here, because `ip netns exec` would only report a failure. A machine of the lab has its own programs, too.
         if !matches!(self, Self::Lab(_)) {
             require(words[0].as_ref())?;
         }

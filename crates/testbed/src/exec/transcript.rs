@@ -1,4 +1,4 @@
-//! The transcript of a run, with which users can read and repeat by hand what it did.
+//! The transcript of a run, to read and to repeat by hand.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

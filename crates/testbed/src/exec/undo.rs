@@ -46,7 +46,7 @@ while [ $n -gt 0 ]; do
 done
 } 2>/dev/null"#;
 
-/// The record of undo commands. Dropping it undoes everything.
+/// Dropping this undoes everything.
 #[derive(Debug)]
 pub(crate) struct Undo {
     shell: Shell,
@@ -124,7 +124,7 @@ impl Undo {
         lock(&self.undoing)
     }
 
-    /// Runs the undo commands, and returns those that failed with their error messages.
+    /// Undoes everything; returns the commands that failed, with their messages.
     fn run(&self, mut process: Child) -> Result<String, TestbedError> {
         drop(process.stdin.take());
         // This ignores stop requests, which undoing usually follows.

@@ -1,4 +1,4 @@
-//! The accuracy of a machine's clock, according to the daemon that synchronises it.
+//! The accuracy of a machine's clock, from the daemon that sets it.
 
 use crate::exec::{Shell, TestbedError};
 use serde::{Deserialize, Serialize};

@@ -20,14 +20,14 @@ pub(super) const VPP_VERSION: &str = "version";
 /// The suffix of the name of a lab that is being built.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
-/// Returns the directory that contains the labs, as an absolute path because commands run in other directories.
+/// Returns the directory of the labs, absolute because commands run in other directories.
 pub fn cache() -> PathBuf {
     cache_named(std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map(PathBuf::from))
 }
 
 fn cache_named(named: Option<PathBuf>) -> PathBuf {
     let path = named.unwrap_or_else(|| CACHE.into());
-    // This only fails if the working directory no longer exists, in which case a relative path is meaningless anyway.
+    // Fails only if the working directory is gone, and with it the meaning of a relative path.
     std::path::absolute(&path).unwrap_or(path)
 }
 
@@ -133,7 +133,7 @@ impl KernelLab {
     }
 }
 
-/// Returns the modification time of a file. For the file that completes a build, this is the time of the build.
+/// Returns the modification time of a file: the time of a build if it completes one.
 pub(super) fn built_at(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
@@ -194,7 +194,7 @@ pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<CachedLab>, Te
     Ok(entries)
 }
 
-/// Acquires the lock that is held while something in the cache is built or removed. Calls `waits` once if another process holds it.
+/// Takes the lock for building or removing in the cache. Calls `waits` once if another process holds it.
 ///
 /// The lock file is never removed: a process waiting for it would then lock a file that no other process can open.
 pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {

@@ -1,5 +1,5 @@
-//! The files with which a virtual machine is booted, and with which commands run inside it. They are plain shell scripts, so that a user can boot
-//! the same machine by hand from the transcript of a run.
+//! The files that boot a virtual machine and run commands inside it. They are plain shell scripts, so that the transcript of a run can boot the
+//! same machine by hand.
 
 use super::KernelLab;
 use crate::exec::quoted;

@@ -37,7 +37,7 @@ impl Inputs {
         self.kernel_package.rsplit_once('-').map_or(&self.kernel_package, |(upstream, _)| upstream)
     }
 
-    /// Returns the name of the binary package with the source, such as `linux-source-6.1`.
+    /// Returns the binary package with the source: `linux-source-6.1`.
     pub(super) fn source_package(&self) -> String {
         let series: Vec<&str> = self.kernel().splitn(3, '.').take(2).collect();
         format!("linux-source-{}", series.join("."))
@@ -83,7 +83,7 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
 
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns the 64-bit FNV-1a hash. It is only used in names and is not cryptographically secure.
+/// Returns the 64-bit FNV-1a hash. It is for names, not for security.
 fn fnv(octets: &[u8]) -> u64 {
     fnv_of_more(FNV_START, octets)
 }

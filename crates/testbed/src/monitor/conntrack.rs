@@ -18,7 +18,7 @@ pub(super) fn snapshot(holder: u32) -> ConntrackCounters {
     parse(&std::fs::read_to_string(format!("/proc/{holder}/net/stat/nf_conntrack")).unwrap_or_default())
 }
 
-/// Parses a line of names, followed by a line of hexadecimal numbers for each core. `entries` covers the whole table and is the same in every line.
+/// Parses a line of names, then one of hexadecimal numbers for each core. `entries` covers the whole table and is the same in every line.
 fn parse(text: &str) -> ConntrackCounters {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
@@ -37,7 +37,7 @@ fn parse(text: &str) -> ConntrackCounters {
     snapshot
 }
 
-/// Returns the number of entries at each sample, or nothing if there never were any.
+/// Returns the entries at each sample, if there ever were any.
 pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
     let entries: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.entries).collect();
     if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }

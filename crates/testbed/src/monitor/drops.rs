@@ -41,8 +41,7 @@ fn parse_interface(name: String, counters: &str) -> Vec<((DropPlace, &'static st
     ]
 }
 
-/// Sums the second, hexadecimal column: frames dropped because a core's queue was full. All cores count, because the tester's own queues stay
-/// empty.
+/// Sums the second, hexadecimal column: frames dropped because a core's queue was full. All cores, because the tester's own queues stay empty.
 fn parse_queues(text: &str) -> u64 {
     let dropped = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().filter_map(dropped).sum()

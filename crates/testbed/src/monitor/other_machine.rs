@@ -49,7 +49,7 @@ impl RemoteProbe {
     }
 
     /// Returns the cores' shares between the `moments` and the memory at each of them. Returns `None` if the last answer does not arrive: the
-    /// connection is then lost, and part of a trial must not be taken for all of it.
+    /// connection is lost, and part of a trial must not pass for all of it.
     pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         if self.is_asked {
             self.seen.push(parse(self.sampler.answer(TIMEOUT)?)?);

@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> CoreTicks {
 }
 
 fn parse_line(line: &str) -> Option<Ticks> {
-    // The line that starts with `cpu` and a blank is the sum of all cores.
+    // The line `cpu ` with a blank is the sum of all cores.
     let numbered = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?;
     let mut words = numbered.split_whitespace();
     let core = words.next()?.parse().ok()?;
@@ -50,8 +50,7 @@ pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: im
         samples: pairs
             .iter()
             .filter_map(|(before, after)| Some((of(ticks.core, before)?, of(ticks.core, after)?)))
-            // If a sample immediately follows a late one, there may have been no tick. It repeats the one before, because positions determine the
-            // samples' times.
+            // A sample right after a late one may see no tick. It repeats the one before, because positions give the samples' times.
             .scan(None, |last, (before, after)| {
                 *last = share(&before, &after).or(*last);
                 Some(*last)
@@ -73,7 +72,7 @@ pub(super) fn resident_octets(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Returns the amount of kernel memory that cannot be reclaimed in octets, or 0 if the kernel does not report it.
+/// Returns the unreclaimable kernel memory in octets, or 0 if it is not reported.
 pub(super) fn kernel_octets() -> u64 {
     unreclaimable(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
 }

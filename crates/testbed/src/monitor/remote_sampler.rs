@@ -1,5 +1,5 @@
-//! A shell on another machine that prints its counters once for each line it reads. It does not sample on its own initiative, so that samples match
-//! the monitor's sampling times here and no clock is needed there. It ends when its standard input is closed, and so with this process.
+//! A shell on another machine that prints its counters once for each line it reads. It does not sample by itself, so that samples match the
+//! monitor's times here and no clock is needed there. It ends when its input is closed, and so with this process.
 
 use crate::exec::{Remote, TestbedError, end_by_input};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,7 +17,7 @@ const LOOK: &str = r"while read -r question; do
     echo
 done";
 
-/// The sampling shell, ended when dropped.
+/// Ended when dropped.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     ssh: Child,

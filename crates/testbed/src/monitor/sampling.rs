@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(seconds, [100, 100, 200, 600, 2400]);
     }
 
-    /// Returns what a monitor sees in a time that is doubled until that is enough, because on a busy machine the monitor may not get to sample.
+    /// Returns what a monitor sees in a time that is doubled until that is enough: on a busy machine, it may not get to sample.
     fn seen(cores: &Cores, watched: &Watched, is_enough: impl Fn(&Watch) -> bool) -> Watch {
         let watch = |doublings: u32| {
             let monitor = Monitor::start(cores, watched.clone());

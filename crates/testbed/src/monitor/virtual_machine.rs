@@ -34,7 +34,7 @@ fn time_of(process: u32, thread: u32) -> Option<u64> {
     read("schedstat").and_then(|text| on_processor_ns(&text)).or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
 }
 
-/// Returns the first field of schedstat, the time on a processor in nanoseconds. If the kernel does not count, all three fields are zero.
+/// Returns the first field of schedstat, the time on a processor in nanoseconds. A kernel that does not count has zeros in all three.
 fn on_processor_ns(schedstat: &str) -> Option<u64> {
     let fields: Vec<u64> = schedstat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
     fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))

@@ -59,7 +59,7 @@ impl Hosts {
         let ends = [TesterEnd::of(topology.tester(), LINKS[0]), TesterEnd::of(&far, LINKS[1])];
         let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
         for end in &hosts.ends {
-            // Processing the frames that this end receives is the tester's work, not the device's.
+            // Receiving frames here is the tester's work, not the device's.
             end.shell.set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
         }
         hosts.add_addresses(recipe, others).map(|()| hosts)

@@ -1,6 +1,6 @@
-//! Interfaces of this machine as the tester's ends: each is moved into a network namespace of the tester's own, and given back later. If one
-//! namespace had both ends with their addresses, the kernel would deliver one end's traffic directly to the other, bypassing the device, and might
-//! even forward instead of the device. With separate namespaces, all traffic between the ends passes through the device.
+//! Interfaces of this machine as the tester's ends: each is moved into a network namespace of the tester's own, and given back later. With both
+//! ends in one namespace, the kernel would deliver one end's traffic directly to the other, or even forward in the device's place. With separate
+//! namespaces, all traffic between the ends passes through the device.
 
 use super::existing::{self, OwnAddresses};
 use super::lent_addresses;
@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The timeout for a carrier, because autonegotiation takes some seconds.
+/// Autonegotiation takes some seconds.
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The directory of the notes about changes to this machine's interfaces. Only root can write there.
@@ -365,8 +365,8 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
     (home, all)
 }
 
-/// Gives back the interfaces of runs that were killed before they could do so, and returns their names. An interface that was destroyed with its
-/// namespace, or whose home namespace no longer exists, is dropped from the notes.
+/// Gives back the interfaces of runs that were killed before they could do so, and returns their names. An interface destroyed with its namespace,
+/// or without a home namespace, is forgotten.
 pub fn give_back_stale(shell: &Shell) -> Vec<String> {
     let entries = fs::read_dir(NOTES).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     let mut returned = Vec::new();

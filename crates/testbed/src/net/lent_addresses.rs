@@ -7,7 +7,7 @@ use crate::exec::{Shell, TestbedError};
 /// Flags that are specified when an address is added. The others follow from its other properties, or are states.
 const FLAGS: [&str; 4] = ["noprefixroute", "mngtmpaddr", "home", "autojoin"];
 
-/// Properties of an address that consist of a name and a value. `proto` is left out, because not every `ip` that prints it accepts it.
+/// Properties of an address with a name and a value. `proto` is left out: not every `ip` that prints it accepts it.
 const PROPERTIES: [&str; 7] = ["peer", "brd", "any", "metric", "scope", "valid_lft", "preferred_lft"];
 
 /// Words after a route that describe its state and are not specified when it is added.

@@ -64,7 +64,7 @@ fn exists(name: &str) -> bool {
 
 pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
     let shell = &shell.for_undoing();
-    // For users who replay the transcript: a namespace exists as long as a process is in it. A process may end by itself at this moment.
+    // For users who replay the transcript: a namespace exists as long as a process is in it. One may end by itself just then.
     shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
     for signal in ["TERM", "KILL"] {
         let pids = pids(shell, name);

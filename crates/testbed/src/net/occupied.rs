@@ -27,7 +27,7 @@ impl RouteOver {
         if is_type { &self.line[..end(2)] } else { first }
     }
 
-    /// Returns true if the route covers so many destinations that traffic over it may reach arbitrary hosts.
+    /// Returns true if the route is so wide that traffic over it may reach any host.
     pub(crate) fn is_wide(&self) -> bool {
         let length =
             self.line.split_whitespace().next().and_then(|word| word.parse::<IpNet>().ok()).map(|net| net.prefix_len());

@@ -1,8 +1,8 @@
 //! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the tester
 //! has the two ends of the row.
 //!
-//! The core on which the DUT's work runs decides what is measured. By default, a veth receiver runs on the sender's processor time, so that an
-//! overloaded DUT is indistinguishable from a slow tester. The DUT's interfaces therefore pass their frames to the DUT's own cores (RPS).
+//! The core on which the DUT's work runs decides what is measured. By default, a veth receiver runs in the sender's processor time, so that an
+//! overloaded DUT looks like a slow tester. The DUT's interfaces therefore pass their frames to the DUT's own cores (RPS).
 
 use super::interfaces::defer_interrupts;
 use super::namespace::{Namespace, name};
@@ -12,8 +12,8 @@ use std::net::Ipv6Addr;
 /// The names of the interfaces, the same in both namespaces.
 pub const LINKS: [&str; 2] = ["left", "right"];
 
-/// Sysctls of a device below /proc/sys/net, set before its links are created so that they apply to each of them: forwarding is enabled, duplicate
-/// address detection and reverse path filters are disabled.
+/// Sysctls of a device below /proc/sys/net, set before its links are created, to apply to each of them: forwarding, but no duplicate address
+/// detection or reverse path filters.
 pub(crate) const ROUTER_SYSCTLS: [(&str, &str); 6] = [
     ("ipv4/ip_forward", "1"),
     ("ipv6/conf/all/forwarding", "1"),
@@ -43,7 +43,7 @@ impl Cores {
         }
     }
 
-    /// Returns the cores for device `index` of `devices` in a row: an equal number for each, or all cores for all devices if there are too few.
+    /// Returns the cores of device `index` in a row: an equal number for each or, if there are too few, all for all.
     pub fn of_device(&self, index: usize, devices: usize) -> Self {
         match self.dut.len() / devices.max(1) {
             0 => self.clone(),
@@ -93,7 +93,7 @@ pub struct LinkSettings {
 }
 
 impl LinkSettings {
-    /// Returns the settings for links with a single queue and this layer 3 MTU in octets.
+    /// Returns links with one queue and this layer 3 MTU in octets.
     pub fn of_mtu(mtu: u32) -> Self {
         Self { mtu, queues: 1 }
     }
@@ -253,7 +253,7 @@ impl Topology {
     }
 }
 
-/// Sets up an end of a DUT, and directs its work to that DUT's cores.
+/// Sets up an end of a DUT, with its work on that DUT's cores.
 fn open_dut_end(dut: &Namespace, cores: &[u32], (link, queues): (&str, u32), mac: &str) -> Result<(), TestbedError> {
     let dut = dut.shell();
     dut.line(&format!("ip link set {link} address {mac}"))?;
@@ -308,7 +308,7 @@ pub(crate) fn join(
     Ok(())
 }
 
-/// Returns the arguments of `ip link add` for this number of queues at an end of a veth pair. There are none for one queue, which is the default.
+/// Returns the arguments of `ip link add` for this number of queues at an end of a veth pair: none for one, the default.
 pub fn veth_queues(queues: u32) -> String {
     if queues > 1 { format!(" numtxqueues {queues} numrxqueues {queues}") } else { String::new() }
 }

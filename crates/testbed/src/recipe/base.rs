@@ -23,7 +23,7 @@ pub(super) fn sources(table: &Table) -> impl Iterator<Item = &str> {
 /// Returns the recipe `own` completed with what it inherits. `find` returns a recipe by its name.
 ///
 /// # Errors
-/// A description of the problem: a key does not name a recipe.
+/// The problem: a key does not name a recipe.
 pub(super) fn resolve<'l>(mut own: Table, find: impl Fn(&str) -> Option<&'l Table>) -> Result<Table, String> {
     let mut named = |key: &str| own.remove(key).map(|name| found(key, &name, &find)).transpose();
     let (base, traffic) = (named(BASE)?, named(TRAFFIC_OF)?);

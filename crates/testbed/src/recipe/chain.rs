@@ -22,10 +22,10 @@ pub(super) struct ChainFile {
 }
 
 impl ChainFile {
-    /// Returns the recipe of the whole row, composed of those of its devices. `find` returns a recipe by its name, and `names` are all names.
+    /// Returns the recipe of the whole row from those of its devices. `find` returns a recipe by name; `names` are all names.
     ///
     /// # Errors
-    /// A description of the problem: a name is not a recipe's, or neighbours do not match.
+    /// The problem: a name is not a recipe's, or neighbours do not match.
     pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
         check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         check_title(&self.title).map_err(|wrong| format!("title: {wrong}"))?;

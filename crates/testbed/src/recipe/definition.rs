@@ -174,9 +174,9 @@ pub struct TranslationSection {
     pub prefix: Option<String>,
 }
 
-/// The properties of a DNS server. Its foreground is the query as it appears on either link: on the left from the tester to the server's own
-/// address, on the right from the server to the authority, which is the tester again. For an authoritative server, the right link is the one that a
-/// DNS64 server would have. It is checked, so that all recipes have the same form, but not used, because the query ends at the server.
+/// A DNS server. Its foreground is the query as it appears on either link: on the left from the tester to the server's own address, on the right
+/// from the server to the authority, which is the tester again. For an authoritative server, the right link is the one that a DNS64 server would
+/// have. It is checked, so that all recipes have the same form, but not used, because the query ends at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Dns")]
 pub struct DnsSection {
@@ -241,7 +241,7 @@ impl Recipe {
         (self.daemon.is_some() && self.host != DeviceHost::Memif) || !self.reset.is_empty()
     }
 
-    /// Returns the destinations outside of the ranges that RFC 6815 reserves for tests, each with the reason.
+    /// Returns the destinations outside of RFC 6815's ranges for tests, each with the reason.
     pub fn forbidden_destinations(&self) -> Vec<String> {
         let traffic = std::iter::once(&self.foreground).chain(&self.background);
         let ends = traffic.flat_map(|t| [t.left, t.right]);

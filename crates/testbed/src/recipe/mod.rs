@@ -1,4 +1,4 @@
-//! Recipes describe devices under test as TOML data. A new DUT requires no Rust code: see `recipes/README.md` for how to write a recipe.
+//! Recipes describe devices under test as TOML data. A new DUT needs no Rust code: see `recipes/README.md`.
 
 mod base;
 mod built_in;

@@ -5,7 +5,7 @@ use sixbench_method::names::RECIPE;
 /// Checks the name of a recipe: lower-case letters, digits and `-`, but no `-` at the start.
 ///
 /// # Errors
-/// A description of the problem.
+/// The problem.
 pub fn check_name(name: &str) -> Result<(), String> {
     RECIPE.check(name)
 }
@@ -13,7 +13,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
 /// Checks a name that may include the host on which the recipe is to run, such as `jool-siit@lab`.
 ///
 /// # Errors
-/// A description of the problem.
+/// The problem.
 pub fn check_reference(name: &str) -> Result<(), String> {
     let own = ["@lab", "@netns"].iter().find_map(|host| name.strip_suffix(host)).unwrap_or(name);
     check_name(own)

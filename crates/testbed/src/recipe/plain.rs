@@ -6,10 +6,10 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::str::FromStr;
 
-/// The punctuation that a value may contain, in addition to letters and digits.
+/// The punctuation in values, besides letters and digits.
 const SIGNS: &str = "-_.:,/@%+=";
 
-/// The punctuation that a name may contain. A name is neither a path nor an option.
+/// The punctuation in names, which are neither paths nor options.
 const SIGNS_OF_NAMES: &str = "-_.+";
 
 /// Checks a value that replaces a placeholder.

@@ -1,4 +1,4 @@
-//! The `[state]` section of a recipe: the properties that make a device stateful, and the commands that count and delete its connections.
+//! The `[state]` of a recipe: what makes a device stateful, and the commands that count and delete its connections.
 
 use super::{RecipeCommand, plain};
 use ipnet::IpNet;
@@ -38,7 +38,7 @@ pub struct StateSection {
     /// Prints the minimum time in seconds for which an idle UDP connection is kept.
     #[serde(default)]
     pub timeout: Option<RecipeCommand>,
-    /// The default value of `{table-size}`, the number of entries in the table, for plans that do not set it.
+    /// The default of `{table-size}`, the number of entries in the table.
     #[serde(default)]
     pub table_size: Option<u64>,
     /// Sysctls of this machine, not of the device's namespace: written before the device is set up and restored after it is gone.
@@ -50,7 +50,7 @@ fn one() -> u64 {
     1
 }
 
-/// A range of ports, written as `1024-65535`.
+/// A range of ports: `1024-65535`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PoolPorts {

@@ -54,9 +54,9 @@ pub struct Ends {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Outer {
-    /// The address of the tunnel end that sends it.
+    /// The sending end of the tunnel.
     pub source: IpAddr,
-    /// The address of the tunnel end that receives it.
+    /// The receiving end of the tunnel.
     pub destination: IpAddr,
     /// The hop limit in outer headers written by the device.
     #[serde(default = "sixty_four")]
@@ -130,7 +130,7 @@ impl RecipeTraffic {
         problems
     }
 
-    /// Returns the problem with the number of hops, depending on whether the device is a wire without addresses.
+    /// Returns the problem with the hops of a wire, or of any other device.
     fn wrong_hops(&self, is_wire: bool) -> Option<&'static str> {
         match (is_wire, self.hops) {
             (false, 0) => Some("hops must be at least 1: a router or translator lowers the hop limit"),

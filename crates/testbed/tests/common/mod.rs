@@ -8,8 +8,8 @@ use sixbench_testbed::recipe::{DeviceHost, Technology};
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
 
-/// Recipes with programs or modules that are not in any Debian package. If these are missing, as in CI, only these recipes, and those with programs
-/// built into the lab from a source, may remain untested.
+/// Recipes with programs or modules that are not in any Debian package. If these are missing, as in CI, only these recipes and those with programs
+/// built into the lab may remain untested.
 const NOT_TRIED_HERE: [&str; 5] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646", "map646-46"];
 
 /// Returns the kernel lab. Building it, if it does not exist, takes a minute.

@@ -84,7 +84,7 @@ impl RemoteAuthority {
     /// longer served, unless it is the same.
     ///
     /// # Errors
-    /// A server does not listen; the error contains its last lines.
+    /// A server does not listen, with its last lines.
     pub fn serve(&mut self, zone: &ServedZone) -> Result<(), TestbedError> {
         if self.served.as_ref() == Some(zone) {
             return Ok(());
@@ -137,7 +137,7 @@ impl RemoteAuthority {
         Err(TestbedError::Other(format!("the authority on {} has ended: {last}", self.machine.name())))
     }
 
-    /// Returns a sentence for the report about where the authority is and how it is reached.
+    /// Returns a sentence about where the authority is and how it is reached.
     pub fn layout(&self) -> String {
         let [behind, direct] = self.machine.interfaces();
         format!(

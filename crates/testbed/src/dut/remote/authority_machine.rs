@@ -30,7 +30,7 @@ impl AuthorityMachine {
         Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }
     }
 
-    /// Returns the same machine with the path of the program that serves there. With `None`, the running program is copied there.
+    /// Returns the same machine with the path of the program that serves there; `None` copies the running one.
     #[must_use]
     pub fn with_program(self, program: Option<PathBuf>) -> Self {
         Self { program, ..self }
@@ -71,7 +71,7 @@ impl AuthorityMachine {
         &self.remote
     }
 
-    /// Opens the connection, unless a stop is requested in the meantime.
+    /// Opens the connection, unless a stop is requested meanwhile.
     ///
     /// # Errors
     /// The machine cannot be reached, or its user is not root there.
@@ -163,7 +163,7 @@ fn identity(shell: &Shell) -> Result<String, TestbedError> {
     shell.look(&["sh", "-c", "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"])
 }
 
-/// Refuses an address on which another server already listens, directly or through the wildcard address of its family.
+/// Refuses an address on which another server already listens, also on the wildcard address.
 fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), TestbedError> {
     // Without `ss`, a conflict shows up as the server's own error.
     let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else { return Ok(()) };

@@ -89,7 +89,7 @@ pub(super) fn hardware_address(interface: &str, shell: &Shell) -> Option<String>
     Some(read.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
-/// The carrier is a flag on Linux and a separate line elsewhere. Interfaces without a medium have no such line and need none.
+/// A flag on Linux, a separate line elsewhere. Interfaces without a medium have no such line and need none.
 fn has_carrier(printed: &str) -> bool {
     let status = printed.lines().find_map(|line| line.trim().strip_prefix("status: "));
     status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))

@@ -12,8 +12,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER: &str = "sixbench lock: ";
 
 /// `$1` describes this tester, `$2` is the prefix of answers. Two programs lock files in the same way: flock of util-linux and lockf of FreeBSD
-/// exit with 75 if another process has the lock. Each run on that machine itself has a locked file that describes it. A file with the text of `$1`
-/// belongs to this tester, which is then on the same machine as its device.
+/// exit with 75 if another process has the lock. Each run on that machine itself has a locked file that describes it; one with the text of `$1` is
+/// this tester, on the same machine as its device.
 const SCRIPT: &str = r#"dir=${SIXBENCH_LOCKS:-}
 [ -n "$dir" ] || if [ -d /run ]; then dir=/run/sixbench; else dir=/var/run/sixbench; fi
 if command -v flock >/dev/null; then take() { flock -n -E 75 "$@"; }

@@ -77,7 +77,7 @@ impl RemoteMachine {
     }
 }
 
-/// Refuses recipes with nothing to set up there, such as those for the user's own device.
+/// Refuses recipes with nothing to set up there.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     let name = &recipe.name;
     let text = match recipe.host {
@@ -168,7 +168,7 @@ pub(in crate::dut) fn write_sysctls(recipe: &Recipe, context: &ExecContext, vars
     all.try_for_each(|(file, value)| sysctls::write(&file, &value, &context.shell, undo))
 }
 
-/// Returns one thread for each core that is online there.
+/// Returns one thread per online core.
 fn threads(shell: &Shell) -> usize {
     // POSIX leaves this name to the system, so it may be unknown.
     let printed = shell.look(&["getconf", "_NPROCESSORS_ONLN"]).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Devices on machines of their own and the authority behind them, reached over ssh. Everything is checked before anything is touched there, and
-//! each step of the setup is recorded together with the command that undoes it.
+//! each step of the setup is recorded with its undo command.
 
 mod authority;
 mod authority_machine;

@@ -67,7 +67,7 @@ impl Drop for SshConnection {
     }
 }
 
-/// Returns a channel that receives a message once the session is established, and is closed if it ends first.
+/// Returns a channel with a message once the session is established; closed if it ends first.
 fn answered(stdout: ChildStdout) -> Receiver<()> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

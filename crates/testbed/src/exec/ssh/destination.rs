@@ -3,7 +3,7 @@
 use crate::exec::quoted;
 use std::path::{Path, PathBuf};
 
-/// An ordinary user's PATH lacks the directories of the system's tools, and so does that of sessions on some servers.
+/// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::exec::{Shell, TestbedError, end_by_input};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
-/// The program replaces the session's shell, so that no process between it and ssh keeps its input open.
+/// The program replaces the session's shell, so that nothing else keeps its input open.
 const SCRIPT: &str = r#"exec "$@""#;
 
 /// The timeout for a program that prints something and ends.

@@ -55,7 +55,7 @@ impl Remote {
         &self.destination.name
     }
 
-    /// Opens the connection, unless a stop is requested in the meantime.
+    /// Opens the connection, unless a stop is requested meanwhile.
     ///
     /// # Errors
     /// The name is unknown, the machine does not answer, its host key is unknown or has changed, our key is refused, or the user is not root. Each

@@ -26,7 +26,7 @@ impl OwnSource {
         let wrong = |error: std::io::Error| not_of(program, path, &error.to_string());
         let own = path.canonicalize().map_err(wrong)?;
         let mut source = Self { is_archive: own.is_file(), path: own, hash: 0, program };
-        // Done before hashing everything, because the path may point to anything.
+        // Before hashing, because the path may be anything.
         let version = source.read(versioned)?;
         source.hash = hash_of(&source.path).map_err(wrong)?;
         Ok((source, version))
@@ -75,7 +75,7 @@ fn hash_of(path: &Path) -> std::io::Result<u64> {
     collect(path, &mut files)?;
     files.sort();
     files.iter().try_fold(FNV_START, |hash, file| {
-        // A symbolic link is hashed by its target, because it is copied as a link.
+        // A symbolic link is hashed by its target, as it is copied as a link.
         let content =
             if file.is_symlink() { file.read_link()?.into_os_string().into_encoded_bytes() } else { std::fs::read(file)? };
         let name = file.strip_prefix(path).unwrap_or(file).as_os_str().as_bytes();

@@ -1,4 +1,4 @@
-//! Builds VPP, which Debian does not package, from its source, with Debian packages instead of the dependencies that VPP would download.
+//! Builds VPP, which Debian does not package, with Debian packages in place of the dependencies that it would download.
 
 use super::source::OwnSource;
 use super::work::{self, BuildStep, BuildWork};
