@@ -7,7 +7,7 @@ use std::{fs, io};
 
 /// The reason why a part of a plan cannot be selected.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum SelectionError {
     /// The part does not exist, or cannot be measured separately.

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum RunError {
     /// A stop was requested.
@@ -255,7 +255,7 @@ fn mebioctets(octets: u64) -> u64 {
 
 /// The reason why a testbed cannot be held, found or ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum HeldError {
     /// The plan has no such test.

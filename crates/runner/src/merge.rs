@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The reason why results cannot be merged.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum MergeError {
     /// A run still writes to a directory.

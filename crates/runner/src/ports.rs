@@ -5,7 +5,7 @@ use std::io;
 
 /// The reason why a port could not be opened.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum OpenError {
     /// Its network namespace cannot be entered.

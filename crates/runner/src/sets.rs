@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// The reason why two sets cannot be compared.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum SetError {
     /// A set cannot be read.

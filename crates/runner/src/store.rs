@@ -26,7 +26,7 @@ pub(crate) const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum StoreError {
     /// A new run would mix its results with existing ones.

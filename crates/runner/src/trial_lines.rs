@@ -4,7 +4,7 @@ use sixbench_method::record::{FORMAT, TrialRecord};
 
 /// The reason why a line of `trials.jsonl` is not a record.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum RecordError {
     /// The line is not a record at all.

@@ -6,7 +6,7 @@ use sixbench_testbed::TestbedError;
 
 /// The reason why the tester's second machine cannot be used.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum AgentError {
     /// A stop was requested.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The reason why a results directory cannot be archived.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum ArchiveError {
     /// It is not a results directory.

@@ -10,7 +10,7 @@ pub(super) const VARIABLE: &str = "SIXBENCH_LOCKS";
 
 /// The reason why a run cannot have the resources that it needs exclusively.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum LockError {
     /// Another run has one of the resources.

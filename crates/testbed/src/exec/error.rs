@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The reason why the testbed does not work: what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
-// The comment above each variant explains its fields.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum TestbedError {
     /// A program cannot be found. `cure` says how to obtain it, if known: a command, or its source.
