@@ -1,5 +1,5 @@
-//! Tells the program which commit it is built from. A source without git, as from a package, has none, unless SIXBENCH_COMMIT names it. This is run
-//! again when the commit that is checked out is another; changes that are in no commit are not told.
+//! Passes the commit from which the program is built to the compiler. A source without git, as in a package, has no commit unless SIXBENCH_COMMIT
+//! names it. The script runs again when a different commit is checked out. Uncommitted changes are not detected.
 
 use std::process::Command;
 
@@ -16,13 +16,13 @@ fn variable(name: &str) -> String {
     std::env::var(name).expect("set by cargo")
 }
 
-/// Returns the commit that is checked out, short, with its date; `None` where this source is in no repository of its own.
+/// Returns the short hash and date of the commit that is checked out, or `None` if this source is not in its own repository.
 fn commit() -> Option<String> {
-    // A source that was unpacked inside of another repository has another place in it.
+    // A source unpacked inside another repository has a different prefix.
     if git(&["rev-parse", "--show-prefix"])? != "crates/runner/" {
         return None;
     }
-    // The log of HEAD has a line for each change of it. Without such a log, every reference counts.
+    // The log of HEAD gets a line for each change of HEAD. If there is no such log, all references are watched.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     let watched = if std::path::Path::new(&log).exists() { ["HEAD", "logs/HEAD"] } else { ["HEAD", "refs"] };
     for path in watched {
@@ -31,7 +31,7 @@ fn commit() -> Option<String> {
     git(&["log", "-1", "--format=%h %cs"])
 }
 
-/// Returns the output of git, or `None` where it is not installed or fails.
+/// Returns the output of git, or `None` if it is not installed or fails.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())

@@ -1,4 +1,4 @@
-//! Lists the recipes that come with sixbench: all of the folder `recipes`.
+//! Lists the recipes built into sixbench: every file of the folder `recipes`.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Writes a results directory of many trials, to see what a report of it costs:
-//! `cargo run -p sixbench-runner --example many_trials -- DIR TRIALS POINTS [MEASURE]`, then `sixbench report DIR`. The procedures are the real ones,
-//! on simulated devices; delays, places of losses and processors are added to each trial as a device in namespaces shows them.
+//! Writes a results directory with many trials, to measure the cost of a report on it: `cargo run -p sixbench-runner --example many_trials -- DIR
+//! TRIALS POINTS [MEASURE]`, then `sixbench report DIR`. The procedures are real and run on simulated devices. Delays, the positions of losses and
+//! processor loads are added to each trial as for a device in namespaces.
 
 use sixbench_method::measures::Procedure;
 use sixbench_method::plan::{Plan, Point, Selection};
@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 const SIZES: [u16; 10] = [84, 128, 256, 384, 512, 768, 1024, 1280, 1400, 1518];
-/// The first trial begins at this second since 1970.
+/// The start of the first trial, in seconds since 1970.
 const BEGIN_S: i64 = 1_795_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(Path::new(directory), trials.parse()?, points.parse()?, measure)
 }
 
-/// Returns the text of a plan with so many points, of tests with ten frame sizes each, and room for so many trials.
+/// Returns the text of a plan with this number of points, in tests of ten frame sizes each, and room for this number of trials.
 fn plan_of(trials: usize, points: usize, measure: &str) -> String {
     let head = "name = \"many\"\n[trial]\nduration = \"1s\"\n[search]\nmethod = \"binary\"\nwidth = \"0.5%\"\nmaximum = \"1M\"\nstart = \"cold\"\n";
     let (rate, least) = if measure == "throughput" { ("", 8) } else { ("rate = \"100k\"\n", 1) };
@@ -70,13 +70,14 @@ fn part() -> RunPart {
     RunPart { started: time(0), command, host: "simulated".to_owned(), ..RunPart::default() }
 }
 
-/// Returns the time of a trial of the run, RFC 3339: every one and a half second another one begins.
+/// Returns the time of a trial of the run (RFC 3339). A trial starts every 1.5 seconds.
 fn time(trial: usize) -> String {
     let begin = jiff::Timestamp::from_second(BEGIN_S).expect("a time");
     (begin + jiff::SignedDuration::from_millis(1500 * trial as i64)).to_string()
 }
 
-/// Writes whole repetitions of a point until the run has `up_to` trials; returns how many were made. Each starts cold, so none needs those before it.
+/// Writes complete repetitions of a point until the run has `up_to` trials, and returns their number of trials. Each repetition is independent of
+/// earlier ones.
 fn of_point(
     plan: &Plan,
     point: &Point,
@@ -110,7 +111,7 @@ fn of_point(
     Ok(made)
 }
 
-/// Adds to the result what a device in namespaces would show beside the counts; returns the processors of the machine.
+/// Adds to the result what a device in namespaces would show in addition to the counts. Returns the state of the machine's processors.
 fn seen(result: &mut TrialResult, capacity: FrameRate, random: &mut SplitMix64) -> Watch {
     let bins = (result.spec.duration_ns / LOSS_BIN_NS).max(1);
     for direction in &mut result.directions {

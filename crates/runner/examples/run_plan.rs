@@ -1,5 +1,5 @@
-//! A plan from text, run on a simulated device, and its results as the terminal shows them: `cargo run -p sixbench-runner --example run_plan`.
-//! It needs no root and takes milliseconds. On a real device `sixbench_runner::perform` takes the place of `perform_with`.
+//! Runs a plan given as text on a simulated device and prints its results as the terminal shows them: `cargo run -p sixbench-runner --example
+//! run_plan`. It needs no root and takes milliseconds. For a real device, use `sixbench_runner::perform` instead of `perform_with`.
 
 use sixbench_method::event::Event;
 use sixbench_method::record::Facts;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a plan on a device that forwards 400,000 frames per second and direction; returns the tables of its results.
+/// Runs a plan on a device that forwards 400,000 frames per second and direction, and returns the tables of its results.
 pub(crate) fn run(source: &str) -> Result<String, Box<dyn Error>> {
     let library = Library::load::<&Path>(&[])?;
     let plan = match sixbench_plan::load(source, &library) {

@@ -1,5 +1,5 @@
-//! A results directory as one file for a repository of data such as Zenodo: a tar archive, compressed by Zstandard. The same directory gives the same
-//! octets: names are sorted, all files have the same owner and mode and the time at which the run ended, and the compression has no options.
+//! A results directory as a single file for a data repository such as Zenodo: a tar archive compressed with Zstandard. The same directory always
+//! gives the same octets: names are sorted, all files have the same owner, mode and time (the end of the run), and the compression has no options.
 
 mod error;
 mod files;
@@ -16,12 +16,12 @@ use pack::ArchiveContents;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes the archive of a results directory to `output`, without it to `NAME.tar.zst` beside the directory. Returns its path and its SHA-256.
+/// Writes the archive of a results directory to `output`, by default to `NAME.tar.zst` next to the directory. Returns its path and its SHA-256.
 ///
-/// Files whose names begin with a dot are left out: the token of the live page is one.
+/// Files whose names begin with a dot are left out, such as the token of the live page.
 ///
 /// # Errors
-/// No results directory, one of a run that goes on, an archive that exists, or a file that cannot be read or written.
+/// There is no results directory, its run is still going on, the archive exists, or a file cannot be read or written.
 pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
     let results = store::folder(directory)?;
     let stored = store::load_from(&results)?;

@@ -1,4 +1,4 @@
-//! The testbed of one device: the device, and the links on which its tester stands. Nothing here sends a frame.
+//! The testbed of one device: the device, and the links to the tester. No frames are sent here.
 
 use super::agent::{self, Agent};
 use super::cores::{cores, fewer};
@@ -15,37 +15,37 @@ use sixbench_testbed::{
     layout_of_machines,
 };
 
-/// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
+/// The minimum layer 3 MTU of the testbed's own links in octets: enough for every frame size up to Ethernet's usual maximum.
 const ORDINARY_MTU: u32 = 1500;
 
 /// Parts of the tester that are on other machines.
 #[derive(Default)]
 pub(super) struct RemoteParts {
-    /// The authority behind a DNS64 server, where it has a machine for itself.
+    /// The authority behind a DNS64 server, if it has its own machine.
     pub(super) authority: Option<RemoteAuthority>,
     /// The machine with the other end of the tester, which has taken its interface.
     pub(super) agent: Option<Agent>,
 }
 
-/// A device with its links, ready for a tester. Fields are dropped in the order in which they stand: the device, then its links.
+/// A device with its links, ready for a tester. Fields are dropped in the order of declaration: first the device, then its links.
 pub(super) struct BuiltTestbed {
     /// `None` if the user has set the device up.
     pub(super) dut: Option<Devices>,
     pub(super) links: TesterLinks,
-    /// The parts of the tester on other machines, until the tester takes them.
+    /// The parts of the tester on other machines, until the tester takes them over.
     pub(super) remote: RemoteParts,
-    /// The governor that the plan sets, given back last.
+    /// The governor that the plan sets, restored last.
     _governor: Option<Sysctls>,
     pub(super) cores: Cores,
-    /// The layout, in sentences.
+    /// Sentences about the layout.
     pub(super) layout: Vec<String>,
 }
 
 impl BuiltTestbed {
-    /// Builds the testbed for a device and brings it up. `carries_frames`: the tester sends frames, not by the kernel's own sockets.
+    /// Builds the testbed for a device and brings it up. `carries_frames` is true if the tester sends frames instead of using the kernel's sockets.
     ///
     /// # Errors
-    /// The testbed cannot be built. All that was done until then is undone.
+    /// The testbed cannot be built. Everything done until then is undone.
     pub(super) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
         let recipe = request.recipe;
         let governor = governed(site)?;
@@ -76,21 +76,21 @@ impl BuiltTestbed {
         Ok(Self { dut, links, remote, _governor: governor, cores, layout })
     }
 
-    /// Returns an error if a device of it has ended.
+    /// Returns an error if one of the devices has ended.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.dut.as_mut().map_or(Ok(()), Devices::check_alive)
     }
 }
 
-/// Sets the frequency governor of the cores in use, if the plan has one.
+/// Sets the frequency governor of the cores in use, if the plan specifies one.
 fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     let Some(governor) = &site.links.governor else { return Ok(None) };
     let Cores { tester, dut } = cores(site.links)?;
     Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
 }
 
-/// Takes ports that are cabled to a device, and sets the device up where it is on another machine, or the devices of a row on theirs; before them the
-/// authority behind them where that has a machine of its own: the link to it has no carrier before.
+/// Takes ports that are cabled to a device, and sets up the device, or the devices of a row, if they are on other machines. If the authority behind
+/// them has its own machine, that is set up first, because the link to it has no carrier until then.
 fn cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
@@ -111,7 +111,7 @@ fn behind(site: &Site<'_>, machine: &AuthorityMachine, request: &SessionRequest<
     RemoteAuthority::bring_up(&machine.reach(&site.shell)?, request.recipe, &request.name, VERSION, &site.shell)
 }
 
-/// Sets a device up on this machine, with the links to it; `settings` are those of links that are built.
+/// Sets up a device on this machine and its links. `settings` apply to links that are built.
 fn started(
     site: &Site<'_>,
     request: &SessionRequest<'_>,

@@ -1,19 +1,19 @@
-//! What a run measures of its plan when several runs share it.
+//! Selects a run's part of a plan that several runs share.
 
 use sixbench_method::campaign::{self, CampaignError, work_units};
 use sixbench_method::plan::{Plan, Selection};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The reason why a part of a plan cannot be measured.
+/// The reason why a part of a plan cannot be selected.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum SelectionError {
-    /// The part does not exist, or cannot be measured apart.
+    /// The part does not exist, or cannot be measured separately.
     #[error(transparent)]
     Campaign(#[from] CampaignError),
-    /// The file names measurements that are not of the plan, or cannot be measured apart.
+    /// The file names measurements that are not in the plan or cannot be measured separately.
     #[error("{}: {source}", file.display())]
     InFile { file: PathBuf, source: CampaignError },
     /// The file cannot be read.
@@ -21,20 +21,20 @@ pub enum SelectionError {
     NotRead { file: PathBuf, error: io::Error },
 }
 
-/// Reads a shard, `I/N`: part I of N, from 1.
+/// Parses a shard, `I/N`: part I of N, starting from 1.
 ///
 /// # Errors
-/// Says what a shard looks like.
+/// The expected format.
 pub fn shard_of(text: &str) -> Result<(usize, usize), String> {
     let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     let parts = parts.filter(|(index, of): &(usize, usize)| (1..=*of).contains(index));
     parts.ok_or_else(|| format!("expected I/N, part I of N parts, such as 2/4, not `{text}`"))
 }
 
-/// Returns what a run measures of its plan: a shard, what a file names, or all of it.
+/// Returns the part of a plan that a run measures: a shard, the measurements in a file, or all of it.
 ///
 /// # Errors
-/// A file that cannot be read, or that names what is not of the plan; more shards than parts.
+/// The file cannot be read or names measurements that are not in the plan, or there are more shards than parts.
 pub fn selection(plan: &Plan, shard: Option<(usize, usize)>, measurements: Option<&Path>) -> Result<Selection, SelectionError> {
     match (shard, measurements) {
         (Some((index, shards)), _) => Ok(campaign::shard(plan, index, shards)?),
@@ -46,7 +46,7 @@ pub fn selection(plan: &Plan, shard: Option<(usize, usize)>, measurements: Optio
     }
 }
 
-/// Returns the parts of a plan that can be measured apart as JSON, with the keys of docs/RESULTS.md.
+/// Returns the parts of a plan that can be measured separately as JSON, with the keys of docs/RESULTS.md.
 pub fn plan_json(plan: &Plan) -> String {
     let budget = sixbench_method::budget::estimate(plan);
     let parts = serde_json::json!({

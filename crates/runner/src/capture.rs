@@ -1,17 +1,17 @@
-//! Keeps the first frames of the tester's ports, where the user wants them.
+//! Captures the first frames of the tester's ports if the user wants them.
 
 use super::error::RunError;
 use super::request::Site;
 use sixbench_io::Port;
 use sixbench_io::pcap::tee;
 
-/// The number of frames that are kept of each port.
+/// The number of frames captured per port.
 const TEE_FRAMES: usize = 10_000;
 
-/// Returns the port, whose first frames go to the file `name.pcap` of the site's directory, if it has one.
+/// Wraps the port so that its first frames are written to `name.pcap` in the site's capture directory, if there is one.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be created.
 pub(crate) fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
     let Some(directory) = site.pcap else { return Ok(port) };
     let path = directory.join(format!("{name}.pcap"));

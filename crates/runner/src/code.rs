@@ -1,5 +1,5 @@
-//! A plan is data, a recipe is code: the files whose commands a run would run, and which of them the user has to agree to. What came with sixbench,
-//! or was named on the command line, needs no word more; what a plan brings along is run only if the caller says so, by the digests of the files.
+//! A plan is data, a recipe is code. This finds the files whose commands a run would execute, and those that need the user's consent. Files that
+//! came with sixbench or were named on the command line need none. Those that a plan brings run only if the caller agrees to their digests.
 
 use super::error::{PlanError, RunError, Untrusted};
 use crate::profile;
@@ -12,16 +12,16 @@ use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine, SshConf
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
-/// The name that a configuration of ssh has among the recipes.
+/// The name under which an ssh configuration is listed among the recipes.
 const SSH: &str = "ssh";
 
-/// The SHA-256 of files that the user trusts, beside those that come with sixbench or were named on the command line.
+/// The SHA-256 digests of files that the user trusts, in addition to those that come with sixbench or were named on the command line.
 pub type Trusted = BTreeSet<String>;
 
-/// Returns the files whose commands a run of the plan would run, those of each recipe together.
+/// Returns the files whose commands a run of the plan would execute, grouped by recipe.
 ///
 /// # Errors
-/// An authority that is none, or a configuration of ssh that cannot be read.
+/// A recipe is not an authority's, or an ssh configuration cannot be read.
 pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<CodeFile>, RunError> {
     let mut recipes: Vec<&Recipe> = Vec::new();
     for test in &plan.tests {
@@ -43,7 +43,7 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
         library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
-    // One file for all machines.
+    // Listed once for all machines.
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
     let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
     let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
@@ -61,13 +61,13 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
     Ok(files)
 }
 
-/// A program that a plan names runs as root on another machine. What it is cannot be read here: its name stands for it.
+/// Represents a program named by a plan, which runs as root on another machine. It cannot be read here, so its name stands for it.
 fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
     let path = format!("{program} on {machine}");
     CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
 }
 
-/// Returns whether a port is a device of DPDK with options: they name files and sockets, which some drivers write to.
+/// Returns true if a port is a DPDK device with options, because these may name files and sockets that some drivers write to.
 fn names_files(port: &str) -> bool {
     port.starts_with("dpdk:") && port.contains(',')
 }
@@ -96,21 +96,21 @@ fn includes(line: &str) -> bool {
     line.split(is_between).find(|word| !word.is_empty()).is_some_and(|keyword| keyword.eq_ignore_ascii_case("include"))
 }
 
-/// Refuses files of a plan that nobody trusts.
+/// Refuses files of a plan that are not trusted.
 ///
 /// # Errors
-/// These files.
+/// The untrusted files.
 pub(crate) fn check(files: &[CodeFile], trusted: &Trusted) -> Result<(), RunError> {
     let is_unknown = |file: &&CodeFile| file.origin == CodeOrigin::Plan && !trusted.contains(&file.sha256);
     let unknown: Vec<CodeFile> = files.iter().filter(is_unknown).cloned().collect();
     if unknown.is_empty() { Ok(()) } else { Err(Untrusted(unknown).into()) }
 }
 
-/// Returns the digests of the files of a plan that may be run: all of them if `is_given`, or if the person at `terminal` agrees; `tell` gets
-/// what is said meanwhile.
+/// Returns the digests of the plan's files that may be executed: all of them if `is_given` is true or if the user at `terminal` agrees. `tell`
+/// receives the text shown to the user.
 ///
 /// # Errors
-/// Those of [`of_plan`]; files that nobody trusts.
+/// Those of [`of_plan`], or files that are not trusted.
 pub fn agreed(
     (plan, links, library): (&Plan, &Links, &Library),
     is_given: bool,
@@ -158,7 +158,7 @@ mod tests {
 
     const NAME: &str = "name = \"tayga-siit\"";
 
-    /// The built-in recipe with these changes, as a file of a plan.
+    /// Returns a library with a changed built-in recipe as a file of a plan.
     fn library(changes: &[(&str, &str)], origin: CodeOrigin) -> Library {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let recipe = library.get("tayga-siit").expect("a recipe").to_files().expect("files").remove(0).1;
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(copy.files_of("tayga-siit")[0].origin, CodeOrigin::BuiltIn);
         let replaced = library(&[("TAYGA", "TAYGO")], CodeOrigin::Plan);
         assert!(agreed_by(&replaced, "tayga-siit", false, None).0.is_err());
-        // A recipe that is made of it is code of the plan as a whole, and one of another name is not concerned.
+        // A recipe that builds on it is code of the plan as a whole; a recipe with another name is unaffected.
         let made = "name = \"made\"\ntitle = \"m\"\nbase = \"tayga-siit\"\n".to_owned();
         let made = replaced.with_texts(vec![("made.toml".to_owned(), made)], CodeOrigin::CommandLine).expect("a recipe");
         let error = agreed_by(&made, "made", false, None).0.expect_err("refused").to_string();

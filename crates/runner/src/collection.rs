@@ -1,4 +1,4 @@
-//! Results directories that were gathered in a folder.
+//! Results directories gathered in a folder.
 
 use super::error::in_words;
 use super::store::{StoreError, Stored, folder, is_in_use, load_from};
@@ -8,7 +8,7 @@ use sixbench_method::replay;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A results directory with what its records say.
+/// A results directory with its evaluated records.
 pub struct CollectedRun {
     /// The directory.
     pub directory: PathBuf,
@@ -22,22 +22,23 @@ pub struct CollectedRun {
 
 /// The results directories in a folder.
 pub struct Collection {
-    /// Those that can be read, by the start of their first trial.
+    /// Those that can be read, sorted by the start of their first trial.
     pub runs: Vec<CollectedRun>,
-    /// Those that are left out, and directories that are none, with the reason in words.
+    /// The reasons why results directories were skipped, and the names of other directories.
     pub skipped: Vec<String>,
 }
 
-/// The directories below a folder.
+/// The directories inside a folder.
 struct Below {
     results: Vec<PathBuf>,
     others: Vec<PathBuf>,
 }
 
-/// Collects the results directories in a folder, however deep, or the folder itself if it is one. Links are not followed: `latest` would count twice.
+/// Collects the results directories at any depth in a folder, or the folder itself if it is one. Symbolic links are not followed, because `latest`
+/// would count twice.
 ///
 /// # Errors
-/// A folder that cannot be read, or holds no results that can be read.
+/// The folder cannot be read, or contains no readable results.
 pub fn collect(folder: &Path) -> Result<Collection, StoreError> {
     if let Err(error) = fs::read_dir(folder) {
         return Err(StoreError::NoneBelow { folder: folder.to_owned(), skipped: vec![error.to_string()] });
@@ -65,12 +66,12 @@ pub fn collect(folder: &Path) -> Result<Collection, StoreError> {
     Ok(Collection { runs, skipped })
 }
 
-/// Returns whether a folder has results directories, or is one.
+/// Returns true if a folder is or contains a results directory.
 pub(crate) fn has_results(folder: &Path) -> bool {
     !below(folder).results.is_empty()
 }
 
-/// Returns the results directories below a directory, and the uppermost ones without any.
+/// Returns the results directories inside a directory, and the topmost directories without any.
 fn below(directory: &Path) -> Below {
     if directory.join("resolved.toml").exists() {
         return Below { results: vec![directory.to_owned()], others: Vec::new() };
@@ -88,7 +89,7 @@ fn below(directory: &Path) -> Below {
     Below { results, others }
 }
 
-/// Reads a results directory. The error says in words why it cannot be used.
+/// Reads a results directory. The error explains why it cannot be used.
 fn read_run(directory: &Path) -> Result<CollectedRun, String> {
     let folder = folder(directory).map_err(|error| in_words(&error))?;
     if is_in_use(&folder) {

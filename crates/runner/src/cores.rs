@@ -1,4 +1,4 @@
-//! Which cores are the tester's and which the device's.
+//! Assigns cores to the tester and the device.
 
 use super::error::{PlanError, RunError};
 use sixbench_io::thread::allowed_cores;
@@ -9,7 +9,7 @@ use sixbench_testbed::{Cores, Library, Recipe};
 const BY_DEVICE: &str = "`cores` by device needs a machine for each device of the row (host = [\"ssh:A\", \"ssh:B\"]); in namespaces every device has \
                          as many cores: give a number or a list of numbers";
 
-/// Refuses numbers of cores that this machine has not got, before anything is touched. Other machines are asked for their own.
+/// Refuses, before anything is touched, more cores than this machine has. Other machines are checked separately.
 pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
     if !links.machines.is_empty() {
         return cores(links).map(drop);
@@ -24,8 +24,8 @@ pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Resu
     })
 }
 
-/// Limits the device to the wanted number of its cores; each of several devices in a row gets that many. Virtual machines may
-/// have to share cores: each has at least one virtual core of its own, and the watch shows the sharing.
+/// Limits the device to the wanted number of its cores. Each of several devices in a row gets that number. Virtual machines may have to share
+/// cores: each has at least one virtual core, and the watch shows the sharing.
 pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
     let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
@@ -39,18 +39,18 @@ pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) 
     Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
 
-/// Returns the cores that a tester and a DUT on this machine have where no plan says otherwise.
+/// Returns the default cores of a tester and a DUT on this machine.
 pub(crate) fn of_machine() -> std::io::Result<Cores> {
     allowed_cores().map(|allowed| Cores::divide(&allowed))
 }
 
-/// Returns the cores that this process may use and neither tester nor DUT does; none where they cannot be told.
+/// Returns the cores that this process may use but neither tester nor DUT does, or none if they cannot be determined.
 pub fn spare_cores(links: &Links) -> Vec<u32> {
     let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
     allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
 }
 
-/// Returns the cores of the end of a tester that is alone on its machine: those wanted, else up to four.
+/// Returns the cores of a tester's end that has its machine to itself: those wanted, or up to four.
 pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
     let allowed = allowed_cores()?;
     if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
@@ -59,7 +59,7 @@ pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
     Ok(if wanted.is_empty() { allowed.into_iter().take(4).collect() } else { wanted.to_vec() })
 }
 
-/// Returns the cores of the tester and of the DUT: as the plan says, else divided.
+/// Returns the cores of the tester and of the DUT: those in the plan, or a default division.
 pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;
     let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
@@ -69,7 +69,7 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let divided = Cores::divide(&allowed);
     let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
     Ok(match links.ports {
-        // The device has a machine of its own; all cores are the tester's.
+        // The device has its own machine, so all cores are the tester's.
         Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
         None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
     })

@@ -1,4 +1,4 @@
-//! What two results directories differ in besides their devices.
+//! Finds how two results directories differ, apart from their devices.
 
 use super::owner;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use sixbench_method::record::{DutFacts, Facts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Words in the names of facts of the host that are not compared: they say nothing of what the host can do, or are never the
-/// same twice.
+/// Words in the names of host facts that are not compared, because these facts say nothing about the host's capabilities or are different every
+/// time.
 const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
 
-/// Returns the warnings about a comparison of two results directories, in words, most serious first: what is different besides the devices.
+/// Returns warnings about a comparison of two results directories, the most serious first: the differences apart from the devices.
 pub(crate) fn differences_of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
@@ -30,8 +30,7 @@ fn facts(directory: &Path) -> Option<Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// Returns one text for each difference: sixbench's version, the labels, and the facts that both directories have of their
-/// hosts.
+/// Returns one text for each difference: sixbench's version, the labels, and the facts about the hosts that both directories have.
 fn differences(a: &Value, b: &Value) -> Vec<String> {
     let mut different = Vec::new();
     for (key, name) in [("sixbench", "version of sixbench"), ("label", "label"), ("labels", "labels")] {
@@ -45,20 +44,20 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     different
 }
 
-/// Returns whether a fact of a host says what the host can do, and is the same each time.
+/// Returns true if a fact concerns the host's capabilities and is the same each time.
 fn is_steady(name: &str) -> bool {
     !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word))
 }
 
-/// Returns the text of a file without what is new in every run: the numbers in the names of its directories and namespaces, `sb-4711.52-dut`.
+/// Returns a file's text without the numbers that change with every run: those in the names of directories and namespaces, `sb-4711.52-dut`.
 fn without_run(text: &str) -> String {
     let mut parts = text.split("sb-");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| text + "sb-" + part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
-/// Returns what is different in a run from the one before, one text each: sixbench's version, the machine, and the versions and configuration of devices
-/// that both have.
+/// Returns one text for each change since the previous run: sixbench's version, the machine, and the versions and configurations of devices that
+/// both have.
 pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
     let mut changes = Vec::new();
     if before.sixbench != run.sixbench {
@@ -78,10 +77,10 @@ pub(crate) fn changes_since(before: &Facts, run: &Facts) -> Vec<String> {
     changes
 }
 
-/// Facts that tell one machine, or what runs on it, from another, whatever a plan sets.
+/// Facts that identify a machine or its software, regardless of a plan's settings.
 const IDENTITY: [&str; 5] = ["host name", "system", "kernel", "processor", "microcode"];
 
-/// Returns what has changed of a device since it was set up before in the same run, one text each: its version, and its machines.
+/// Returns one text for each change of a device since it was set up earlier in the same run: its version and its machines.
 pub(crate) fn changes_of_machine(before: &DutFacts, now: &DutFacts) -> Vec<String> {
     let version = [("version".to_owned(), before.version.clone())].into_iter().filter(|(_, version)| !version.is_empty());
     let is_identity = |name: &&String| IDENTITY.iter().any(|fact| name.rsplit(": ").next() == Some(*fact));
@@ -94,8 +93,8 @@ pub(crate) fn changes_of_machine(before: &DutFacts, now: &DutFacts) -> Vec<Strin
     changed.collect()
 }
 
-/// Returns the facts of machines that differ: their names, and their values in A and B. An earlier version noted less: what only one of them has is
-/// not compared.
+/// Returns the facts about machines that differ: their names, and their values in A and B. Earlier versions recorded fewer facts, so a fact that
+/// only one side has is not compared.
 pub(crate) fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, String)> {
     let of_b = of_machines(b);
     let differing = |(name, a): (String, String)| {
@@ -105,8 +104,8 @@ pub(crate) fn machine_differences(a: &Value, b: &Value) -> Vec<(String, String, 
     of_machines(a).into_iter().filter_map(differing).collect()
 }
 
-/// Returns the facts of the host and of machines that devices have for themselves, by name, but those that are never the same twice. Where such
-/// machines differ within a run, it has all values of the fact.
+/// Returns the facts about the host and about the devices' own machines by name, except those that are different every time. If the machines within
+/// a run differ, the fact lists all values.
 fn of_machines(facts: &Value) -> BTreeMap<String, String> {
     let steady = |machine: &Value| {
         let facts = machine.as_object().into_iter().flatten().filter(|(name, _)| is_steady(name));
@@ -121,23 +120,23 @@ fn of_machines(facts: &Value) -> BTreeMap<String, String> {
     all
 }
 
-/// Facts that are long lists, by the end of their names, with what stands between the items.
+/// Facts that are long lists: the suffix of their names, and the separator of the items.
 const LISTS: [(&str, &str); 3] = [("offloads", ", "), ("mitigations", "; "), ("kernel command line", " ")];
 
-/// How two values are contrasted.
+/// The words that contrast two values.
 struct Contrast {
     whole: fn(&str, &str) -> String,
     only_a: &'static str,
     only_b: &'static str,
 }
 
-/// Two results beside each other.
+/// Contrasts two results side by side.
 const BESIDE: Contrast = Contrast { whole: |a, b| format!("A {a}, B {b}"), only_a: "only A has", only_b: "only B has" };
 
-/// A run and the one after it.
+/// Contrasts a run with the one after it.
 const IN_TURN: Contrast = Contrast { whole: |a, b| format!("{a} → {b}"), only_a: "no longer", only_b: "now" };
 
-/// Returns two values of a fact in words; of lists only the items that one side has alone.
+/// Returns two values of a fact in words. For lists, only the items that are on one side.
 fn contrasted(name: &str, a: &str, b: &str, contrast: &Contrast) -> String {
     let whole = (contrast.whole)(a, b);
     let Some((_, separator)) = LISTS.iter().find(|(end, _)| name.ends_with(end)) else { return whole };
@@ -147,7 +146,7 @@ fn contrasted(name: &str, a: &str, b: &str, contrast: &Contrast) -> String {
         (!items.is_empty()).then(|| format!("{words} {}", items.join(separator)))
     };
     let sides: Vec<String> = [alone(contrast.only_a, a, b), alone(contrast.only_b, b, a)].into_iter().flatten().collect();
-    // The same items in another order.
+    // Both have the same items in a different order.
     if sides.is_empty() { whole } else { sides.join(", ") }
 }
 
@@ -159,7 +158,7 @@ fn is_given(value: &Value) -> bool {
     }
 }
 
-/// Returns a value in words, with labels as they are typed: `key=value`.
+/// Returns a value in words. Labels are shown as the user types them: `key=value`.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

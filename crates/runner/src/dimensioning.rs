@@ -1,4 +1,4 @@
-//! How many subscribers the devices of a stored run carry.
+//! Computes how many subscribers the devices of a stored run can serve.
 
 use crate::error::RunError;
 use crate::store::{StoreError, load};
@@ -8,10 +8,10 @@ use sixbench_method::replay::replay;
 use sixbench_report::dimension as words;
 use std::path::Path;
 
-/// Returns how many subscribers each device of a results directory carries: in words for a terminal of `width` columns, and as JSON.
+/// Returns the number of subscribers that each device of a results directory can serve, as text for a terminal of `width` columns and as JSON.
 ///
 /// # Errors
-/// No results directory, or none of its records is what its plan asks for.
+/// There are no results, or none of their records match the plan.
 pub fn dimensioned(directory: &Path, traffic: &SubscriberTraffic, width: usize) -> Result<(String, Value), RunError> {
     let stored = load(directory)?;
     let replayed = replay(&stored.plan, &stored.records);

@@ -1,5 +1,5 @@
-//! The DNS tester at a device's links: a client on the left, an authority on the right or on a machine of its own, and a direct link between them
-//! for the self-test.
+//! The DNS tester on a device's links: a client on the left, an authority on the right or on its own machine, and a direct link between them for
+//! the self-test.
 
 use super::cores::cores;
 use super::ends::{TesterLinks, settle};
@@ -14,31 +14,31 @@ use sixbench_testbed::{Hosts, RealAuthority, RemoteAuthority, ServedZone, Testbe
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
+/// The highest rate for which a self-test is made, in queries per second: sockets on one machine do not reach more.
 pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 
 const LOOPED_PORT: u16 = 5300;
 
 const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
-/// The authority that is not the tester's own loop. To be dropped before the hosts.
+/// An authority other than the tester's own. Drop it before the hosts.
 enum OtherAuthority {
-    /// A real authority by a recipe, at the tester's right end.
+    /// A real authority, brought up by a recipe at the tester's right end.
     Real(Box<RealAuthority>),
-    /// The authority of sixbench on a machine of its own.
+    /// Sixbench's authority on its own machine.
     Remote(Box<RemoteAuthority>),
 }
 
-/// The tester's ends. Fields are dropped in the order in which they stand.
+/// The tester's ends. Fields are dropped in the order of declaration.
 pub(super) struct DnsPlaces {
     authority: Option<OtherAuthority>,
-    /// The facts of that authority that the tester must know.
+    /// The properties of that authority that the tester must know.
     external: Option<ExternalAuthority>,
     hosts: Hosts,
     looped: IpAddr,
 }
 
-/// Settles both ends and gives the tester its place; returns the tester, its ends, and a sentence that says how.
+/// Sets up both ends and the tester on them. Returns the tester, its ends, and a sentence about how it works.
 pub(super) fn place(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
@@ -57,7 +57,7 @@ pub(super) fn place(
     Ok((tester, places, how))
 }
 
-/// Settles the left end alone: the authority is on a machine of its own, and the right end is for the self-test.
+/// Sets up the left end only: the authority has its own machine, and the right end is for the self-test.
 fn set_up_apart(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
@@ -115,10 +115,10 @@ fn set_up(
 }
 
 impl DnsPlaces {
-    /// Has an authority on a machine of its own serve what `settings` ask for; any other does so already, or by itself.
+    /// Makes an authority on its own machine serve what `settings` require. Any other authority already does so.
     ///
     /// # Errors
-    /// It does not listen there, or test traffic must not go there.
+    /// The authority does not listen there, or test traffic must not go there.
     pub(super) fn serve(&mut self, isolation: Isolation, ends: &DnsEnds, settings: &DnsSettings) -> Result<(), RunError> {
         let (Some(OtherAuthority::Remote(authority)), Some(end)) = (&mut self.authority, &ends.authority) else {
             return Ok(());
@@ -133,7 +133,7 @@ impl DnsPlaces {
         })?)
     }
 
-    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    /// Returns the facts about the authority's own machine by name, or none if it does not have one.
     pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
         match &self.authority {
             Some(OtherAuthority::Remote(authority)) => authority.facts(),
@@ -146,7 +146,8 @@ impl DnsPlaces {
         self.hosts.namespaces()
     }
 
-    /// Fails if an authority other than the tester's own has ended: the server under test is not to blame for the answers that this causes.
+    /// Returns an error if an authority other than the tester's own has ended, because the server under test is not to blame for the resulting
+    /// answers.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match &mut self.authority {
             Some(OtherAuthority::Real(authority)) => authority.check_alive(),

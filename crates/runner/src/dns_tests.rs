@@ -1,5 +1,5 @@
-//! Real DNS servers in namespaces, asked slowly: every answer must be the right one, and what reached the authority must be what the client
-//! asked for. Needs root; without it these tests fail, they do not skip.
+//! Tests real DNS servers in namespaces at a low rate: every answer must be correct, and the queries that reach the authority must match those of
+//! the client. These tests need root, and fail rather than skip without it.
 
 use super::RunError;
 use super::request::{SessionRequest, Site};
@@ -16,23 +16,23 @@ use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
-/// So slow that no machine is slower.
+/// A rate low enough for any machine.
 const RATE: FrameRate = FrameRate(200);
 const DURATION_NS: u64 = 300_000_000;
 const QUERIES: u64 = 60;
-/// Trials until this machine lets one be answered in full.
+/// The maximum number of trials until all queries are answered.
 const TRIES: u32 = 30;
 
 /// All DNS64 servers that can run here.
 const SERVERS: [&str; 4] = ["bind9-dns64", "unbound-dns64", "pdns-dns64", "knotres-dns64"];
-/// All authoritative ones.
+/// All authoritative servers.
 const AUTHORITIES: [&str; 2] = ["nsd-authority", "knot-authority"];
 
 fn dns64() -> DnsTest {
     DnsTest::required(DnsRole::Dns64)
 }
 
-/// Of a zone that is in a file.
+/// A test with a zone in a file.
 fn in_a_file(role: DnsRole) -> DnsTest {
     DnsTest { names: "10.0.0.0/18".parse().expect("names"), ..DnsTest::required(role) }
 }
@@ -41,12 +41,12 @@ fn test(dut: &str, dns: &DnsTest) -> Test {
     Test { measure: Measure::Dns(dns.clone()), frame_sizes: vec![FrameSize::MINIMUM], ..Test::of("t", dut) }
 }
 
-/// Stalls of this machine are tolerated: no test here depends on its speed.
+/// Tolerates stalls of this machine, because no test here depends on its performance.
 fn settings() -> TrialSettings {
     TrialSettings { stall_ns: 5_000_000_000, duration_ns: DURATION_NS, ..standard_trial(Profile::Smoke) }
 }
 
-/// The session of a server, with the real authority of that recipe behind it, if one is given.
+/// Opens the session of a server, with the real authority of a recipe behind it if one is given.
 fn open(name: &str, dns: &DnsTest, authority: Option<&Recipe>) -> Session {
     bring_up(&recipe(name, &[]), dns, authority)
 }
@@ -60,7 +60,7 @@ fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Sessi
     Session::open(&site, &request, job).expect("a session (these tests need root)")
 }
 
-/// Another test of the same server.
+/// Switches to another test of the same server.
 fn change(session: &mut Session, name: &str, dns: &DnsTest) {
     let job = profile::job(&recipe(name, &[]), &test(name, dns), FrameSize::MINIMUM, 42, settings());
     session.set_job(job.expect("a job")).expect("test addresses");
@@ -70,7 +70,8 @@ fn spec() -> TrialSpec {
     TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(RATE, DURATION_NS) }
 }
 
-/// A server that this machine has no time for is asked again, for it may fail then. A wrong answer is one however busy the machine is.
+/// Repeats trials in which the server failed to answer, because this machine may have had no time for it. A wrong answer is an error on any
+/// machine.
 fn trial(name: &str, session: &mut Session) -> (TrialResult, Watch) {
     for _ in 0..TRIES {
         let (result, watch) = session.measure(&spec()).expect("a trial");
@@ -89,12 +90,12 @@ fn dns(result: &TrialResult) -> &DnsResult {
     result.dns().expect("queries")
 }
 
-/// Of a machine that left the server its cores: else it may have asked its authority again, and a late answer may come later still.
+/// Returns true if the server kept its cores. Otherwise, it may have repeated queries to the authority, and late answers may still arrive.
 fn is_calm(result: &TrialResult) -> bool {
     result.faults.is_empty()
 }
 
-/// Every query answered in time, rightly and once. A stall of this machine may make the trial invalid, but nothing is lost.
+/// Checks that every query is answered correctly, in time and once. A stall of this machine may make the trial invalid, but nothing is lost.
 fn assert_all_right(name: &str, result: &TrialResult) {
     let answers = dns(result).answers;
     assert_eq!((answers.sent, answers.right), (QUERIES, QUERIES), "{name}");
@@ -172,7 +173,7 @@ fn a_server_that_has_been_asked_for_all_names_starts_anew_and_asks_for_them_agai
     }
 }
 
-/// Drops what the authority says.
+/// Drops the authority's responses.
 const SILENT: [&str; 3] = [
     "nft add table netdev rig",
     "nft add chain netdev rig in { type filter hook ingress device right priority 0 ; }",
@@ -206,7 +207,7 @@ fn a_real_authority_at_the_right_end_serves_a_dns64_server_and_the_self_test() {
     let certificate = session.certify(FrameRate(250), DURATION_NS).expect("a self-test").expect("the first one");
     assert!(certificate.trials.iter().any(|trial| trial.in_time > 0), "{certificate:?}");
     if certificate.rate < RATE.0 {
-        return; // The machine had no time for us: nothing above the certified rate is measured.
+        return; // The machine was too busy: rates above the certified one are not measured.
     }
     let (result, _) = trial("unbound-dns64", &mut session);
     assert_all_right("unbound-dns64", &result);
@@ -246,7 +247,7 @@ fn the_self_test_certifies_a_low_rate_once_and_a_trial_above_it_is_none() {
     let (result, _) = session.measure(&above).expect("a trial");
     assert!(matches!(result.faults[0], Fault::AboveCertified { .. }), "{:?}", result.faults);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
-    // Another timeout needs another self-test, for answers have to come within a quarter of it.
+    // A different timeout requires another self-test, because answers must arrive within a quarter of it.
     change(&mut session, "unbound-dns64", &DnsTest { timeout_ns: 500_000_000, ..dns64() });
     let again = session.certify(FrameRate(10), 300_000_000).expect("a self-test").expect("another one");
     assert_eq!(again.timeout_ns, 500_000_000);

@@ -1,4 +1,4 @@
-//! The tester's ends at a device's links.
+//! The tester's ends on a device's links.
 
 use super::cores::cores;
 use super::error::RunError;
@@ -13,30 +13,30 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Returns the number of queues of each end of links that are built. Queries and connections go through the kernel's sockets and need one.
+/// Returns the number of queues of each end of links that are built. Queries and connections use the kernel's sockets and need only one.
 pub(super) fn queues(links: &Links, carries_frames: bool) -> u32 {
     links.queues.filter(|_| carries_frames).map_or(1, NonZeroU32::get)
 }
 
-/// Returns whether interfaces leave it to the tester's threads to look for frames. The kernel's sockets need the interrupts.
+/// Returns true if interfaces leave it to the tester's threads to poll for frames. The kernel's sockets need interrupts.
 pub(super) fn defers_interrupts(links: &Links, carries_frames: bool) -> bool {
     links.busy_poll && carries_frames
 }
 
-/// The tester's ends. Interfaces are always in network namespaces of the tester's own, so that nothing gets from one to the other but through
-/// the device.
+/// The tester's ends. Interfaces are always in the tester's own network namespaces, so that traffic can only get from one to the other through the
+/// device.
 pub(super) enum TesterLinks {
     /// The testbed's own links to devices in namespaces.
     Built(Topology),
     Taken(Interfaces),
     /// Ports without an interface, which need no namespace.
     Addresses([PortSpec; 2]),
-    /// The same, at a device that was started for them: it may need a moment until it accepts.
+    /// The same, for a device just started, which may take a moment to accept connections.
     Started([PortSpec; 2]),
 }
 
 impl TesterLinks {
-    /// Takes ports that were there before: interfaces are moved into namespaces. That of an agent is taken by it.
+    /// Takes existing ports: interfaces are moved into namespaces. The agent, if there is one, takes its interface itself.
     pub(super) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
         let own = site.links.own_interfaces();
         own.iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
@@ -54,7 +54,7 @@ impl TesterLinks {
         Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic, site.links.own_addresses)?))
     }
 
-    /// Has the interfaces defer their interrupts to threads that poll. Ports without an interface have none.
+    /// Makes the interfaces defer their interrupts in favour of polling threads. Does nothing for ports without an interface.
     pub(super) fn defer_interrupts(&self) -> Result<(), RunError> {
         match self {
             Self::Built(topology) => Ok(topology.defer_interrupts()?),
@@ -63,12 +63,12 @@ impl TesterLinks {
         }
     }
 
-    /// The links of a device that serves two sockets in shared memory.
+    /// Returns the links of a device that serves two shared-memory sockets.
     pub(super) fn of_sockets(sockets: [PathBuf; 2]) -> Self {
         Self::Started(sockets.map(|socket| PortSpec::parse(&format!("memif:{}", socket.display()))))
     }
 
-    /// Returns the time for which the device may refuse a port that is opened.
+    /// Returns the time for which the device may refuse a port that is being opened.
     pub(super) fn opening_timeout(&self) -> Duration {
         match self {
             Self::Built(_) | Self::Taken(_) | Self::Addresses(_) => Duration::ZERO,
@@ -76,7 +76,7 @@ impl TesterLinks {
         }
     }
 
-    /// Returns the left and the right port, and the namespace that each is in; one, where an agent has the other.
+    /// Returns the left and the right port, each with its namespace, or a single one if an agent has the other.
     pub(super) fn ends(&self) -> Vec<(Option<&str>, PortSpec)> {
         let interface = |name: &str| PortSpec::Interface(name.to_owned());
         match self {
@@ -89,7 +89,7 @@ impl TesterLinks {
     }
 }
 
-/// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
+/// Sets up hosts at both ends of the device, with the addresses of its recipe and those in `others`.
 pub(super) fn settle(
     site: &Site<'_>,
     request: &SessionRequest<'_>,

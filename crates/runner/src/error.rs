@@ -1,5 +1,5 @@
-//! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
-//! whoever shows an error knows what its user can call.
+//! The errors of a run or a part of it, distinguished by what a caller can do about them. Messages mention no commands, because only the program
+//! that shows an error knows what its user can call.
 
 use super::agent::AgentError;
 use super::campaign::SelectionError;
@@ -27,65 +27,65 @@ use std::path::PathBuf;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum RunError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
-    /// The plan asks for what its devices cannot do, or cannot hold.
+    /// The plan requires something that its devices cannot do or store.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// There is no recipe of this name, or none for this host.
+    /// There is no recipe with this name, or it cannot run on this host.
     #[error("{}", unknown(.0))]
     UnknownRecipe(String),
     /// The device is set up by hand, and the plan does not say to which interfaces it is cabled.
     #[error("the device {0} is set up by hand: name the interfaces to which it is cabled")]
     SetUpByHand(String),
-    /// The device is of another system than this machine, and the plan names no machine for it.
+    /// The device needs a different operating system than this machine's, and the plan names no machine for it.
     #[error(
         "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
     )]
     NeedsMachine { recipe: String, system: &'static str },
-    /// The largest trial of a test takes more memory than there is.
+    /// The largest trial of a test needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] Box<NotEnoughMemory>),
-    /// Test traffic would go where it must not go, unless the environment is declared isolated.
+    /// Test traffic would go where it must not, unless the environment is declared isolated.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
-    /// The device itself would send where test traffic must not go, unless the environment is declared isolated.
+    /// The device itself would send to where test traffic must not go, unless the environment is declared isolated.
     #[error("{0}")]
     ForbiddenInRecipe(String),
-    /// The part of the plan that a run is to measure does not exist, or cannot be measured apart.
+    /// The part of the plan to measure does not exist, or cannot be measured separately.
     #[error(transparent)]
     Selection(Box<SelectionError>),
-    /// Results that cannot be united.
+    /// Results cannot be merged.
     #[error(transparent)]
     Merge(Box<MergeError>),
-    /// The records of an earlier part of the run are not those of this plan.
+    /// The records of an earlier part of the run do not match this plan.
     #[error(transparent)]
     Mismatch(#[from] Box<ReplayMismatch>),
-    /// Connections or queries on ports that are no interfaces of the kernel.
+    /// Connections or queries are required on ports that are not interfaces of the kernel.
     #[error(
         "connections and queries are made by the kernel's own sockets, which need two interfaces: other ports carry frames only"
     )]
     NeedsInterfaces,
-    /// A core of the plan that this process may not use.
+    /// The plan names a core that this process may not use.
     #[error("core {core} is not among the cores this process may use ({allowed:?})")]
     ForeignCore { core: u32, allowed: Vec<u32> },
-    /// The device has fewer cores than the plan wants for it.
+    /// The device has fewer cores than the plan requires.
     #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
     FewCores { wanted: usize, own: Vec<u32> },
-    /// A virtual machine of the kernel lab has one core, and the plan wants more.
+    /// A virtual machine of the kernel lab has only one core, and the plan requires more.
     #[error("the plan requires {wanted} cores for the DUT, but a virtual machine of the lab has only one; {}", more_cores(*.is_row))]
     OneCore { wanted: u32, is_row: bool },
     /// A program of the device is not installed.
     #[error("{program} is not installed: {cure}")]
     NotInstalled { program: String, cure: String },
-    /// This process may not do what a run does.
+    /// This process lacks the privileges for a run.
     #[error("namespaces and raw sockets need root: run it with sudo")]
     NeedsRoot,
-    /// A file for the first frames of a port cannot be made.
+    /// A capture file for the first frames of a port cannot be written.
     #[error("cannot write {}: {error}", path.display())]
     Capture { path: PathBuf, error: io::Error },
     /// A port of the tester cannot be opened.
@@ -94,37 +94,37 @@ pub enum RunError {
     /// A network namespace of the tester cannot be entered.
     #[error(transparent)]
     Namespace(io::Error),
-    /// A device on interfaces of the plan does not answer.
+    /// A device on the plan's interfaces does not answer.
     #[error("{side}: no answer from {address} within {within_s} s; is the DUT up, and is that its address on this link?")]
     NoAnswer { side: String, address: IpAddr, within_s: u64 },
-    /// The testbed could not be built, or broke.
+    /// The testbed could not be built, or failed.
     #[error(transparent)]
     Testbed(TestbedError),
-    /// The other machine of the tester cannot be used.
+    /// The tester's other machine cannot be used.
     #[error(transparent)]
     Agent(AgentError),
-    /// A trial could not be made.
+    /// A trial could not be performed.
     #[error(transparent)]
     Trial(Box<TrialError>),
     /// The results directory cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The report cannot be made.
+    /// The report cannot be generated.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A frame cannot be made.
+    /// A frame cannot be built.
     #[error(transparent)]
     Frame(#[from] WireError),
-    /// Another run has what this one needs for itself.
+    /// Another run has exclusive use of something that this one needs.
     #[error(transparent)]
     Lock(Box<LockError>),
-    /// The plan brings along files with commands that nobody trusts.
+    /// The plan brings files with commands that are not trusted.
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
     /// A testbed cannot be held, found or ended.
     #[error(transparent)]
     Held(#[from] HeldError),
-    /// The system refused something else.
+    /// Another system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
     /// An error of one test of the plan.
@@ -133,12 +133,12 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Adds the name of the test that the error is of.
+    /// Adds the name of the test that caused the error.
     pub(crate) fn of_test(self, test: &str) -> Self {
         Self::OfTest { test: test.to_owned(), source: Box::new(self) }
     }
 
-    /// Returns the error itself, without the name of its test.
+    /// Returns the error itself, without the names of tests.
     pub fn root(&self) -> &Self {
         match self {
             Self::OfTest { source, .. } => source.root(),
@@ -183,13 +183,13 @@ impl From<TrialError> for RunError {
     }
 }
 
-/// The reason why there was no trial.
+/// The reason why a trial could not be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The other machine of the tester could not make its part.
+    /// The tester's other machine could not perform its part.
     #[error(transparent)]
     Agent(AgentError),
     /// An error of a trial with frames.
@@ -203,7 +203,7 @@ pub enum TrialError {
     Dns(DnsError),
 }
 
-/// Makes the errors of testers into those of trials and runs.
+/// Converts the errors of testers to those of trials and runs.
 macro_rules! of_trials {
     ($($error:ident => $kind:ident,)*) => {$(
         impl From<$error> for TrialError {
@@ -229,7 +229,7 @@ of_trials! {
     DnsError => Dns,
 }
 
-/// A trial that does not fit into memory.
+/// The error of a trial that does not fit into memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a trial at {}/s for {} takes {} MiB of the tester's memory, but only {} MiB are available{}",
@@ -242,11 +242,11 @@ of_trials! {
 pub struct NotEnoughMemory {
     /// The trial.
     pub spec: Box<TrialSpec>,
-    /// The octets that it takes.
+    /// The octets that it needs.
     pub needed: u64,
     /// The octets that are available.
     pub available: u64,
-    /// The settings of the plan to lower, and to what, in words.
+    /// Text about which settings of the plan to lower, and to what.
     pub advice: Option<String>,
 }
 
@@ -256,28 +256,28 @@ fn mebioctets(octets: u64) -> u64 {
 
 /// The reason why a testbed cannot be held, found or ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum HeldError {
     /// The plan has no such test.
     #[error("no test is named `{test}`; the plan has: {}", names.join(", "))]
     UnknownTest { test: String, names: Vec<String> },
-    /// A process holds a testbed of the plan already.
+    /// A process already holds a testbed of the plan.
     #[error("the testbed of {plan} is up: test {test}, held by process {process}")]
     IsUp { plan: String, test: String, process: u32 },
     /// No process holds a testbed of the plan.
     #[error("the testbed of {0} is not up")]
     NotUp(String),
-    /// The process that builds the testbed is not ready.
+    /// The process is still building the testbed.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),
-    /// One end of the tester is on this machine, and the agent there takes it for trials alone.
+    /// One end of the tester is on this machine, whose agent only takes it for trials.
     #[error("one end of the tester is on {0}: only a testbed with both ends on this machine can be held")]
     OnTwoMachines(String),
     /// The testbed has no such part.
     #[error("the testbed has no `{name}`; it has: {}", names.join(", "))]
     UnknownPart { name: String, names: Vec<String> },
-    /// The process in the background has ended; in its words.
+    /// The background process has ended with this message.
     #[error("{0}")]
     Ended(String),
     /// The process does not end.
@@ -285,7 +285,7 @@ pub enum HeldError {
     NotEnded(u32),
 }
 
-/// The files with commands that a plan brings along and nobody trusts.
+/// The plan's files with commands that are not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the plan brings along files whose commands {} would run:{}", user(), lines_of(.0))]
 pub struct Untrusted(pub Vec<CodeFile>);
@@ -303,7 +303,7 @@ fn lines_of(files: &[CodeFile]) -> String {
     files.iter().map(line).collect()
 }
 
-/// What is wrong with a test and the recipes it names, in words.
+/// The mistakes in a test and its recipes, as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PlanError(pub(crate) String);
@@ -320,7 +320,7 @@ fn unknown(name: &str) -> String {
 fn more_cores(is_row: bool) -> &'static str {
     match is_row {
         false => "use a namespace, or a machine over ssh",
-        // A machine over ssh is one device.
+        // A machine over ssh is a single device.
         true => "use namespaces (NAME@netns) if the devices in the row do not need kernel modules",
     }
 }
@@ -332,7 +332,7 @@ fn of_the_dut(own: &[u32]) -> String {
     }
 }
 
-/// Returns an error with its causes, each only once: some errors already name their cause.
+/// Returns an error with its causes, each only once, because some errors already include their cause.
 pub fn in_words(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
+//! Refuses, before anything is touched, plans that no machine could run and those that cannot work on this one.
 
 use super::agent;
 use super::cores::check_cores;
@@ -17,8 +17,8 @@ use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing,
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// Leaves out optional tests whose devices are not available on this machine, and notes them with the reason in the plan's `left_out`. Returns
-/// one sentence for each. Devices on other machines are [`leave_out_missing_elsewhere`]'s.
+/// Removes optional tests whose devices are not available on this machine, and records them with the reason in the plan's `left_out`. Returns one
+/// sentence for each. [`leave_out_missing_elsewhere`] does the same for devices on other machines.
 pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     if loaded.links.ports.is_some() {
         return unseen(loaded);
@@ -26,10 +26,10 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
     leave_out(loaded, library, |_, recipe| why_missing(recipe))
 }
 
-/// Does the same for devices that are set up on other machines, which are asked over ssh: the user must have agreed to the files of the plan.
+/// Does the same for devices on other machines, which are examined over ssh. The user must have agreed to the plan's files.
 ///
 /// # Errors
-/// A machine that cannot be reached: it may have all of its devices.
+/// A machine cannot be reached, so its devices are unknown.
 pub fn leave_out_missing_elsewhere(loaded: &mut Loaded, library: &Library) -> Result<Vec<String>, RunError> {
     if loaded.links.machines.is_empty() || !loaded.plan.tests.iter().any(|test| test.optional) {
         return Ok(Vec::new());
@@ -42,7 +42,7 @@ pub fn leave_out_missing_elsewhere(loaded: &mut Loaded, library: &Library) -> Re
     Ok(leave_out(loaded, library, why))
 }
 
-/// Returns a sentence on optional tests whose devices the user sets up: whether they are there shows when they are to answer.
+/// Returns a sentence about optional tests whose devices the user sets up: such a device can only be detected once it has to answer.
 fn unseen(loaded: &Loaded) -> Vec<String> {
     let optional = loaded.plan.tests.iter().filter(|test| test.optional && loaded.links.machines.is_empty());
     let names: Vec<&str> = optional.map(|test| test.name.as_str()).collect();
@@ -51,7 +51,7 @@ fn unseen(loaded: &Loaded) -> Vec<String> {
     if names.is_empty() { Vec::new() } else { vec![format!("{}: {text}", names.join(", "))] }
 }
 
-/// Leaves out the optional tests for which `why` returns a reason.
+/// Removes the optional tests for which `why` returns a reason.
 fn leave_out(loaded: &mut Loaded, library: &Library, why: impl Fn(&Test, &Recipe) -> Option<String>) -> Vec<String> {
     let mut left_out = Vec::new();
     loaded.plan.tests.retain(|test| {
@@ -68,35 +68,35 @@ fn leave_out(loaded: &mut Loaded, library: &Library, why: impl Fn(&Test, &Recipe
     texts
 }
 
-/// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
+/// Reads the rate of the NICs' media if the plan does not give one. The lower of the two counts.
 pub fn find_link_rate(loaded: &mut Loaded) {
     if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
-        // A run that was killed may still have them.
+        // A run that was killed may not have given them back.
         interfaces::give_back_stale(&Shell::new());
         loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
     }
 }
 
-/// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
+/// Refuses plans that no machine could run, because a device does not understand the traffic or a test cannot have it.
 ///
 /// # Errors
-/// All tests that do not fit the recipes of their devices; else the first address that test traffic must not go to.
+/// All tests that do not match their devices' recipes or, if none, the first forbidden address.
 pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
-    // The plan may have got another profile since it was read.
+    // The plan may have been given another profile after it was read.
     if let Some((test, empty)) = plan.tests.iter().find_map(|test| Some((test, test.empty_trial(plan)?))) {
         return Err(RunError::from(PlanError(empty.to_string())).of_test(&test.name));
     }
-    // All of them at once, and what is wrong at every frame size once.
+    // Collects all mistakes. One that occurs at every frame size is listed once.
     let (mut mistakes, mut forbidden) = (Vec::new(), None::<RunError>);
     for test in &plan.tests {
         let unknown = || RunError::UnknownRecipe(test.dut.clone()).of_test(&test.name);
         let recipe = library.get(&test.dut).ok_or_else(unknown)?;
-        // Also what the tester itself does not send to: the device may, such as a DNS64 server to its authority.
+        // Includes destinations to which only the device sends, such as a DNS64 server's authority.
         let of_recipe = || recipe.forbidden_destinations().into_iter().next().filter(|_| isolation == Isolation::Unknown);
         forbidden = forbidden.or_else(|| of_recipe().map(RunError::ForbiddenInRecipe));
         let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
         match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
-            // The addresses are the same at every size.
+            // The addresses are the same for every frame size.
             Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err().map(RunError::from)),
             Err(mistake) => mistakes.push(mistake.to_string()),
         }
@@ -108,7 +108,7 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
     forbidden.map_or(Ok(()), Err)
 }
 
-/// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
+/// Refuses, before anything is touched, plans that cannot work here: no root privileges, a missing program or core, a forbidden destination.
 ///
 /// # Errors
 /// The first reason why the plan cannot be run here.
@@ -155,8 +155,8 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     }
 }
 
-/// Checks that the machines of the DUT, or of several devices in a row, and that of the authority can be reached and have what every test needs, before
-/// the first test begins.
+/// Checks, before the first test begins, that the machines of the device or devices and that of the authority can be reached and have everything
+/// that the tests need.
 fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
     let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
@@ -171,7 +171,7 @@ fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     Ok(authority.reach(&shell)?.check(&reached, VERSION, &listen, &shell)?)
 }
 
-/// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
+/// Checks that the programs of devices on this machine are installed, and that the interfaces of devices set up by hand are given.
 fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     if loaded.links.ports.is_some() {
         return Ok(());
@@ -203,8 +203,8 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
         .map_or(Ok(()), |need| Err(RunError::NotInstalled { program: need.program.clone(), cure: need.cure().to_string() }))
 }
 
-/// Refuses to interleave several devices on the same interfaces, as only one of them can be cabled at a time, and a device that polls with
-/// others, as it would take their cores.
+/// Refuses to interleave several devices on the same interfaces, because only one can be cabled at a time, and a polling device with others,
+/// because it would take their cores.
 fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let devices: BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
     if !loaded.plan.interleave || devices.len() < 2 {

@@ -1,4 +1,5 @@
-//! A results directory that another process writes, or has written: what is new in it, as the events that the run told. Nothing is written here.
+//! Follows a results directory that another process writes or has written, and reports its changes as the events of the run. Nothing is written
+//! here.
 
 use super::error::RunError;
 use super::stop::rest;
@@ -15,11 +16,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The time between two looks at the directory.
+/// The time between two checks of the directory.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Follows a directory until a stop is requested. `listener` hears the trials that come after those of `stored`, whether a run is under way, and
-/// when it has ended: also that it was killed, and that it was resumed.
+/// Follows a directory until a stop is requested. `listener` receives the trials after those of `stored`, and is told when a run starts, ends, is
+/// killed or is resumed.
 ///
 /// # Errors
 /// The records cannot be read any more.
@@ -46,7 +47,7 @@ pub fn follow(folder: &Folder, stored: Stored, stop: &AtomicBool, listener: &mut
     }
 }
 
-/// Returns the events that tell how far the run is.
+/// Returns the events that describe the progress of the run.
 fn state(
     directory: &Path,
     (plan, selection): (&Plan, &Selection),
@@ -68,7 +69,7 @@ fn state(
     }
 }
 
-/// Returns the time since the first trial, seconds.
+/// Returns the time since the first trial in seconds.
 fn elapsed_s(records: &[TrialRecord]) -> u64 {
     let first = records.first().and_then(|record| record.started.parse::<jiff::Timestamp>().ok());
     first.map_or(0, |first| jiff::Timestamp::now().duration_since(first).as_secs().max(0) as u64)

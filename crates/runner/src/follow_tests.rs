@@ -1,4 +1,4 @@
-//! A results directory that is followed while it grows, when its run is killed in the middle of a line, and when it goes on.
+//! Follows a results directory while it grows, after its run was killed in the middle of a line, and when the run is resumed.
 
 use super::follow::follow;
 use super::perform_with;
@@ -29,7 +29,7 @@ frame-sizes = [84]
 repetitions = 4
 "#;
 
-/// A results directory that is removed when dropped, with a plan and the trials of its whole run.
+/// A results directory, removed when dropped, with a plan and the trials of a complete run.
 struct Directory {
     path: PathBuf,
     plan: Plan,
@@ -48,14 +48,14 @@ impl Directory {
         Self { path, plan: loaded.plan, records }
     }
 
-    /// Begins the run, with its first `trials`.
+    /// Starts the run with its first `trials` trials.
     fn begin(&self, trials: usize) -> Store {
         let mut store = Store::create(&self.path, &self.plan, PLAN, &Default::default()).expect("a directory");
         self.records[..trials].iter().for_each(|record| store.append(record).expect("appended"));
         store
     }
 
-    /// Goes on after a kill, with the trials from this one on.
+    /// Resumes the run after a kill, with the trials starting from this one.
     fn resume(&self, from: usize) -> Store {
         let (mut store, stored) = Store::reopen(folder(&self.path).expect("a directory")).expect("a directory");
         assert_eq!(stored.records, self.records[..from]);
@@ -63,7 +63,7 @@ impl Directory {
         store
     }
 
-    /// Writes text behind the trials, as a run that was killed while it wrote.
+    /// Appends text to the trials, as a run does that is killed while writing.
     fn write(&self, text: &str) {
         let mut file = OpenOptions::new().append(true).open(self.path.join("trials.jsonl")).expect("trials");
         file.write_all(text.as_bytes()).expect("written");
@@ -97,7 +97,7 @@ impl Follower {
         self.events.recv_timeout(Duration::from_secs(60)).expect("an event")
     }
 
-    /// Returns the trials that are told up to the next event that `is_it`.
+    /// Returns the trials reported before the next event for which `is_it` returns true.
     fn trials_until(&self, is_it: impl Fn(&Event) -> bool) -> Vec<TrialRecord> {
         let mut trials = Vec::new();
         loop {
@@ -109,7 +109,7 @@ impl Follower {
         }
     }
 
-    /// Ends, and returns the events that were not asked for.
+    /// Stops following, and returns the events that have not been read.
     fn end(self) -> Vec<Event> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().expect("no panic").expect("no error");

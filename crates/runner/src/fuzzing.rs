@@ -1,4 +1,4 @@
-//! The inside of this crate for the targets of `fuzz/`. It is no part of the crate's interface, and may change at any time.
+//! Internals of this crate for the fuzz targets in `fuzz/`. They are not part of the crate's interface and may change at any time.
 
 pub use crate::agent::fuzzing::read_agent_messages;
 
@@ -6,18 +6,18 @@ use crate::store::line;
 use crate::trial_lines::{RecordError, records};
 use sixbench_method::record::TrialRecord;
 
-/// Reads the text of a `trials.jsonl`; returns the records, and whether the last line is torn.
+/// Parses the text of a `trials.jsonl`. Returns the records, and whether the last line is incomplete.
 ///
 /// # Errors
-/// A line that is no record.
+/// A line is not a record.
 pub fn read_trials(text: &str) -> Result<(Vec<TrialRecord>, bool), RecordError> {
     records(text, 0)
 }
 
-/// Returns the line of a record.
+/// Returns the line for a record.
 ///
 /// # Panics
-/// It cannot be written.
+/// The record cannot be serialised.
 pub fn trial_line(record: &TrialRecord) -> String {
     line(record).expect("a record can be written")
 }

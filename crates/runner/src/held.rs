@@ -1,5 +1,5 @@
-//! A testbed that is held without measuring, so that a person can look into it: what holds it, how another process finds it, and how commands
-//! are run in it. One directory for each process that holds a testbed says what it holds; a lock on a file in it says that the process lives.
+//! A testbed held without measuring, so that users can inspect it: how it is held, how another process finds it, and how commands run in it. Each
+//! process that holds a testbed describes it in a directory of its own. A lock on a file there shows that the process is alive.
 
 use super::built::BuiltTestbed;
 use super::code::{self, Trusted};
@@ -25,39 +25,39 @@ use std::time::{Duration, Instant};
 const LOCK: &str = "lock";
 const STATE: &str = "state.json";
 
-/// The rest between two looks at a device that is held, or at a process that was asked for something.
+/// The pause between two checks of a held device, or of a process that is to do something.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest time that a testbed may take to be undone.
+/// The timeout for a testbed to be undone.
 const UNDOING: Duration = Duration::from_secs(60);
 
 /// A testbed that a process holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldTestbed {
-    /// The path of the plan, by which it is found.
+    /// The path of the plan, which identifies the testbed.
     pub plan: String,
     /// The name of the test.
     pub test: String,
     /// The process that holds it.
     pub process: u32,
-    /// The tester's ends, then the devices from left to right; empty until all are up.
+    /// The tester's ends, then the devices from left to right. Empty until all of them are up.
     pub parts: Vec<TestbedPart>,
-    /// The layout, in sentences.
+    /// Sentences about the layout.
     pub layout: Vec<String>,
 }
 
 /// A part of a testbed in which commands can be run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestbedPart {
-    /// `tester`, or `left` and `right` where its ends are apart; or the name of a device.
+    /// `tester`, or `left` and `right` if its ends are separate, or the name of a device.
     pub name: String,
-    /// A description of its ports and addresses, for people.
+    /// A description of its ports and addresses for users.
     pub links: String,
     access: ShellAccess,
 }
 
 impl HeldTestbed {
-    /// Returns the testbed in words, a line for each part.
+    /// Returns a description of the testbed, with one line per part.
     pub fn in_words(&self) -> String {
         let line = |part: &TestbedPart| format!("  {:<12} {}: {}\n", part.name, part.access.location, part.links);
         let head = format!("test {} of {} is up, held by process {}\n", self.test, self.plan, self.process);
@@ -65,7 +65,7 @@ impl HeldTestbed {
         [head].into_iter().chain(self.parts.iter().map(line)).chain(layout).collect()
     }
 
-    /// Returns the process that runs a command in a part of it, the first one unless another is named.
+    /// Returns the process that runs a command in the named part, by default the first.
     fn command(&self, part: Option<&str>, words: &[String]) -> Result<Command, HeldError> {
         let found = self.parts.iter().find(|known| part.is_none_or(|name| known.name == name));
         let names = || self.parts.iter().map(|part| part.name.clone()).collect();
@@ -77,26 +77,26 @@ impl HeldTestbed {
     }
 }
 
-/// Returns the testbed of a plan that is held, by the path of the plan's file or the name of a ready plan.
+/// Returns the held testbed of a plan, given the path of the plan's file or the name of a predefined plan.
 fn find(path: &Path) -> Result<HeldTestbed, HeldError> {
     let plan = identity(path);
     holder_directories().iter().filter_map(|held| read(held)).find(|held| held.plan == plan).ok_or(HeldError::NotUp(plan))
 }
 
-/// Returns the path by which a plan is known, wherever it is named from.
+/// Returns the path that identifies a plan, regardless of the working directory.
 fn identity(path: &Path) -> String {
     let file = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let ready = plans::find(path).filter(|_| !path.exists());
     ready.map_or_else(|| file.unwrap_or(path.to_owned()).display().to_string(), |plan| plan.name.to_owned())
 }
 
-/// Returns what the process with this directory holds; `None` if that process is gone.
+/// Returns the testbed held by the process with this directory, or `None` if that process no longer exists.
 fn read(directory: &Path) -> Option<HeldTestbed> {
     let is_alive = matches!(File::open(directory.join(LOCK)).ok()?.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
     serde_json::from_str(&fs::read_to_string(directory.join(STATE)).ok()?).ok().filter(|_| is_alive)
 }
 
-/// The directory that says what this process holds. It goes when this is dropped.
+/// The directory that describes what this process holds, removed when this is dropped.
 struct Holder {
     directory: PathBuf,
     _lock: File,
@@ -111,7 +111,7 @@ impl Holder {
         holder.write(held).map(|()| holder)
     }
 
-    /// Writes the state; a reader finds the one before or this one.
+    /// Replaces the state atomically.
     fn write(&self, held: &HeldTestbed) -> Result<(), RunError> {
         let (path, new) = (self.directory.join(STATE), self.directory.join("state.new"));
         fs::write(&new, serde_json::to_string(held).map_err(io::Error::from)?)?;
@@ -125,10 +125,10 @@ impl Drop for Holder {
     }
 }
 
-/// Refuses to bring up a testbed of a plan of which one is up. `path` is where the plan was read.
+/// Refuses to bring up a second testbed of the same plan, which was read from `path`.
 ///
 /// # Errors
-/// The testbed that is up.
+/// The testbed that is already up.
 pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
     match find(path) {
         Ok(HeldTestbed { plan, test, process, .. }) => Err(HeldError::IsUp { plan, test, process }),
@@ -136,10 +136,10 @@ pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
     }
 }
 
-/// Leaves one test in a plan, its first unless another is named.
+/// Removes all tests from a plan except the named one, by default the first.
 ///
 /// # Errors
-/// An unknown test.
+/// There is no such test, or the tester is on two machines.
 pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
     let names: Vec<String> = loaded.plan.tests.iter().map(|test| test.name.clone()).collect();
     let name = test.or(names.first().map(String::as_str)).unwrap_or_default().to_owned();
@@ -153,11 +153,11 @@ pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
     }
 }
 
-/// Brings up the testbed of the only test of a plan, which [`crate::check`] has accepted, as a run does, calls `told`, and holds the testbed until a
-/// stop is requested. Ports of frames are not opened: the tester's interfaces are there for other programs.
+/// Brings up the testbed of the only test of a plan, as a run does. [`crate::check`] must have accepted the plan. Then calls `told`, and holds the
+/// testbed until a stop is requested. Ports for frames are not opened, so that other programs can use the tester's interfaces.
 ///
 /// # Errors
-/// The plan brings along code that is not trusted, the testbed cannot be built, or a device ends. Everything is undone.
+/// The plan brings code that is not trusted, the testbed cannot be built, or a device ends. Everything is undone.
 pub fn hold(
     loaded: &Loaded,
     library: &Library,
@@ -190,7 +190,7 @@ pub fn hold(
     }
 }
 
-/// A testbed that is up: with hosts at its ends if its test needs them, which come with the tester; else without a tester.
+/// A testbed that is up. If its test needs hosts at its ends, they come with the tester; otherwise there is no tester.
 enum OpenTestbed {
     WithHosts(Box<Session>),
     Bare(Box<BuiltTestbed>),
@@ -219,7 +219,7 @@ impl OpenTestbed {
         }
     }
 
-    /// Returns the tester's ends, then the devices.
+    /// Returns the tester's ends, followed by the devices.
     fn parts(&self, site: &Site<'_>, recipe: &Recipe) -> Vec<TestbedPart> {
         let hosts = match self {
             Self::WithHosts(session) => session.hosts(),
@@ -230,7 +230,7 @@ impl OpenTestbed {
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }
-        // Where the authority is on a third machine, the right end is at a cable of its own.
+        // If the authority is on a third machine, the right end is on a separate cable.
         let right = site.links.authority.as_ref().map_or_else(|| recipe.right.tester.clone(), |_| vec![LOOP_ENDS[0].into()]);
         let links = [with(&ends[0].1, &recipe.left.tester), with(&ends[1].1, &right)];
         let access = |namespace: &Option<String>| match namespace {
@@ -293,7 +293,7 @@ pub fn hold_in_background(agreed: &str, trusted: &Trusted) -> Result<HeldTestbed
     }
 }
 
-/// Runs a command in a part of the testbed of a plan, in place of this process; returns only if that is not possible.
+/// Replaces this process by a command in a part of a plan's testbed. Returns only if that fails.
 pub fn exec(path: &Path, part: Option<&str>, words: &[String]) -> RunError {
     match find(path).and_then(|held| held.command(part, words)) {
         Ok(mut command) => command.exec().into(),
@@ -304,7 +304,7 @@ pub fn exec(path: &Path, part: Option<&str>, words: &[String]) -> RunError {
 /// Ends the process that holds the testbed of a plan, and waits until everything is undone.
 ///
 /// # Errors
-/// No process holds it, or it does not end in a minute.
+/// No process holds it, or the process does not end within a minute.
 pub fn release(path: &Path) -> Result<HeldTestbed, RunError> {
     let held = find(path)?;
     let pid = i32::try_from(held.process).ok().and_then(Pid::from_raw).ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;

@@ -1,4 +1,4 @@
-//! A history: the page of the results directories in a folder, over time or over the values of a label.
+//! A history: the page about the results directories in a folder, ordered by time or by the values of a label.
 
 use super::collection::{CollectedRun, Collection, collect};
 use super::differences::changes_since;
@@ -12,13 +12,13 @@ use sixbench_report::history::{HistoryDocument, HistoryInput, HistoryRun};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// The history of a folder that is to be written.
+/// A request to write the history of a folder.
 pub struct HistoryRequest<'a> {
     /// The folder.
     pub folder: &'a Path,
-    /// The page's file; `history.html` in the folder if there is none.
+    /// The file of the page, by default `history.html` in the folder.
     pub page: Option<&'a Path>,
-    /// The label that the runs are ordered by and called after; the time if there is none.
+    /// The label by which the runs are ordered and named. By default, they are ordered by time.
     pub label: Option<&'a str>,
 }
 
@@ -26,18 +26,18 @@ pub struct HistoryRequest<'a> {
 pub struct WrittenHistory {
     /// The page.
     pub page: PathBuf,
-    /// The same as JSON, beside the page.
+    /// The same content as JSON, next to the page.
     pub data: PathBuf,
-    /// The directories that were left out, with the reason.
+    /// The directories that were left out, with the reasons.
     pub skipped: Vec<String>,
-    /// The changes in words.
+    /// A text about the changes.
     pub summary: String,
 }
 
 /// Writes the history of a folder.
 ///
 /// # Errors
-/// A folder without results that can be read, or none with the label; a page that cannot be written.
+/// The folder has no readable results, or none with the label, or the page cannot be written.
 pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, RunError> {
     let Collection { runs, mut skipped } = collect(request.folder)?;
     let runs = match request.label {
@@ -68,14 +68,14 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
     Ok(WrittenHistory { page, data, skipped, summary })
 }
 
-/// Returns the name of a folder, however it is given.
+/// Returns the name of a folder, regardless of how its path is given.
 fn title(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the runs that have a label, those of one value together: by the values, where all are versions or numbers, else in the order in which each value
-/// was first measured, as hashes of commits have none.
+/// Returns the runs that have a label, grouped by its value. If all values are versions or numbers, they determine the order; otherwise, as for
+/// commit hashes, it is the order in which the values were first measured.
 fn by_label(runs: Vec<CollectedRun>, key: &str, skipped: &mut Vec<String>) -> Vec<CollectedRun> {
     let value = |run: &CollectedRun| run.stored.facts.labels.get(key).cloned();
     let (mut with, without): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| value(run).is_some());
@@ -93,7 +93,7 @@ fn by_label(runs: Vec<CollectedRun>, key: &str, skipped: &mut Vec<String>) -> Ve
     with
 }
 
-/// Returns the numbers of a version such as `v6.1.12` or `6.12-rc3`; `None` of anything else.
+/// Returns the numbers of a version such as `v6.1.12` or `6.12-rc3`, or `None` for other text.
 fn version(text: &str) -> Option<(Vec<u32>, bool, String)> {
     const LONGEST_NUMBER: usize = 6;
     let text = text.strip_prefix('v').unwrap_or(text);
@@ -101,11 +101,11 @@ fn version(text: &str) -> Option<(Vec<u32>, bool, String)> {
     let (numbers, rest) = text.split_at(end);
     let is_suffix = rest.is_empty() || rest.starts_with(['-', '~', '+']);
     let numbers: Option<Vec<u32>> = numbers.split('.').map(|n| n.parse().ok().filter(|_| n.len() <= LONGEST_NUMBER)).collect();
-    // A release comes after its candidates.
+    // A release follows its release candidates.
     numbers.filter(|_| is_suffix).map(|numbers| (numbers, !rest.starts_with("-rc") && !rest.starts_with('~'), rest.to_owned()))
 }
 
-/// Returns the runs as the page has them; each is compared with the one before it.
+/// Returns the runs as entries of the page, each compared with the previous one.
 fn entries<'r>(runs: &'r [CollectedRun], label: Option<&str>, pages: &Path) -> Vec<HistoryRun<'r>> {
     let mut before: Option<&Facts> = None;
     let mut entry = |run: &'r CollectedRun| {
@@ -127,7 +127,7 @@ fn entries<'r>(runs: &'r [CollectedRun], label: Option<&str>, pages: &Path) -> V
     runs.iter().map(&mut entry).collect()
 }
 
-/// Returns the address of a file as the pages in a folder have it.
+/// Returns the relative URL of a file for pages in a folder.
 fn link(pages: &Path, file: &Path) -> Option<String> {
     let (from, to) = (pages.canonicalize().ok()?, file.canonicalize().ok()?);
     let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
@@ -136,7 +136,7 @@ fn link(pages: &Path, file: &Path) -> Option<String> {
     Some(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
-/// Returns a part of a path as an address has it.
+/// Returns a component of a path, encoded for a URL.
 fn encoded(part: &Component<'_>) -> String {
     let octets = part.as_os_str().as_encoded_bytes();
     let is_plain = |octet: &u8| octet.is_ascii_alphanumeric() || b"-._~".contains(octet);

@@ -1,10 +1,10 @@
-//! Why a tester was late: who had its cores meanwhile.
+//! Explains a late tester by the time that others had its cores.
 
 use sixbench_method::record::Watch;
 use sixbench_method::trial::Fault;
 
-/// Adds what the host took from the tester's cores of this machine to the time for which others had them, where the tester was late. Where tester and
-/// device share a core, they have it in turn, and nothing is said.
+/// If the tester was late, adds the time that the host took from its cores on this machine to the time for which others had them. If tester and
+/// device share a core, they take turns on it, and nothing is added.
 pub(crate) fn explain_lateness(faults: &mut Vec<Fault>, watch: &Watch, are_shared: bool) {
     let mut kept_off_us = 1000 * watch.stolen_from_tester_ms();
     faults.retain(|fault| match fault {

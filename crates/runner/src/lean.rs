@@ -1,4 +1,4 @@
-//! The records of a stored run as reports need them: replayed, and without what they do not read of its trials, so that a million of them fit into memory.
+//! The replayed records of a stored run, without the parts that reports do not read, so that a million of them fit into memory.
 
 use super::store_error::StoreError;
 use super::stored::{TRIALS, cannot_read};
@@ -12,12 +12,12 @@ use sixbench_report::lean::{self, TrialsAtLimits};
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
-/// The records of a results directory without what reports do not read, and what is needed to give some of it back.
+/// The records of a results directory without what reports do not read, and what is needed to restore some of it.
 pub(crate) struct LeanRecords {
-    /// Where the line of each record begins; empty where nothing was left out.
+    /// The offset of each record's line in the file. Empty if nothing was left out.
     begins: Vec<u64>,
     pub(crate) records: Vec<TrialRecord>,
-    /// What the trials come to.
+    /// The evaluation of the trials.
     pub(crate) replayed: Replay,
 }
 
@@ -40,7 +40,7 @@ impl LeanRecords {
         Ok(Self { begins: Vec::new(), records, replayed })
     }
 
-    /// Gives those trials their distributions of delays back which the figures of a report show.
+    /// Restores the delay distributions of those trials whose distributions appear in a report's figures.
     ///
     /// # Errors
     /// The file cannot be read any more, or has changed meanwhile.
@@ -65,17 +65,17 @@ impl LeanRecords {
     }
 }
 
-/// Reads a record without what no report reads of it.
+/// Parses a record without the parts that no report reads.
 fn lean_record(line: &[u8], number: usize) -> Result<TrialRecord, RecordError> {
-    // An error names its column in the line as it is.
+    // An error refers to the column in the original line.
     let mut record = record(&without_distributions(line), number).or_else(|_| record(line, number))?;
     lean::drop_unread(&mut record);
     Ok(record)
 }
 
-/// Returns a line with empty lists for its distributions of delays, which are the largest part of it by far.
+/// Returns a line with its delay distributions replaced by empty lists. They are by far its largest part.
 fn without_distributions(line: &[u8]) -> Cow<'_, [u8]> {
-    // In a text there would be a backslash before each quotation mark.
+    // Inside a string, each quotation mark would be preceded by a backslash.
     const BEGIN: &[u8] = b"\"delays\":";
     let (mut kept, mut rest) = (Vec::new(), line);
     while let Some((list, length)) = memchr::memmem::find(rest, BEGIN).and_then(|at| {
@@ -94,26 +94,26 @@ fn without_distributions(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(kept)
 }
 
-/// Returns whether this is a list of pairs of numbers, as `[[1303,1],[1495,2]]`.
+/// Returns true if this is a list of pairs of numbers, such as `[[1303,1],[1495,2]]`.
 fn is_distribution(octets: &[u8]) -> bool {
     let is_of_pairs = |octet: &u8| octet.is_ascii_digit() | matches!(octet, b',' | b'[' | b']');
     let count = |octet| memchr::memchr_iter(octet, octets).count();
-    // Without a way out in the middle, the compiler compares many octets at once.
+    // Without an early exit, the compiler can compare many octets at once.
     let are_of_pairs = octets.iter().fold(true, |all, octet| all & is_of_pairs(octet));
     let lists = count(b'[');
     are_of_pairs && octets.starts_with(b"[[") && count(b']') == lists && count(b',') + 3 == 2 * lists
 }
 
-/// The records that were read.
+/// The records that have been read.
 struct Kept<'p> {
     plan: &'p Plan,
     begins: Vec<u64>,
     records: Vec<TrialRecord>,
-    /// The place of the first trial of the repetition that is being read.
+    /// The index of the first trial of the repetition being read.
     repetition: usize,
     replay: OrderedReplay<'p>,
     at_limits: TrialsAtLimits,
-    /// False where a repetition stands in several places, or behind a later one of its point.
+    /// False if the trials of a repetition are not contiguous, or follow those of a later repetition of its point.
     are_in_order: bool,
 }
 
@@ -138,7 +138,7 @@ impl<'p> Kept<'p> {
         self.repetition = self.records.len();
     }
 
-    /// Returns the records; `None` where they are not in the order that this needs.
+    /// Returns the records, or `None` if they are not in the required order.
     fn end(mut self) -> Option<LeanRecords> {
         self.end_repetition();
         let Self { begins, records, replay, are_in_order, .. } = self;

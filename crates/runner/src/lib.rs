@@ -1,6 +1,6 @@
-//! The Manager of the MLRsearch draft: takes a plan through its devices, points, repetitions and trials; every trial is on disk before
-//! the next one starts, and the report is written again after every device. What a program that embeds sixbench calls: nothing here prints,
-//! reads arguments or ends the process.
+//! The Manager of the MLRsearch draft: it takes a plan through its devices, points, repetitions and trials. Every trial is on disk before the next
+//! one starts, and the report is updated after every device. This is the interface for programs that embed sixbench: nothing here prints, reads
+//! arguments or exits the process.
 #![forbid(unsafe_code)]
 
 pub mod agent;

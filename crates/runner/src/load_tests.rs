@@ -1,4 +1,4 @@
-//! The look at the load of this machine before each device of a run. Needs root; without it these tests fail, they do not skip.
+//! Tests the look at this machine's load before each device of a run. These tests need root, and fail rather than skip without it.
 
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::store::{Store, load};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const DUTS: [&str; 2] = ["linux-ipv4", "linux-ipv6"];
 
-/// Two devices, one after the other, in short trials by a tester that may stall.
+/// Returns a plan of two devices, one after the other, in short trials that tolerate stalls.
 fn plan() -> Plan {
     let search = SearchSettings {
         method: SearchMethod::Binary,
@@ -55,7 +55,7 @@ impl Drop for Results {
     }
 }
 
-/// Runs the plan on a machine whose load is what `look_at_load` says; returns the events, and the warnings of `facts.json`.
+/// Runs the plan on a machine whose load is given by `look_at_load`. Returns the events, and the warnings of `facts.json`.
 fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) {
     let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
@@ -97,9 +97,9 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
         let measured = first(&|event| matches!(event, Event::TrialStarted { point, .. } if point.test == dut));
         assert!(warned < ready && ready < measured, "{dut}: {warned}, {ready}, {measured}");
     }
-    // On a busy machine trials warn of other work, too, and in the same place.
+    // On a busy machine, trials also warn of other work, in the same place.
     let mut of_the_run = warnings.iter().filter(|text| !text.contains("during trials; a rate decided by such a trial"));
-    // The later one goes before all that there were, so it would stand behind the earlier one if it did not.
+    // The later warning is inserted before all others, so that the order shows it.
     assert_eq!([of_the_run.next(), of_the_run.next()], [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))], "{warnings:?}");
 }
 

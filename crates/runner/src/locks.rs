@@ -1,6 +1,6 @@
-//! Locks of what a run needs for itself: cores and ports of this machine. Two runs that share one of them would disturb each other's figures without
-//! knowing it. Each run describes itself in a file of its own, in a directory that only its user can write to, and holds a lock on that file. The kernel
-//! releases the lock with the process, however it ends; a file without a lock is removed by the next run.
+//! Locks on resources that a run uses exclusively: cores and ports of this machine. Two runs sharing one would distort each other's results
+//! unnoticed. Each run describes itself in its own file, in a directory that only its user can write to, and holds a lock on that file. The kernel
+//! releases the lock when the process ends, however that happens. A file without a lock is removed by the next run.
 
 mod holder;
 
@@ -22,32 +22,32 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The file that a process locks while it looks at the others and adds itself.
+/// The file that a process locks while it checks the others and adds itself.
 const GUARD: &str = "guard";
 
-/// The end of the names of the files in which runs describe themselves.
+/// The suffix of the files in which runs describe themselves.
 const SUFFIX: &str = ".json";
 
-/// The longest time for which another process may have the guard: it looks at a few small files meanwhile.
+/// The timeout for another process to release the guard, which it holds while it reads a few small files.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The rest between two attempts of a run that waits, and of one that asks another machine by a connection for each.
+/// The pauses between attempts of a waiting run: on this machine, and on another machine, where each attempt opens a connection.
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_OF_MACHINES: Duration = Duration::from_secs(2);
 
-/// The resources that a run needs for itself.
+/// The resources that a run needs exclusively.
 pub struct LockRequest<'a> {
-    /// The links, which say which cores and ports it uses.
+    /// The links, which determine the cores and ports in use.
     pub links: &'a Links,
     /// The name of its plan, or its command.
     pub name: &'a str,
     /// Its results directory, if it has one.
     pub directory: Option<&'a Path>,
-    /// True if it waits until nobody else has them.
+    /// True if it waits until the resources are free.
     pub waits: bool,
 }
 
-/// The locks of a run. They are released when this is dropped, and when the process ends.
+/// The locks of a run, released when this is dropped or the process ends.
 #[derive(Debug)]
 pub struct ResourceLocks {
     /// The locks of this machine and of others: held, and never looked at.
@@ -68,10 +68,11 @@ impl Drop for LockFile {
     }
 }
 
-/// Takes the locks of what a run needs for itself; all of them, or none. Whom it waits for, if it is to wait, is said once to `tell`.
+/// Takes the locks on all resources that a run needs exclusively, or none. If it has to wait, `tell` is called once with the holder.
 ///
 /// # Errors
-/// Another run has some of it; cores that this process may not use; a directory of locks that cannot be used; a stop was requested.
+/// Another run has one of the resources, a core may not be used by this process, the directory of the locks cannot be used, or a stop was
+/// requested.
 pub fn lock(
     request: &LockRequest<'_>,
     stop: &Arc<AtomicBool>,
@@ -102,7 +103,7 @@ fn machines_of(links: &Links) -> Vec<&Remote> {
     let devices = links.machines.iter().map(RemoteMachine::remote);
     let authority = links.authority.iter().map(AuthorityMachine::remote);
     let mut machines: Vec<&Remote> = devices.chain(authority).collect();
-    // The other end may be beside the device, as it is when there is no third machine.
+    // Without a third machine, the other end may be on the device's machine.
     let agent = links.agent.iter().map(|agent| &agent.remote);
     let is_new = |agent: &&Remote| machines.iter().all(|machine| machine.destination() != agent.destination());
     let agent: Vec<&Remote> = agent.filter(is_new).collect();
@@ -110,7 +111,7 @@ fn machines_of(links: &Links) -> Vec<&Remote> {
     machines
 }
 
-/// Adds the locks of other machines. Where another has one of them, all are released.
+/// Adds the locks of other machines. If one is taken, all are released.
 fn with_machines(
     mut locks: ResourceLocks,
     machines: &[&Remote],
@@ -137,7 +138,7 @@ fn with_machines(
     Ok(locks)
 }
 
-/// Returns a run as others are to see it.
+/// Returns a run's description of itself for others.
 fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
     let used = cores(request.links)?;
     let ports = request.links.own_ports().map(ToString::to_string).collect();
@@ -202,7 +203,7 @@ impl LockDirectory {
     fn open(path: PathBuf) -> Result<Self, LockError> {
         let refused = |why: String| LockError::Directory { path: path.clone(), why };
         DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| refused(error.to_string()))?;
-        // Of a link this is the link itself.
+        // This does not follow a symbolic link.
         let found = fs::symlink_metadata(&path).map_err(|error| refused(error.to_string()))?;
         if !found.is_dir() {
             return Err(refused("it is no directory".to_owned()));
@@ -230,7 +231,7 @@ impl LockDirectory {
         self.write(holder).map_err(|error| self.refused(&error))
     }
 
-    /// Returns the lock under which one process at a time looks and adds itself.
+    /// Returns the lock under which only one process at a time checks the others and adds itself.
     fn guard(&self) -> Result<File, LockError> {
         let guard = options().write(true).create(true).open(self.0.join(GUARD)).map_err(|error| self.refused(&error))?;
         let begun = Instant::now();
@@ -245,7 +246,7 @@ impl LockDirectory {
         }
     }
 
-    /// Returns who has locks now, and removes the files of those who are gone.
+    /// Returns the current holders, and removes the files of processes that no longer exist.
     fn holders(&self) -> Result<Vec<LockHolder>, LockError> {
         let entries = fs::read_dir(&self.0).map_err(|error| self.refused(&error))?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -253,7 +254,7 @@ impl LockDirectory {
         Ok(own.filter_map(|path| holder_in(&path)).collect())
     }
 
-    /// Returns what a tester on another machine says of itself that has this machine for its device; `None` where there is no such tester.
+    /// Returns the self-description of a tester on another machine that uses this machine as its device, or `None` if there is no such tester.
     fn tester_of_this_machine(&self) -> Option<Option<Box<LockHolder>>> {
         let lock = options().open(self.0.join("machine")).ok()?;
         let is_held = matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
@@ -280,14 +281,14 @@ impl LockDirectory {
     }
 }
 
-/// Returns options to open a file for reading without following a link.
+/// Returns options to open a file for reading without following a symbolic link.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
     options
 }
 
-/// Returns the holder that a file describes; removes the file of one that is gone.
+/// Returns the holder described by a file, or removes the file if that process no longer exists.
 fn holder_in(path: &Path) -> Option<LockHolder> {
     let mut file = options().open(path).ok()?;
     if file.try_lock_shared().is_ok() {
@@ -299,7 +300,7 @@ fn holder_in(path: &Path) -> Option<LockHolder> {
     serde_json::from_str(&text).ok()
 }
 
-/// Returns the name of this user, of the one who called sudo where one did; else the number.
+/// Returns the name of this user, or of the user who called sudo. If it is unknown, returns the user ID.
 fn user() -> String {
     let named =
         ["SUDO_USER", "LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
@@ -317,7 +318,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    /// A directory of a test's own, gone when dropped.
+    /// A directory for one test, removed when dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

@@ -30,17 +30,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The end of a run whose results are on disk.
+/// The result of a run whose measurements are on disk.
 pub struct Ended {
-    /// The path of the report; `None` if it could not be written.
+    /// The path of the report, or `None` if it could not be written.
     pub report: Option<PathBuf>,
-    /// The trials on disk, including those of earlier parts of the run, without what no report reads of all of them, such as distributions of delays.
+    /// The trials on disk, including those of earlier parts of the run, but without parts that no report reads for every trial, such as delay
+    /// distributions.
     pub records: Vec<TrialRecord>,
     /// The facts on disk.
     pub facts: Facts,
     /// Every command that the testbed ran.
     pub commands: String,
-    /// The error that cut the run short, if there was one.
+    /// The error that ended the run early, if there was one.
     pub error: Option<RunError>,
 }
 
@@ -50,16 +51,15 @@ struct Manager<'a> {
     listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
     forecast: Forecast,
-    /// What is left of the patience with each point that was disturbed, or may have been.
+    /// The remaining patience with each point that was, or may have been, disturbed.
     patience: BTreeMap<Point, Patience>,
     start: Instant,
 }
 
-/// Performs a run; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
+/// Performs a run. `listener` receives each event. After an error past the first trial, there is still a report on what was measured.
 ///
 /// # Errors
-/// The plan brings along code that is not trusted, or the facts cannot be written before anything else is done. Any other error is part of what
-/// is returned.
+/// The plan brings code that is not trusted, or the facts cannot be written at the start. Any other error is part of the returned value.
 pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
@@ -86,7 +86,7 @@ impl Manager<'_> {
         });
     }
 
-    /// Shows an event, and after each trial how far the run is.
+    /// Reports an event and, after each trial, the progress of the run.
     fn show(&mut self, event: &Event) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
         self.forecast.note(now_ns, event);
@@ -102,7 +102,7 @@ impl Manager<'_> {
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
             (Err(error), Ok(())) => (None, Some(error)),
-            // The error that ended the run is reported rather than that its report could not be written: it is the cause.
+            // The error that ended the run takes precedence over one in writing its report, because it is the cause.
             (Err(_), Err(error)) => (None, Some(error)),
         };
         let results = self.store.directory().display().to_string();
@@ -119,8 +119,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Makes all measurements of one group. Those at the throughput are made after all searches for the throughput have ended,
-    /// since they are made at their median.
+    /// Performs all measurements of one group. Those at the throughput come after all searches for the throughput, because they use its median.
     fn group(&mut self, tests: &[&Test]) -> Result<(), RunError> {
         let mut sessions = Sessions::new();
         let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
@@ -128,8 +127,8 @@ impl Manager<'_> {
         self.rounds(&mut sessions, &at_throughput)
     }
 
-    /// Measures the points of these tests in rounds, one repetition each, so that a drift of the machine spreads over all of
-    /// them. Every second round goes backwards, so that no point always comes first.
+    /// Measures the points of these tests in rounds of one repetition each, so that a drift of the machine is spread over all of them. Every second
+    /// round is reversed, so that no point always comes first.
     fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), RunError> {
         let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
         let mut round: Vec<(&Test, Point)> =
@@ -146,7 +145,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Returns the point that is measured next: of the rest of the round, else of the next round, which goes backwards.
+    /// Returns the point that is measured next, from the rest of this round or else from the next round, which is reversed.
     fn next_of(&self, rest: &[(&Test, Point)], round: &[(&Test, Point)], repetition: u32) -> Option<Point> {
         let in_round = rest.iter().map(|measured| (measured, repetition));
         let in_next = round.iter().rev().map(|measured| (measured, repetition + 1));
@@ -156,7 +155,7 @@ impl Manager<'_> {
         wanted.next().map(|((_, point), _)| point.clone())
     }
 
-    /// Returns whether the repetition is the run's to make, and those before it do not yet determine the point well enough.
+    /// Returns true if this run has to perform the repetition and the previous ones do not yet determine the point well enough.
     fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
         if !self.facts.selection.contains(point, repetition) {
             return false;
@@ -166,7 +165,7 @@ impl Manager<'_> {
         replay::wants_more(test, &made)
     }
 
-    /// Makes one repetition of one point, except for trials that an earlier part of the run has made.
+    /// Performs one repetition of a point, except for the trials that an earlier part of the run has made.
     fn measurement(
         &mut self,
         sessions: &mut Sessions,
@@ -191,7 +190,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Returns the device of a test with the traffic of a point, and brings it up when it is first needed.
+    /// Returns the session of a test's device with the traffic of a point, bringing the device up when it is first needed.
     fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
         let plan = self.request.plan;
         let library = self.request.library;
@@ -204,7 +203,7 @@ impl Manager<'_> {
                 self.look_at_load(&test.dut)?;
             }
             if self.request.site.links.ports.is_some() {
-                // There is one pair of ports: the session that holds them is closed first.
+                // There is only one pair of ports, so the session that holds them is closed first.
                 sessions.clear();
             }
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
@@ -214,7 +213,7 @@ impl Manager<'_> {
                 Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
-            // All that the device will have to hold, before hours of what it can.
+            // Everything that the device will have to store, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
             of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
             sessions.insert(key.clone(), opened);
@@ -225,7 +224,7 @@ impl Manager<'_> {
         Ok(session)
     }
 
-    /// Warns of other work on this machine while no device is up; a device's processes would be mistaken for such work.
+    /// Warns of other work on this machine while no device is up, because a device's processes would look like such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
         match (self.request.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
@@ -233,7 +232,7 @@ impl Manager<'_> {
         }
     }
 
-    /// Warns when other work has had the processors of a device in a trial, once for each device.
+    /// Warns once for each device when other work has used its processors during a trial.
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
         let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let text = format!(
@@ -244,14 +243,14 @@ impl Manager<'_> {
         if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
-    /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.
+    /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
     fn warn_first(&mut self, text: String) -> Result<(), RunError> {
         self.show(&Event::Warning { text: text.clone() });
         self.facts.warnings.insert(0, text);
         Ok(self.store.write_facts(&self.facts)?)
     }
 
-    /// Notes why the tests of a device are not run.
+    /// Records why the tests of a device are not run.
     fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
         if !matches!(error.root(), RunError::Interrupted) {
             let of_device = self.request.plan.tests.iter().filter(|test| device_of(test) == *device);
@@ -260,7 +259,7 @@ impl Manager<'_> {
         error
     }
 
-    /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
+    /// Performs the tester's self-test for a DNS server before anything is measured. Its certificate becomes a fact of the run.
     fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), RunError> {
         let plan = self.request.plan;
         let most = test.search_settings(plan).maximum.min(MOST_CERTIFIED);
@@ -272,11 +271,11 @@ impl Manager<'_> {
         Ok(self.store.write_facts(&self.facts)?)
     }
 
-    /// Puts the facts of a device on disk before its first trial.
+    /// Writes the facts about a device to disk before its first trial.
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
         self.facts.host.extend(session.host_facts(&self.request.site));
         let mut dut = session.dut_facts(recipe);
-        // Self-tests of before hold for the trials of before.
+        // Earlier self-tests apply to the earlier trials.
         let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
         let changes = changes_of_machine(&before, &dut);
         dut.certificates = before.certificates;
@@ -331,7 +330,7 @@ impl Manager<'_> {
         }
         self.look_for_disturbance(&record)?;
         let mut kept = record.clone();
-        // A day of trials would fill the memory with distributions that are on disk.
+        // The distributions are on disk. Those of a day of trials would fill the memory.
         lean::drop_unread(&mut kept);
         self.request.records.push(kept);
         let point = record.point.clone();
@@ -342,7 +341,7 @@ impl Manager<'_> {
         self.rest()
     }
 
-    /// Marks a trial that others disturbed, and that is made again while there is patience; returns whether it is.
+    /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
     fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict) -> bool {
         let (plan, records) = (self.request.plan, &self.request.records);
         let earlier = records.iter().filter(|earlier| earlier.point == record.point);
@@ -350,8 +349,8 @@ impl Manager<'_> {
         patience.excuse(record, verdict)
     }
 
-    /// Waits until nobody else has the cores of tester or device, for as long as there is patience with the point; says whom it waits for, and
-    /// keeps who it was.
+    /// Waits until the cores of tester and device are free of other work, for as long as there is patience with the point. Reports the occupants
+    /// and records them in the facts.
     fn wait_until_quiet(&mut self, session: &Session, point: &Point) -> Result<(), RunError> {
         let Some(patience) = self.patience.get_mut(point) else { return Ok(()) };
         let listener = &mut self.listener;
@@ -364,7 +363,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.
+    /// Waits until the device has come to rest (RFC 2544 section 23). Ends early if a stop is requested.
     fn rest(&self) -> Result<(), RunError> {
         stop::rest(&self.request.site.stop, Duration::from_nanos(self.request.plan.trial.rest_ns))
     }
@@ -394,8 +393,8 @@ impl Manager<'_> {
     }
 }
 
-/// Returns the request for the device of a test, with room for all tests of the plan that it serves. `name` tells the testbeds of one process
-/// apart.
+/// Returns the request for the device of a test, sufficient for all tests of the plan that use this device. `name` distinguishes the testbeds of
+/// one process.
 pub(super) fn session_request<'a>(
     plan: &Plan,
     library: &'a Library,
@@ -414,7 +413,7 @@ fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanEr
     library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
 }
 
-/// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a test of anything else.
+/// Returns the setup of a DNS server: its zone, and the recipe of the real authority if there is one. Returns `None` for any other test.
 fn server<'a>(library: &'a Library, test: &Test) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
     let Some(dns) = test.measure.dns() else { return Ok(None) };
     Ok(Some((profile::dns::zone(dns, false)?, profile::dns::authority(library, test)?)))
@@ -425,21 +424,21 @@ fn seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000)
 }
 
-/// The sessions that are open, by what they serve.
+/// The open sessions by device.
 type Sessions = BTreeMap<DeviceIdentity, Session>;
 
-/// The properties that tell one device under test from another.
+/// The properties that distinguish devices under test from each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct DeviceIdentity {
     recipe: String,
     cores: CoreLimits,
-    /// Entries of its connection tracking table.
+    /// The number of entries in its connection tracking table.
     table_size: Option<u64>,
     /// True if the tester's ends are hosts.
     has_hosts: bool,
-    /// The identity of a DNS server's configuration; `None` for any other device.
+    /// The identity of a DNS server's configuration, or `None` for any other device.
     server: Option<String>,
-    /// The test that the device is set up anew for; `None` where it serves several.
+    /// The test for which the device is set up separately, or `None` if it serves several.
     only_for: Option<String>,
 }
 

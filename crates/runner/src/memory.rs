@@ -1,4 +1,4 @@
-//! Does this machine have the memory that the largest trial of a plan takes? Asked before anything is set up.
+//! Checks, before anything is set up, that this machine has enough memory for the largest trial of a plan.
 
 use super::dns::MOST_CERTIFIED;
 use super::error::{NotEnoughMemory, RunError};
@@ -11,7 +11,7 @@ use sixbench_method::units::show_ns;
 use sixbench_plan::SHORTEST_TRIAL_NS;
 use sixbench_testbed::{Library, facts};
 
-/// Refuses a plan one of whose tests may come to a trial that does not fit into memory.
+/// Refuses a plan if one of its tests may have a trial that does not fit into memory.
 pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), RunError> {
     check_plan_within(plan, library, facts::available_memory())
 }
@@ -29,22 +29,22 @@ fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64
     check(plan, test, library, available, |traffic| neediest(largest(plan, test), traffic))
 }
 
-/// Returns the largest trial the test can come to: queries to a server behind which an authority stands are not sent above the rate that
-/// the self-test certifies.
+/// Returns the largest trial that the test may have. Queries to a server with an authority behind it are not sent at more than the rate certified
+/// by the self-test.
 fn largest(plan: &Plan, test: &Test) -> TrialSpec {
     let spec = test.largest_trial(plan);
     let is_certified = test.measure.dns().is_some_and(|dns| dns.role.asks_tester());
     if is_certified { TrialSpec { rate: spec.rate.min(MOST_CERTIFIED), ..spec } } else { spec }
 }
 
-/// Returns which settings to lower, and to what: each is enough by itself.
+/// Returns advice on which settings to lower, and to what. Each suffices on its own.
 fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> String {
     let fits = |change: &dyn Fn(&mut Plan)| {
         let mut changed = plan.clone();
         change(&mut changed);
         check_test(&changed, test, library, available).is_ok()
     };
-    // A plan with what is advised must be one that is taken.
+    // The plan must be accepted with the advised value.
     let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)))
         .filter(|&most| most > plan.search.minimum.0);
     let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most))
@@ -59,7 +59,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     }
 }
 
-/// Returns the largest number of two digits and zeroes, below `value`, that `fits`; `None` where none does.
+/// Returns the largest number of two digits and zeroes below `value` that `fits`, or `None` if there is none.
 fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut fitting, mut beyond) = (0, value);
     while beyond - fitting > 1 {
@@ -78,15 +78,15 @@ fn plain_rate(rate: u64) -> String {
     }
 }
 
-/// Refuses one trial that does not fit into memory. Nothing is advised: whoever made up the trial knows how to make a smaller one.
+/// Refuses a single trial that does not fit into memory. Gives no advice, because the caller that chose the trial knows how to make it smaller.
 ///
 /// # Errors
-/// The memory that the trial takes, and that there is less of it.
+/// The memory that the trial needs, which is more than is available.
 pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
     check(plan, test, library, facts::available_memory(), |_| *spec)
 }
 
-/// Refuses the trial of a test where it takes more than is available. Nothing is refused where it is not known what there is.
+/// Refuses the trial of a test if it needs more memory than is available. Accepts it if the available memory is unknown.
 fn check(
     plan: &Plan,
     test: &Test,
@@ -97,7 +97,7 @@ fn check(
     let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
         return Ok(());
     };
-    // What is wrong with a job is told before, and better.
+    // Mistakes in a job are reported earlier, with better messages.
     let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
     let spec = trial(job.footprint());
     let needed = octets_needed(&spec, job.footprint());
@@ -128,7 +128,7 @@ mod tests {
         plan(duration, maximum, "dut = \"linux-ipv4\"\n")
     }
 
-    /// What is said of a plan on a machine with so much memory.
+    /// Returns the error for a plan on a machine with this amount of memory.
     fn said(plan: &Plan, available: u64) -> String {
         let library = library();
         check_plan_within(plan, &library, Some(available)).map_or_else(|error| in_words(&error), |()| String::new())
@@ -180,7 +180,7 @@ mod tests {
         };
         let error = said(20_000_000, 86_400, 4 * GIGAOCTETS).expect_err("refused");
         assert!(error.ends_with(" MiB are available"), "{error}");
-        // A rate that no sender reaches is given up after half a second, and takes no more than that.
+        // A rate that no sender reaches is given up after half a second, and only needs memory for that time.
         assert_eq!(said(1_000_000_000, 86_400, 4 * GIGAOCTETS), Ok(()));
         assert_eq!(said(1_000_000, 60, 4 * GIGAOCTETS), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! Results of runs that measured parts of one plan, united in one directory.
+//! Merges the results of runs that measured parts of one plan into one directory.
 
 use super::campaign::SelectionError;
 use super::differences::machine_differences;
@@ -16,9 +16,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The reason why results cannot be united.
+/// The reason why results cannot be merged.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum MergeError {
     /// A run still writes to a directory.
@@ -33,7 +33,7 @@ pub enum MergeError {
     /// A recipe was changed between the runs.
     #[error("{} and {} have different recipes/{recipe}: they measured different devices", a.display(), b.display())]
     DifferentRecipes { a: PathBuf, b: PathBuf, recipe: String },
-    /// Two runs have made the same repetition.
+    /// Two runs have performed the same repetition.
     #[error("both {} and {} have {key}: leave one of them out", a.display(), b.display())]
     Twice { a: PathBuf, b: PathBuf, key: MeasurementKey },
     /// A folder cannot be copied.
@@ -41,21 +41,21 @@ pub enum MergeError {
     NotCopied { from: PathBuf, name: String, error: io::Error },
 }
 
-/// A results directory that is united with others.
+/// A results directory that is merged with others.
 struct ResultsPart {
     directory: PathBuf,
     folder: Folder,
     stored: Stored,
-    /// Keeps runs from writing to it; `None` where the file system has no locks.
+    /// Keeps runs from writing to the directory. `None` if the file system does not support locks.
     _lock: Option<File>,
 }
 
-/// Unites results directories in a new one: records, facts, recipes, commands and records of queries. The report is the caller's to write.
+/// Merges results directories into a new one: records, facts, recipes, commands and records of queries. The caller has to write the report.
 ///
 /// # Errors
-/// Directories of different plans, that have a repetition twice or are still written to; one that cannot be read or written.
+/// The directories have different plans, a repetition twice, or a writer, or cannot be read or written.
 pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
-    // No run goes on with one of them meanwhile.
+    // No run resumes one of them meanwhile.
     let parts = directories.iter().map(|directory| part(directory)).collect::<Result<Vec<ResultsPart>, RunError>>()?;
     let plan = plan_of(&parts)?;
     check_unique(&parts)?;
@@ -85,7 +85,7 @@ fn part(directory: &Path) -> Result<ResultsPart, RunError> {
     Ok(ResultsPart { directory: directory.to_owned(), folder, stored, _lock: lock })
 }
 
-/// Returns the plan of all parts: that of the one that left out least, since a device that one machine lacks may be on another.
+/// Returns the plan of all parts: the one that left out the fewest tests, because a device missing on one machine may be on another.
 fn plan_of(parts: &[ResultsPart]) -> Result<Plan, MergeError> {
     let whole = parts.iter().max_by_key(|part| part.stored.plan.tests.len()).expect("at least one directory");
     let different = |part: &ResultsPart, what: &str| {
@@ -103,7 +103,7 @@ fn plan_of(parts: &[ResultsPart]) -> Result<Plan, MergeError> {
         if let Some(test) = plan.tests.iter().find(is_missing) {
             return Err(different(part, &format!("only one has the test {}", test.name)));
         }
-        // Rates of links are those of a machine.
+        // Link rates are properties of a machine.
         let bare = |plan: &Plan| Plan { tests: Vec::new(), link_rate: None, ..plan.clone() };
         if bare(other) != bare(plan) {
             return Err(different(part, "profile, seed, [trial] or [search] differ"));
@@ -179,7 +179,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
         add_new(&mut facts.code, &other.code);
         facts.not_run.extend(other.not_run.clone());
     }
-    // What one machine left out may have been measured on another.
+    // Tests that one machine left out may have been measured on another.
     facts.not_run.retain(|skipped| plan.test(&skipped.test).is_none());
     facts.not_run.dedup_by(|a, b| a.test == b.test);
     let mut warnings = warnings_of(&facts, &all);
@@ -187,7 +187,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     Facts { warnings, ..facts }
 }
 
-/// Returns all that the runs were given; all of the plan if together it is, or if one of them was given no part of it.
+/// Returns everything that the runs selected: the whole plan if together they cover it, or one selected it.
 fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if all.iter().any(|facts| facts.selection.is_all()) {
         return Selection::default();
@@ -197,7 +197,7 @@ fn selection_of(plan: &Plan, all: &[&Facts]) -> Selection {
     if plan.tests.iter().all(is_whole) { Selection::default() } else { selection }
 }
 
-/// Returns the repetitions that each host measured. A repetition that was resumed on another host was made on both.
+/// Returns the repetitions that each host measured. A repetition resumed on another host counts for both.
 fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     let mut hosts: BTreeMap<String, BTreeSet<MeasurementKey>> = BTreeMap::new();
     for part in parts {
@@ -211,13 +211,13 @@ fn hosts_of(parts: &[ResultsPart]) -> BTreeMap<String, Selection> {
     hosts.into_iter().map(|(host, keys)| (host, keys.into_iter().collect())).collect()
 }
 
-/// Adds what is not among them yet.
+/// Adds the items that are not yet there.
 fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {
     let new: Vec<T> = others.iter().filter(|other| !all.contains(other)).cloned().collect();
     all.extend(new);
 }
 
-/// Adds what another run noted of the same device.
+/// Adds the facts that another run recorded about the same device.
 fn unite(dut: &mut DutFacts, other: &DutFacts) {
     if dut.title.is_empty() {
         *dut = other.clone();
@@ -227,7 +227,7 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
     dut.certificates.extend(other.certificates.iter().cloned());
 }
 
-/// Returns in what the machines and devices of the runs differ, the most serious first.
+/// Returns warnings about how the runs' machines and devices differ, the most serious first.
 fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     let mut warnings = Vec::new();
     let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();
@@ -255,7 +255,7 @@ fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
     warnings
 }
 
-/// Returns the names of the facts of machines in which a run differs from the first one.
+/// Returns the names of the machine facts that differ between a run and the first one.
 fn differing(all: &[&Facts]) -> Vec<String> {
     let values: Vec<Value> = all.iter().map(|facts| serde_json::to_value(facts).unwrap_or_default()).collect();
     let names = values[1..].iter().flat_map(|other| machine_differences(&values[0], other)).map(|(name, _, _)| name);

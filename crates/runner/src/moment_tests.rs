@@ -1,7 +1,6 @@
-//! A user-space forwarder that comes to a halt for some milliseconds of a trial: because another program has its core, and because it stops by
-//! itself. What is lost meanwhile stands in one moment either way; only the first can be told from the device's own doing. Nothing here
-//! depends on speed: the device's queue is so short, and the load so low, that the halt alone loses frames. Needs root; without it these
-//! tests fail, they do not skip.
+//! Tests a user-space forwarder that halts for some milliseconds of a trial, because another program has its core or because it stops by itself.
+//! Either way, the losses are confined to one moment, but only the first can be told from the device's own doing. Performance does not matter: the
+//! device's queue is so short, and the load so low, that only the halt loses frames. They need root, and fail rather than skip without it.
 
 use super::cores::cores;
 use super::request::{SessionRequest, Site};
@@ -24,14 +23,14 @@ use sixbench_testbed::recipe::RecipeCommand;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Of each direction; TAYGA has a turn for every frame of both.
+/// The rate in each direction. TAYGA is scheduled for every frame of both.
 const RATE: FrameRate = FrameRate(500);
 const LASTS: Duration = Duration::from_secs(4);
-/// The queue before it takes what comes in 100 ms, and what a tester that was away for as long sends at once.
+/// The queue holds the frames that arrive in 100 ms, and the burst from a tester that was absent for as long.
 const QUEUE: &str = "ip link set nat64 txqueuelen 100";
-/// Of the trial less than the share above which others are noticed anyway.
+/// A smaller part of the trial than the share above which other work is noticed anyway.
 const HALT: Duration = Duration::from_millis(160);
-/// Until this machine leaves a trial alone but for what is done to it here.
+/// The maximum number of trials until one is only disturbed by the test itself.
 const TRIES: u32 = 20;
 
 fn open() -> Session {
@@ -44,28 +43,28 @@ fn open() -> Session {
     let job = profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings).expect("a job");
     let session = Session::open(&site, &SessionRequest::alone(&recipe, FrameSize::MINIMUM), job)
         .expect("a session (these tests need root)");
-    // Whatever else runs on this machine does not halt it.
+    // Other work on this machine must not halt it.
     processes().iter().for_each(|process| make_real_time(process, "10"));
     session
 }
 
-/// The device's own.
+/// Returns the device's processes.
 fn processes() -> Vec<String> {
     let listed = Shell::new().look(&["ip", "netns", "pids", &name("", "dut")]).expect("processes");
     listed.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Puts a thread above all ordinary ones, and above those of a lower real-time priority.
+/// Gives a thread precedence over all ordinary ones and those with a lower real-time priority.
 fn make_real_time(thread: &str, priority: &str) {
     Shell::new().look(&["chrt", "-f", "-p", priority, thread]).expect("a real-time class (needs root)");
 }
 
-/// A trial in the middle of which something happens.
+/// Performs a trial with an event in its middle.
 fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
     let spec = TrialSpec::constant(RATE, LASTS.as_nanos() as u64);
     let (result, watch) = std::thread::scope(|scope| {
         scope.spawn(|| {
-            // The moment is what is tested: the middle of the trial.
+            // The time is what is tested: the middle of the trial.
             std::thread::sleep(LASTS / 2);
             happens();
         });
@@ -76,8 +75,8 @@ fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
     TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: Some(watch.into()) }
 }
 
-/// A trial sent whole that lost frames in one moment of so many bins of 100 ms at most, at least 20 of one direction: what the machine does
-/// to the tester, or to the device at another time, says nothing of the halt.
+/// Returns a trial that was sent completely and in which at least 20 frames of one direction were lost within `most_bins` bins of 100 ms.
+/// Disturbances of the tester, or of the device at other times, say nothing about the halt.
 fn halted(session: &mut Session, most_bins: usize, halt: impl Fn() + Sync) -> TrialRecord {
     let is_fit = |record: &TrialRecord| {
         let directions = &record.result.directions;
@@ -88,7 +87,7 @@ fn halted(session: &mut Session, most_bins: usize, halt: impl Fn() + Sync) -> Tr
     (0..TRIES).map(|_| trial(session, &halt)).find(is_fit).expect("a trial that lost frames in one moment alone")
 }
 
-/// Takes every core of the device, above its processes.
+/// Occupies every core of the device, above its processes.
 fn take_cores() {
     let cores = cores(&Links::default()).expect("cores").dut;
     std::thread::scope(|scope| cores.iter().for_each(|core| drop(scope.spawn(move || burn(*core)))));
@@ -103,7 +102,7 @@ fn burn(core: u32) {
     }
 }
 
-/// Above the device's processes, with all that it starts.
+/// Puts this thread and its children above the device's processes.
 fn make_own_thread_real_time() {
     let thread = std::fs::read_link("/proc/thread-self").expect("its number");
     make_real_time(&thread.file_name().expect("a number").to_string_lossy(), "50");
@@ -112,7 +111,7 @@ fn make_own_thread_real_time() {
 /// Halts the device's own processes, whose cores are idle meanwhile.
 fn stop_device() {
     make_own_thread_real_time();
-    // Not on the device's own cores, which what sends the signals would hold for tens of milliseconds.
+    // Not on the device's cores, which sending the signals would occupy for tens of milliseconds.
     keep_to(&cores(&Links::default()).expect("cores").tester).expect("its cores");
     let processes = processes();
     let signal = |signal: &str| {
@@ -129,13 +128,13 @@ fn limit_of(record: &TrialRecord) -> Limit {
     weighed(bracket, &[record]).limit
 }
 
-/// When frames were lost, and when the device waited for a core.
+/// Returns when frames were lost, and when the device waited for a core.
 fn seen(record: &TrialRecord) -> String {
     let lost: Vec<_> = record.result.directions.iter().map(|direction| &direction.lost_by_bin).collect();
     format!("{lost:?} {:?}", record.watch.as_ref().map(|watch| &watch.waited_us))
 }
 
-/// For how long the watch says that others had the device's cores while it lost frames.
+/// Returns the time for which, according to the watch, others had the device's cores while it lost frames.
 fn taken_where_lost(record: &TrialRecord) -> Option<u64> {
     record.watch.as_ref().and_then(|watch| watch.taken_where_lost_ms(&record.result))
 }
@@ -153,15 +152,15 @@ fn loss_while_another_program_has_the_devices_core_is_not_the_devices() {
 #[test]
 fn a_device_that_stops_by_itself_has_lost_and_its_rate_is_a_lower_bound() {
     let _guard = ONE_AT_A_TIME.lock();
-    // Two bins are a moment for the search for a cause.
+    // The search for a cause considers two bins to be one moment.
     let record = halted(&mut open(), 2, stop_device);
     let taken = taken_where_lost(&record);
     assert!(taken.unwrap_or(0) < 40, "nobody had its core for as long as it stood still: {taken:?} ms, {}", seen(&record));
-    // What else this machine did in the four seconds may excuse the trial; what was seen at the moment of the loss does not.
+    // Other events on this machine during the four seconds could excuse the trial, but not what was seen at the moment of the loss.
     let faults = taken.map(|milliseconds| Fault::CpuTaken { milliseconds }).into_iter().collect();
     let mut record = TrialRecord { result: TrialResult { faults, ..record.result.clone() }, ..record };
     assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Lost, "the loss is its own: {}", seen(&record));
-    // Nor does what else ran on the cores explain it: on a machine that is left alone they are idle.
+    // Other work on the cores must not explain the loss either. On an undisturbed machine, they are idle.
     let cores = record.watch.iter_mut().flat_map(|watch| &mut watch.cores);
     cores.flat_map(|core| &mut core.samples).for_each(|sample| *sample = CpuSample { idle: 1000, ..CpuSample::default() });
     let cause = explain(&[&record], LossRatio::ZERO).map(|found| found.cause);

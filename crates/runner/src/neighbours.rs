@@ -1,6 +1,6 @@
-//! Waits for a device on interfaces of the plan until it answers at its recipe's addresses. Where the tester's ends are hosts, their kernel
-//! resolves neighbours by itself and drops what it cannot resolve in time. That must not count as the device's loss: its links have just
-//! come up, and it may still be detecting duplicate addresses.
+//! Waits for a device on the plan's interfaces until it answers at the addresses in its recipe. If the tester's ends are hosts, their kernel
+//! resolves neighbours by itself and drops datagrams that it cannot resolve in time. These must not count as the device's loss: its links have just
+//! come up, and duplicate address detection may still be running.
 
 use super::error::RunError;
 use super::request::Site;
@@ -11,18 +11,18 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The time in which the device must be resolved. Detecting duplicates takes two seconds, and a kernel asks once a second.
+/// The timeout for resolving the device. Duplicate address detection takes two seconds, and a kernel solicits once per second.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The port called `discard` (RFC 863): what is sent there asks for nothing.
+/// The port named `discard` (RFC 863), which does not reply.
 const DISCARD: u16 = 9;
 
-/// Waits until the device is resolved at every address through which the tester's ends reach others. An authoritative server is asked on the
-/// left, and needs no right end.
+/// Waits until the device is resolved at every address that is a gateway of the tester's ends. An authoritative server is queried on the left and
+/// needs no right end.
 ///
 /// # Errors
-/// An address that is not resolved in time, by its link; a requested stop.
+/// An address on one of the links was not resolved in time, or a stop was requested.
 pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Result<(), RunError> {
     let (left, right) = hosts.namespaces();
     let both = [("left", left, &recipe.left), ("right", right, &recipe.right)];
@@ -33,10 +33,10 @@ pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Resul
     })
 }
 
-/// Waits until the device is resolved on the left, and the machine of the authority on the right, whose link is a cable between the two.
+/// Waits until the device is resolved on the left, and the authority's machine on the right, where a cable links it to the tester.
 ///
 /// # Errors
-/// An address that is not resolved in time, by its link; a requested stop.
+/// An address on one of the links was not resolved in time, or a stop was requested.
 pub(super) fn wait_for_apart(recipe: &Recipe, hosts: &Hosts, machine: &str, site: &Site<'_>) -> Result<(), RunError> {
     let (left, right) = hosts.namespaces();
     let end = Instant::now() + TIMEOUT;
@@ -73,7 +73,7 @@ fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAdd
     }
 }
 
-/// Makes the kernel resolve the address. Whether what is sent arrives does not matter.
+/// Makes the kernel resolve the address. It does not matter whether the datagram arrives.
 fn start_resolution(address: IpAddr) {
     let any: SocketAddr = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" }.parse().expect("an address");
     let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));

@@ -1,4 +1,4 @@
-//! When the two sides of a comparison were measured: one after the other, or in turns run by run.
+//! Determines in which order the two sides of a comparison were measured: one after the other, or alternately.
 
 use super::collection::CollectedRun;
 use jiff::{Timestamp, Unit};
@@ -17,7 +17,7 @@ pub(super) fn of(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
     }
 }
 
-/// Returns which side was measured first, A where that is not known, and a note that says so.
+/// Returns the side that was measured first, A if that is unknown, with a note about it.
 fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
     let (order, when) = match spans {
         [Some(a), Some(b)] if b.0 < a.0 => (RunOrder::BFirst, between("B", b, "A", a)),
@@ -33,7 +33,7 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
     (order, note)
 }
 
-/// The start of the first trial and of the last.
+/// The start times of the first and the last trial.
 type TrialSpan = (Timestamp, Timestamp);
 
 fn span<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<TrialSpan> {

@@ -1,4 +1,4 @@
-//! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
+//! The facts about a run as a whole: time, place and command, its labels, how it ended, and what was not run.
 
 use super::cores::cores;
 use super::error::RunError;
@@ -11,10 +11,10 @@ use sixbench_testbed::facts::{self, Machine};
 use sixbench_testbed::quoted;
 use std::collections::BTreeMap;
 
-/// Reads a label, `key=value`.
+/// Parses a label, `key=value`.
 ///
 /// # Errors
-/// Says what a label looks like.
+/// The expected format.
 pub fn label(text: &str) -> Result<(String, String), String> {
     let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
     match text.split_once('=') {
@@ -23,7 +23,7 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the facts with which a run, or a further part of one, begins; `code` are the files whose commands it runs.
+/// Returns the facts at the start of a run, or of a further part of one. `code` lists the files whose commands it executes.
 pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let host = of_host(&request.site);
@@ -33,7 +33,7 @@ pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     if !request.selection.is_all() {
         facts.selection = request.selection.clone();
     }
-    // A device that could not be set up may be now.
+    // A device that could not be set up earlier may work now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
     facts.not_run.extend(request.left_out.iter().cloned());
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -42,17 +42,17 @@ pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     facts
 }
 
-/// Returns the facts of this machine, of the cores in use and of the interfaces that frames leave on.
+/// Returns the facts about this machine, the cores in use and the interfaces on which frames are sent.
 pub(super) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
     let interfaces = site.links.own_interfaces();
     let used = cores(site.links).map(|cores| [cores.tester, cores.dut].concat()).unwrap_or_default();
     let mut facts = Machine::read(&site.shell, &interfaces).facts(&used, &interfaces);
-    // As many as this process may use.
+    // The number of cores that this process may use.
     facts.extend(std::thread::available_parallelism().map(|count| ("cores".to_owned(), count.to_string())));
     facts
 }
 
-/// Notes how the run ended: with an error, which is also given in words, or at its end.
+/// Records how the run ended: with an error, whose text is also given, or normally.
 pub(super) fn end(facts: &mut Facts, error: Option<(&RunError, String)>) {
     let Some(part) = facts.runs.last_mut() else { return };
     part.ended = Some(now());
@@ -70,7 +70,7 @@ pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
     }));
 }
 
-/// Returns this second, as facts have it.
+/// Returns the current time, formatted as in the facts.
 pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,5 +1,5 @@
-//! Whose the results are. Measuring needs root, so most people call sudo; what it leaves belongs to them and not to root. What does not measure has no
-//! need of root, and gives it up before it reads anything.
+//! The owner of the results. Measuring needs root, so most people use sudo, but the results belong to them, not to root. Commands that do not
+//! measure drop root before they read anything.
 
 use sixbench_io::files::Folder;
 use sixbench_io::thread::{become_user, give_up_privileges};
@@ -10,15 +10,15 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-/// The user and group without files, which most systems call nobody.
+/// The user and group that own no files, called nobody on most systems.
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
-/// The use that a process which gives up root makes of a file or directory.
+/// The way in which a process that drops its root privileges uses a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// It reads it.
+    /// Reads from it.
     Read,
-    /// It writes to it, or in it.
+    /// Writes to it, or creates files in it.
     Write,
 }
 
@@ -42,7 +42,7 @@ pub fn give_up_root(paths: &[(&Path, FileUse)]) -> io::Result<()> {
     }
     let existing = |path: &Path| match path.ancestors().find_map(|path| path.metadata().ok()) {
         Some(found) => Ok(found),
-        // A relative path whose folders do not exist is one below this.
+        // If none of its folders exist, a relative path is below the working directory.
         None => Path::new(".").metadata(),
     };
     let found = paths.iter().map(|(path, use_of)| Ok((existing(path)?, *use_of))).collect::<io::Result<Vec<_>>>()?;

@@ -5,7 +5,7 @@ use std::io;
 
 /// The reason why a port could not be opened.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum OpenError {
     /// Its network namespace cannot be entered.
@@ -19,7 +19,7 @@ pub enum OpenError {
 /// Opens a port with these settings, in `namespace` if one is given.
 ///
 /// # Errors
-/// No such namespace, interface or address, or none that the backend can use.
+/// There is no such namespace, interface or address, or the backend cannot use it.
 pub(crate) fn open(
     (namespace, port): (Option<&str>, &PortSpec),
     backend: Backend,
@@ -34,5 +34,5 @@ pub(crate) fn open(
     Ok(opened?)
 }
 
-/// Octets of the header of Ethernet, without a VLAN tag.
+/// The length of the Ethernet header in octets, without a VLAN tag.
 pub(crate) const ETHERNET_HEADER_OCTETS: u32 = 14;

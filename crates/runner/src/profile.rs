@@ -1,4 +1,4 @@
-//! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
+//! Converts a recipe and a test to the engine's frames: those that are sent, and those that must be received.
 
 pub(crate) mod dns;
 mod gateway;
@@ -69,7 +69,7 @@ fn variation(addresses: Option<AddressPart>, networks: u16) -> AddressVariation 
     }
 }
 
-/// Refuses a DNS server in a test of frames or connections: these go through a device, and a server ends them.
+/// Refuses a DNS server in a test with frames or connections, because a server does not forward them.
 fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
     if !recipe.technology.is_dns() {
         return Ok(());
@@ -80,8 +80,7 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Err(format!("test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""))
 }
 
-/// Refuses to time the tear-down of a device in the lab: a command into a virtual machine takes a tenth of a second, and that
-/// would be timed.
+/// Refuses to time the tear-down of a device in the lab: running a command in a virtual machine takes a tenth of a second, which would be included.
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
@@ -104,8 +103,8 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Err(format!("test {}: the recipe {} does not say how to reset the device: {why}", test.name, recipe.name))
 }
 
-/// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are
-/// not replies to the forward ones.
+/// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are not replies to the
+/// forward ones.
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match (test.measure.demand(), &recipe.state) {
         (Some(Demand::NoConnections), Some(_)) => Err(format!(
@@ -121,13 +120,13 @@ fn forward(traffic: &RecipeTraffic) -> Path {
     Path { sent: encapsulation(traffic.left), expected: encapsulation(traffic.right), hops: traffic.hops }
 }
 
-/// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
+/// Returns the path of the reply to a forward datagram, with ends swapped, from right to left.
 fn reverse(traffic: &RecipeTraffic) -> Path {
     let (sent, expected) = (encapsulation(traffic.right).swapped(), encapsulation(traffic.left).swapped());
     Path { sent, expected, hops: traffic.hops_in_reverse() }
 }
 
-/// Returns what a device that hands frames on does with their hardware addresses; `None` of any other device.
+/// Returns what a wire does with hardware addresses, or `None` for any other device.
 fn wire(recipe: &Recipe) -> Option<WireAddresses> {
     let of_wire = if recipe.swaps_hardware_addresses { WireAddresses::Exchanged } else { WireAddresses::Kept };
     (recipe.technology == recipe::Technology::Wire).then_some(of_wire)
@@ -146,7 +145,7 @@ fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
     link.tester.iter().filter_map(pair).collect()
 }
 
-/// Refuses a recipe whose foreground addresses are not each other's translation: every frame would be called mistranslated.
+/// Refuses a recipe whose foreground addresses do not match its translation, because every frame would count as mistranslated.
 fn check_translation(recipe: &Recipe) -> Result<(), String> {
     let Some(translation) = &recipe.translation else { return Ok(()) };
     let in_recipe = |e: WireError| format!("recipe {}: [translation]: {e}", recipe.name);
@@ -157,7 +156,7 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
         ("source", left.source, right.source, pooled != Some(recipe::DeviceSide::Left)),
         ("destination", left.destination, right.destination, pooled != Some(recipe::DeviceSide::Right)),
     ];
-    // What comes from the pool of a stateful device is no function of the address.
+    // An address from the pool of a stateful device is not a function of the original one.
     for (what, from, to, _) in ends.into_iter().filter(|(_, _, _, is_translated)| *is_translated) {
         match translator.translate(from) {
             Some(translated) if translated == to => {}

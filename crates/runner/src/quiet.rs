@@ -1,4 +1,4 @@
-//! Waiting until nobody else has the cores that a trial needs.
+//! Waits until the cores that a trial needs are free of other work.
 
 use super::error::RunError;
 use super::stop;
@@ -8,11 +8,11 @@ use sixbench_testbed::monitor::Occupant;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The least time between two sentences about a wait: on a machine where programs come and go there would be one for each look.
+/// The minimum time between two sentences about a wait. On a machine with short-lived programs, there would otherwise be one for each look.
 const BETWEEN_SENTENCES: Duration = Duration::from_secs(10);
 
-/// Waits until `look` finds nobody, for as long as there is patience with the point; returns who was waited for, each with one entry.
-/// `tell` gets a sentence about the first, and later about one that is found anew.
+/// Waits until `look` finds no occupant, for as long as there is patience with the point. Returns the occupants that it waited for, each once.
+/// `tell` receives a sentence about the first one and later about any new one.
 ///
 /// # Errors
 /// A stop was requested.

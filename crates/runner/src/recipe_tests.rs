@@ -1,5 +1,5 @@
-//! The tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: nothing may be lost, and nothing wrong.
-//! Needs root, and builds the kernel lab where there is none; without either these tests fail, they do not skip.
+//! Sends the tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: none may be lost or wrong. These tests
+//! need root, and build the kernel lab if it does not exist. Without either, they fail rather than skip.
 
 #[path = "../../testbed/tests/common/mod.rs"]
 mod common;
@@ -18,21 +18,21 @@ use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
-/// So few that a whole trial of them fits into any queue on the way.
+/// A rate so low that all frames of a trial fit into any queue on the way.
 const RATE: FrameRate = FrameRate(1_000);
 const DURATION_NS: u64 = 300_000_000;
 const CONNECTIONS: u64 = 200;
 
-/// RFC 2544 section 23: two seconds for residual frames. A device that has to wait for its core has them in its queues.
+/// Two seconds for residual frames (RFC 2544 section 23). A device that has to wait for its core has frames in its queues.
 const RESIDUAL_NS: u64 = 2_000_000_000;
 
-/// How long the frames of phase 1 are waited for: a device whose core others use may have it back only after half a second.
+/// The timeout for the frames of phase 1: a device whose core others use may have to wait half a second for it.
 const PHASE_1_TIMEOUT_NS: u64 = 1_000_000_000;
 
-/// A machine that stalls may cost frames in some trials; a device that loses them does so in all.
+/// A machine that stalls may lose frames in some trials, but a faulty device does so in all.
 const ATTEMPTS: usize = 20;
 
-/// What is asked of a recipe: connections first where its device keeps some, then frames both ways.
+/// Returns the test of a recipe and its trial: connections first if the device is stateful, then frames in both directions.
 fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
     let stateful = recipe.state.as_ref().map(|_| Stateful::new(CONNECTIONS, RATE, PHASE_1_TIMEOUT_NS));
     let test = Test { stateful, frame_sizes: vec![FrameSize(128)], ..Test::of("t", &recipe.name) };
@@ -40,7 +40,7 @@ fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
     (test, TrialSpec { phase_one, ..TrialSpec::constant(RATE, DURATION_NS) })
 }
 
-/// Trials through a recipe until one loses nothing; the last one.
+/// Repeats trials through a recipe until one loses nothing; returns the last.
 fn settle(recipe: &Recipe) -> TrialResult {
     let (test, spec) = wish(recipe);
     let links = Links::default();
@@ -62,13 +62,13 @@ fn settle(recipe: &Recipe) -> TrialResult {
     result
 }
 
-/// Frames that were sent and did not come back; of a phase 2 that did not begin, all.
+/// Returns the number of frames sent but not received: all of phase 2 if it did not start.
 fn lost(result: &TrialResult) -> u64 {
     let of_phase_1 = result.phase_one_result().map_or(0, |connections| connections.lost());
     of_phase_1 + result.not_received()
 }
 
-/// No stall of this machine writes into frames.
+/// No stall of this machine changes frames.
 fn assert_nothing_wrong(recipe: &Recipe, result: &TrialResult) {
     for direction in &result.directions {
         let wrong = (direction.mistranslated, direction.corrupt, direction.misdirected);
@@ -90,7 +90,7 @@ fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
         assert_nothing_wrong(recipe, &result);
         assert_eq!(lost(&result), 0, "{}: {result:?}", recipe.name);
         assert_eq!(result.directions.len(), 2, "{}: {result:?}", recipe.name);
-        // A tester that fell short is no fault of the device, but it must have tried.
+        // It is not the device's fault if the tester fell short, but the tester must have tried.
         assert!(result.directions.iter().all(|way| way.offered * 2 > way.intended), "{}: {result:?}", recipe.name);
         let opened = result.phase_one_result().map(|connections| connections.established);
         assert_eq!(opened.is_some_and(|opened| opened > 0), recipe.state.is_some(), "{}: {opened:?}", recipe.name);
@@ -110,13 +110,13 @@ fn a_wire_from_port_to_port_brings_every_frame_back_unchanged_and_no_device_is_t
     }
 }
 
-/// With the hosts of the testbed's own tests: this fails for a new recipe that neither covers. A recipe that is
-/// part of a row is tested in that row.
+/// With the testbed's own tests between hosts: this fails for a new recipe that neither covers. A recipe that is part of a row is tested in that
+/// row.
 #[test]
 fn every_recipe_that_forwards_is_tried_by_hosts_or_by_the_tester() {
     let library = library();
     let is_in_a_row = |recipe: &&Recipe| library.iter().any(|row| row.parts.iter().any(|part| part.name == recipe.name));
-    // What somebody else sets up is tried by tests of its own.
+    // Devices that the user sets up have their own tests.
     let is_ours = |recipe: &&Recipe| !recipe.untested && recipe.host != DeviceHost::Manual;
     let forwards = library.iter().filter(is_ours).filter(|recipe| !recipe.technology.is_dns() && !is_in_a_row(recipe));
     let left_out: Vec<&str> = forwards

@@ -1,4 +1,4 @@
-//! What a plan would do to the machine: the commands of its testbeds, none of which is run.
+//! The commands that a plan's testbeds would run, none of which is executed.
 
 use super::cores::of_machine;
 use super::ends::{defers_interrupts, queues};
@@ -13,10 +13,10 @@ use sixbench_testbed::{
 };
 use std::collections::BTreeSet;
 
-/// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
+/// Rehearses every device of a plan, and returns the commands that would be run as a shell script.
 ///
 /// # Errors
-/// A device whose recipe cannot be followed.
+/// A device's recipe cannot be followed.
 pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError> {
     let plan = &loaded.plan;
     let rehearsal = Shell::rehearsal();
@@ -37,7 +37,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
             continue;
         }
-        // How a machine is booted is known where its lab is.
+        // How a machine boots is only known if its lab exists.
         if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;
@@ -60,7 +60,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
     Ok(rehearsal.transcript().text())
 }
 
-/// Rehearses the authority on a machine of its own.
+/// Rehearses the authority on its own machine.
 fn behind(machine: &AuthorityMachine, recipe: &Recipe, test: &Test, rehearsal: &Shell) -> Result<RemoteAuthority, RunError> {
     let mut authority = RemoteAuthority::bring_up(machine, recipe, "", VERSION, rehearsal)?;
     if let Some(DnsTest { domain, with_aaaa, ttl_s, .. }) = test.measure.dns() {

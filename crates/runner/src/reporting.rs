@@ -1,4 +1,4 @@
-//! Writes what is derived from the records: report, tables, figures.
+//! Writes the files that are derived from the records: report, tables, figures.
 
 use super::error::RunError;
 use super::lean::LeanRecords;
@@ -25,20 +25,20 @@ use std::thread;
 pub struct ReportInputs<'a> {
     /// The plan that was run.
     pub plan: &'a Plan,
-    /// The trials, in the order in which they were made.
+    /// The trials in the order in which they were performed.
     pub records: &'a [TrialRecord],
     /// The facts of the run.
     pub facts: &'a Facts,
     /// Every command that the testbed ran, as a shell script.
     pub commands: &'a str,
-    /// True if the run has not come to its end.
+    /// True if the run is not complete.
     pub interrupted: bool,
 }
 
-/// Writes all derived files of a run as it is in its directory, where these are its plan, its facts and its commands; returns the path of report.html.
+/// Writes all derived files of a run in its directory. `plan`, `facts` and `commands` are the run's. Returns the path of report.html.
 ///
 /// # Errors
-/// Records that cannot be read, or a file that cannot be written.
+/// The records cannot be read, or a file cannot be written.
 pub(crate) fn write(
     folder: &Folder,
     plan: &Plan,
@@ -112,17 +112,17 @@ fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(),
 /// Returns the summary for a terminal of `width` columns.
 ///
 /// # Errors
-/// Records of a newer version.
+/// A record was written by a newer version.
 pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
     let outcomes = replay::outcomes(inputs.plan, inputs.records);
     with_document(inputs, &outcomes, |document| document.terminal(width, color))
 }
 
-/// Writes the derived files of a stored run again, `results.tex` in this style; without one in that of the `results.tex` that is there. Returns the
-/// path of report.html, and the summary for a terminal of `width` columns.
+/// Writes the derived files of a stored run again, with `results.tex` in this style or, by default, in that of the existing `results.tex`. Returns
+/// the path of report.html, and the summary for a terminal of `width` columns.
 ///
 /// # Errors
-/// No results directory, one without anything to report, or one that cannot be written.
+/// There are no results, there is nothing to report, or the directory cannot be written to.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let folder = &store::folder(directory)?;
     let Stored { plan, facts, commands, .. } = &store::load_without_records(folder)?;
@@ -132,7 +132,7 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
     let Replay { finished, unfinished, mismatches } = &lean.replayed;
-    // Single points that an earlier version judged otherwise have a status that says so.
+    // Individual points that an earlier version judged differently have a status that reports this.
     if let Some(mismatch) = mismatches.first().filter(|_| finished.is_empty() && unfinished.is_empty()) {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
@@ -146,7 +146,7 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
     })?
 }
 
-/// Writes a comparison to a file: as Markdown where its name ends with `.md`, else as a page.
+/// Writes a comparison to a file, as Markdown if its name ends in `.md`, otherwise as a page.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -158,12 +158,12 @@ pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &Comparis
     Ok(store::write_file(path, &text)?)
 }
 
-/// Returns the time of a page, as it is printed.
+/// Returns the current time in the format used on pages.
 pub(crate) fn generated() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
-/// Takes in a run as it is now, with the outcomes that its records come to, and hands it on.
+/// Passes a document of the current state of a run, with the outcomes of its records, to `print`.
 fn with_document<T>(
     inputs: &ReportInputs<'_>,
     outcomes: &[Outcome],

@@ -1,4 +1,4 @@
-//! What a run and a session are asked for, and where they take place.
+//! The requests for a run and for a session, and the site where they take place.
 
 use super::code::Trusted;
 use super::error::RunError;
@@ -12,42 +12,42 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The surroundings of a measurement: the links, and how devices are run on them.
+/// The surroundings of a measurement: the links, and the means to run devices on them.
 pub struct Site<'a> {
-    /// Runs the testbed's commands, and writes them down.
+    /// Runs the testbed's commands and records them.
     pub shell: Shell,
-    /// The links on which frames leave and come back.
+    /// The links on which frames are sent and received.
     pub links: &'a Links,
-    /// Set when everything is to end: the trial under way is given up.
+    /// Set when everything is to end: the trial in progress is abandoned.
     pub stop: Arc<AtomicBool>,
     /// The user's declaration, if any, that test traffic cannot leave the environment.
     pub isolation: Isolation,
-    /// The directory of the first frames of both ports; `None` if they are not kept.
+    /// The directory for captures of both ports' first frames, if they are captured.
     pub pcap: Option<&'a Path>,
 }
 
-/// The device to set up, and what its testbed must be able to do.
+/// The device to set up, and the requirements on its testbed.
 pub struct SessionRequest<'a> {
     /// The recipe of the device.
     pub recipe: &'a Recipe,
-    /// A name that tells the testbeds of one process apart.
+    /// A name that distinguishes the testbeds of one process.
     pub name: String,
     /// The numbers of cores of the devices.
     pub cores: CoreLimits,
-    /// Entries of its connection tracking table, if its recipe can set that.
+    /// The number of entries in its connection tracking table, if its recipe can set that.
     pub table_size: Option<u64>,
-    /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
+    /// For a DNS server: its zone, and the real authority at the tester's right end, if there is one.
     pub dns: Option<(Zone, Option<&'a Recipe>)>,
-    /// The number of subscribers that its configuration files name, if its recipe has a rule for them.
+    /// The number of subscribers in its configuration files, if its recipe has a rule for them.
     pub subscribers: u32,
-    /// The largest frame size, for which the links must have room.
+    /// The largest frame size, for which the links must be large enough.
     pub largest: FrameSize,
 }
 
 impl<'a> SessionRequest<'a> {
-    /// Returns the octets of the longest datagram, with the header around it where it is encapsulated.
+    /// Returns the length of the longest datagram in octets, including the outer header if it is encapsulated.
     pub(super) fn longest_datagram(&self) -> u32 {
-        // Ethernet's header and FCS are no part of it.
+        // This excludes Ethernet's header and FCS.
         u32::from(self.largest.0 + self.recipe.overhead()).saturating_sub(18)
     }
 
@@ -58,27 +58,27 @@ impl<'a> SessionRequest<'a> {
     }
 }
 
-/// All that a run is given to begin with.
+/// The inputs of a run.
 pub struct RunRequest<'a> {
     /// The plan, with every default filled in.
     pub plan: &'a Plan,
     /// The recipes of its devices.
     pub library: &'a Library,
-    /// The files of the plan whose commands may be run; see [`crate::code`].
+    /// The files of the plan whose commands may be executed; see [`crate::code`].
     pub trusted: &'a Trusted,
-    /// Where the devices are run.
+    /// The site where the devices run.
     pub site: Site<'a>,
-    /// Returns the other work on these cores, in words; `None` on a quiet machine.
+    /// A function that returns a description of other work on these cores, or `None` on a quiet machine.
     pub look_at_load: fn(&[u32]) -> Option<String>,
     /// True if the record of every DNS query is kept.
     pub queries: bool,
     /// The labels that the user gives this run.
     pub labels: &'a [(String, String)],
-    /// What the run measures of its plan; a run that is resumed goes on with what it was given when it began.
+    /// The part of the plan that the run measures. A resumed run keeps its original selection.
     pub selection: Selection,
-    /// Tests of the plan file that were left out before the run began.
+    /// Tests of the plan file that were left out before the run started.
     pub left_out: &'a [SkippedTest],
-    /// Puts an error into the words that the facts keep of it.
+    /// A function that formats an error for the facts.
     pub in_words: fn(&RunError) -> String,
     /// Trials of an earlier part of the same run.
     pub records: Vec<TrialRecord>,

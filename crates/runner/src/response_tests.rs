@@ -1,5 +1,5 @@
-//! Requests and replies through real kernel forwarding in namespaces, rigged with nftables: what the rules dropped and what sixbench
-//! missed must agree exactly, each on its own way. Needs root; without it these tests fail, they do not skip.
+//! Sends requests and replies through kernel forwarding in namespaces with nftables rules: their drop counts and sixbench's loss counts must agree
+//! exactly in each direction. These tests need root, and fail rather than skip without it.
 
 use super::rigged_tests::{ONE_AT_A_TIME, counters, perform, recipe};
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, TrafficSettings};
@@ -7,11 +7,11 @@ use sixbench_method::record::Watch;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec};
 
-/// Few enough for any queue on the way.
+/// Low enough for any queue on the way.
 const RATE: FrameRate = FrameRate(1_000);
 const SECOND: u64 = 1_000_000_000;
 
-/// A second of requests through Linux forwarding; the packets of every nftables counter, in the order of the rules.
+/// Sends requests through Linux forwarding for a second. Also returns the packet count of every nftables counter, in the order of the rules.
 fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND, outstanding: None });
     let traffic = TrafficSettings { payload, ..TrafficSettings::RFC_4814 };

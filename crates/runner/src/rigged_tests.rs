@@ -1,5 +1,5 @@
-//! Real kernel forwarding in namespaces, rigged with nftables: what the rules counted and what sixbench counted must agree exactly.
-//! Needs root; without it these tests fail, they do not skip.
+//! Tests kernel forwarding in namespaces with nftables rules, whose counts and sixbench's must agree exactly. These tests need root, and fail
+//! rather than skip without it.
 
 use super::request::{SessionRequest, Site};
 use super::session::Session;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// The testbed of a process has one name: one test at a time.
+/// A process has only one name for its testbed, so tests run one at a time.
 pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// So few that a whole trial of them fits into any queue on the way: no machine is too slow for them.
+/// A rate so low that all frames of a trial fit into any queue on the way, even on a slow machine.
 const RATE: FrameRate = FrameRate(1_000);
 
-/// Trials until the tester has not fallen short in one.
+/// The maximum number of trials until the tester keeps up.
 const TRIES: u32 = 10;
 
 pub(super) fn recipe(name: &str, rules: &[&str]) -> Recipe {
@@ -33,7 +33,7 @@ pub(super) fn recipe(name: &str, rules: &[&str]) -> Recipe {
     recipe
 }
 
-/// One trial of `test` through a recipe at `rate`, and what `look` sees in the device's namespace afterwards.
+/// Performs one trial of `test` through a recipe at `rate`. Also returns what `look` sees in the device's namespace afterwards.
 fn through<T>(recipe: &Recipe, test: &Test, rate: FrameRate, look: impl Fn(&Shell) -> T) -> (TrialResult, Watch, T) {
     perform(recipe, test, &TrialSpec::constant(rate, 1_000_000_000), look)
 }
@@ -56,23 +56,23 @@ pub(super) fn perform<T>(
     (result, watch, seen)
 }
 
-/// One trial through a recipe; returns the counts and the packets of every nftables counter, in the order of the rules.
+/// Performs one trial through a recipe. Returns the result, and the packet count of every nftables counter in the order of the rules.
 fn trial(recipe: &Recipe, directions: Directions) -> (TrialResult, Vec<u64>) {
     let test = Test { directions, ..Test::of("rigged", &recipe.name) };
     let once = |_| through(recipe, &test, RATE, |dut| dut.line("nft list ruleset").expect("rules"));
-    // A machine that keeps the tester from receiving in time makes a trial invalid, which says nothing of the rules.
+    // If the machine keeps the tester from receiving in time, the trial is invalid and says nothing about the rules.
     let is_whole = |(result, ..): &(TrialResult, Watch, String)| result.faults.is_empty();
     let (result, _, listing) = (1..TRIES).map(once).find(is_whole).unwrap_or_else(|| once(TRIES));
     (result, counters(&listing))
 }
 
-/// The packets of every nftables counter, in the order of the rules.
+/// Returns the packet count of every nftables counter, in the order of the rules.
 pub(super) fn counters(listing: &str) -> Vec<u64> {
     let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
     listing.split("counter packets ").skip(1).filter_map(after).collect()
 }
 
-/// A chain on the frames that come in on the left: the forward direction.
+/// A chain for the frames received on the left: the forward direction.
 const CHAIN: &str = "add chain netdev rig in { type filter hook ingress device left priority 0 ; }";
 
 #[test]
@@ -89,7 +89,7 @@ fn frames_that_a_rule_drops_are_lost_to_the_last_one() {
 #[test]
 fn frames_that_a_rule_doubles_are_duplicates_to_the_last_one() {
     let _guard = ONE_AT_A_TIME.lock();
-    // Out on the right, every hundredth frame leaves twice; the copy passes the rule again, and is known by its mark.
+    // Every hundredth frame is sent twice on the right. The copy passes through the rule again and is identified by its mark.
     let chain = "add chain netdev rig out { type filter hook egress device right priority 0 ; }";
     let rule =
         "add rule netdev rig out udp sport 1024-65535 meta mark 0 numgen inc mod 100 0 counter meta mark set 1 dup to right";
@@ -119,7 +119,7 @@ fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
     let (result, watch, ()) = through(&recipe("tayga-siit", &[]), &test, FrameRate(1000), |_| ());
     for direction in &result.directions {
         assert_eq!((direction.mistranslated, direction.corrupt), (0, 0), "{:?}", direction.examples);
-        // A stall of this machine may cost frames; a translation must not.
+        // A stall of this machine may lose frames; a translation must not.
         assert!(direction.received > 500, "{direction:?}");
     }
     assert!(watch.dut_cores().next().is_some());
@@ -142,7 +142,7 @@ fn many_addresses_and_networks_pass_a_router_without_a_neighbour_entry_each() {
         let (result, _, entries) = through(&recipe(&test.dut, &[]), &test, FrameRate(2000), neighbours);
         for direction in &result.directions {
             assert_eq!(direction.mistranslated, 0, "{:?}", direction.examples);
-            // A stall of this machine may cost frames; a missing route would cost nearly all.
+            // A stall of this machine may lose frames; a missing route would lose nearly all.
             assert!(direction.received > 1000, "{}: {direction:?}", test.name);
         }
         assert!(entries < 10, "{entries}");
@@ -161,7 +161,7 @@ fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
             "add rule ip6 hops out udp sport 1024-65535 rt ip6 nexthop 2001:2:0:8000::3 counter",
         ],
     );
-    // As the recipes of the 6to4 relays have their two responders.
+    // Like the two Responders in the recipes of 6to4 relays.
     router.right.tester.push("2001:2:0:8000::3".parse().expect("an address"));
     let run = "ip -6 route add 2001:2:0:8000:0:1::/96 via 2001:2:0:8000::3".to_owned();
     router.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
@@ -171,7 +171,7 @@ fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
     let (result, _, listing) = through(&router, &test, FrameRate(2000), |dut| dut.line("nft list ruleset").expect("rules"));
     let forward = &result.directions[0];
     assert_eq!((forward.offered, forward.mistranslated), (2000, 0), "{:?}", forward.examples);
-    // A stall of this machine may cost frames; a next hop that does not answer would cost half of them.
+    // A stall of this machine may lose frames; a next hop that does not answer would lose half of them.
     let [first, second] = counters(&listing)[..] else { panic!("{listing}") };
     assert!(first + second >= forward.received && first.min(second) > 600, "{first} {second} {forward:?}");
     assert!(forward.received > 1500, "{forward:?}");
@@ -180,7 +180,7 @@ fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
 #[test]
 fn frames_that_a_shaper_drops_are_lost() {
     let _guard = ONE_AT_A_TIME.lock();
-    // Shaped to 1 Mbit/s behind a queue of 2 frames: most of 5000 frames/s of 80 octets must be dropped on the right.
+    // Traffic is shaped to 1 Mbit/s behind a queue of 2 frames, so most of 5000 frames/s of 80 octets must be dropped on the right.
     let mut shaped = recipe("linux-ipv4", &[]);
     let run = "tc qdisc add dev right root tbf rate 1mbit burst 1600 limit 1600".to_owned();
     shaped.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
@@ -189,6 +189,6 @@ fn frames_that_a_shaper_drops_are_lost() {
     let (result, _, queue) = through(&shaped, &test, FrameRate(5000), counted);
     let dropped = queue.split("dropped ").nth(1).and_then(|rest| rest.split(&[',', ' '][..]).next()?.parse::<u64>().ok());
     let (dropped, lost) = (dropped.expect("a counter"), result.directions[0].lost());
-    // The shaper drops the kernel's own frames, too: a question for a neighbour or two.
+    // The shaper also drops the kernel's own frames: one or two neighbour solicitations.
     assert!((lost..lost + 10).contains(&dropped) && lost > 1000, "{lost}; {queue}");
 }

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what a run writes, made of the types that write and read it. `docs/schema/` has them as files.
+//! The JSON Schemas of a run's output, generated from the types that write and read it. They are also in `docs/schema/`.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -7,7 +7,7 @@ use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_plan::resolved;
 use sixbench_report as report;
 
-/// A schema: its name, what it describes, and the function that makes it.
+/// A schema: its name, its title, and the function that generates it.
 type NamedSchema = (&'static str, &'static str, fn() -> Schema);
 
 const SCHEMAS: [NamedSchema; 5] = [
@@ -23,10 +23,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.iter().map(|(name, ..)| *name)
 }
 
-/// Returns the schema of this name as text, ended by a newline.
+/// Returns the schema with this name as text that ends in a newline.
 ///
 /// # Errors
-/// No schema has the name: the names there are.
+/// No schema has this name. The error lists the existing names.
 pub fn text(name: &str) -> Result<String, String> {
     let (_, title, schema) = SCHEMAS.iter().find(|(of, ..)| *of == name).ok_or_else(|| {
         let names: Vec<&str> = names().collect();
@@ -37,12 +37,12 @@ pub fn text(name: &str) -> Result<String, String> {
     Ok(format!("{:#}\n", schema.as_value()))
 }
 
-/// The schema of what is read: a file of an earlier version may lack what has a default.
+/// Returns the schema of a format that is read: older files may lack fields with a default.
 fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
 }
 
-/// The schema of what is only written.
+/// Returns the schema of a format that is only written.
 fn of_written<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
@@ -53,7 +53,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// `INSTA_UPDATE=always` writes them, as it does snapshots.
+    /// Like snapshots, the schemas are updated with `INSTA_UPDATE=always`.
     #[test]
     fn the_schemas_in_docs_are_those_of_the_code() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");

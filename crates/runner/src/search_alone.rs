@@ -1,4 +1,5 @@
-//! A search outside of a run, such as that of a server by its address: its trials are weighed as those of a run are, and nothing is put on disk.
+//! A search outside of a run, such as that of a server by its address: its trials are evaluated like those of a run, and nothing is written to
+//! disk.
 
 use sixbench_method::measures::procedure;
 use sixbench_method::patience::Patience;
@@ -10,9 +11,9 @@ use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
 
 /// The result of a search.
 pub struct SearchFound {
-    /// The bracket that the report of a run with these trials would have.
+    /// The bracket as in the report of a run with these trials.
     pub bracket: Bracket,
-    /// The trials, in the order in which they were made.
+    /// The trials in the order in which they were performed.
     pub results: Vec<TrialResult>,
 }
 
@@ -23,10 +24,10 @@ impl SearchFound {
     }
 }
 
-/// Performs the trials of the only test of `plan`, and calls `after` with each result and the patience that is left.
+/// Performs the trials of the only test of `plan`, and calls `after` with each result and the remaining patience.
 ///
 /// # Errors
-/// What `measure` and `after` return.
+/// The errors of `measure` and `after`.
 pub fn search_alone<T, E>(
     plan: &Plan,
     tester: &mut T,

@@ -1,4 +1,4 @@
-//! What the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
+//! Measures the performance of the tester itself, first in memory, then over a veth pair without a DUT between its ports.
 
 mod accuracy;
 mod ceiling;
@@ -37,10 +37,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wire::{FRAMES, add_veth, trial_settings, wire};
 
-/// Measures how fast one core generates frames and keeps connections, which needs neither root nor a link. It takes about a minute.
+/// Measures how fast one core generates frames and handles connections, which needs neither root nor a link. Takes about a minute.
 ///
 /// # Errors
-/// None that a build which passes its tests has.
+/// There are none in a build that passes its tests.
 pub fn sending() -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = generation()?;
     figures.extend(subscribers::figures(&Clock::new())?);
@@ -48,15 +48,15 @@ pub fn sending() -> Result<Vec<SelftestResult>, RunError> {
     Ok(figures)
 }
 
-/// Measures how fast one core receives and verifies frames, which needs neither root nor a link. It takes about half a minute.
+/// Measures how fast one core receives and verifies frames, which needs neither root nor a link. Takes about half a minute.
 ///
 /// # Errors
-/// None that a build which passes its tests has.
+/// There are none in a build that passes its tests.
 pub fn reception() -> Result<Vec<SelftestResult>, RunError> {
     reception::figures(&Clock::new())
 }
 
-/// Measures what the DNS tester can do, over the loopback interface.
+/// Measures the performance of the DNS tester over the loopback interface.
 ///
 /// # Errors
 /// The tester cannot be set up, or `stop` was set.
@@ -64,7 +64,7 @@ pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     dns::figures(stop)
 }
 
-/// Measures how exactly DNS queries are sent, and how many can be looped by the time that an answer may take, over the loopback interface.
+/// Measures how accurately DNS queries are sent, and how many can be looped depending on the timeout for an answer, over the loopback interface.
 ///
 /// # Errors
 /// The tester cannot be set up, or `stop` was set.
@@ -72,7 +72,7 @@ pub fn queries(stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
     queries::figures(stop)
 }
 
-/// Measures how fast one core generates frames in memory: the send path without a port.
+/// Measures how fast one core generates frames in memory, that is, the send path without a port.
 fn generation() -> Result<Vec<SelftestResult>, RunError> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
@@ -96,23 +96,23 @@ fn generation() -> Result<Vec<SelftestResult>, RunError> {
     Ok(figures)
 }
 
-/// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
+/// Returns a variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
 fn all_addresses() -> AddressVariation {
     let range = ValueRange { first: 0, last: 65535, order: ValueOrder::Pseudorandom };
     let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
     AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
 }
 
-/// Measures the highest rate at which every frame of this size comes back over a veth pair with nothing in between. Needs root.
+/// Measures the highest rate at which every frame of this size is received over a veth pair with nothing in between. Needs root.
 ///
 /// # Errors
-/// The pair or a port cannot be set up, a trial cannot be made, or `stop` was set.
+/// The pair or a port cannot be set up, a trial cannot be performed, or `stop` was set.
 pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let pair = veth(&shell, 1)?;
     let settings = PortOptions::of(frame_size.0.into());
-    // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
+    // There is no DUT, so all cores are the tester's. The softirq that receives a frame runs on the core that sent it.
     let cores: Vec<u32> = allowed_cores()?.into_iter().take(4).collect();
     let mut figures = Vec::new();
     for directions in [Directions::Forward, Directions::Both] {
@@ -121,11 +121,10 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
     Ok(figures)
 }
 
-/// Measures the same in one direction with 1, 2, 4 and so on up to `most` queues, each on a core of its own as far as there are cores. Needs
-/// root.
+/// Measures the same in one direction with 1, 2, 4 and so on up to `most` queues, each on its own core as long as there are enough. Needs root.
 ///
 /// # Errors
-/// As of [`over_veth`].
+/// Those of [`over_veth`].
 pub fn over_queues(
     backend: Backend,
     frame_size: FrameSize,
@@ -146,7 +145,7 @@ pub fn over_queues(
     Ok(figures)
 }
 
-/// Measures the highest rate at which every frame comes from one end of a pair to the other, or both ways.
+/// Measures the highest rate at which every frame gets from one end of a pair to the other, or in both directions.
 fn over_pair(
     pair: &Namespace,
     (backend, settings): (Backend, PortOptions),

@@ -1,4 +1,4 @@
-//! A DNS server that the user has set up, asked from this machine's own sockets: without a testbed, and perhaps on the tester's own cores.
+//! A DNS server set up by the user and queried from this machine's sockets: without a testbed, and possibly on the tester's own cores.
 
 use super::error::RunError;
 use super::session::add_faults_of_the_machine;
@@ -12,16 +12,16 @@ use sixbench_testbed::monitor::{self, Monitor, Occupant};
 use std::io;
 use std::net::{IpAddr, UdpSocket};
 
-/// The tester, with the processors watched where the server may run on them. The processes of the server are not known, so what other
-/// processes take from it is not seen; what the host of this virtual machine takes is.
+/// The tester, with the processors watched if the server may run on them. The server's processes are unknown, so time taken by other processes
+/// cannot be detected, but time taken by the host of this virtual machine can.
 pub struct WatchedTester {
     tester: DnsTester,
-    /// The tester's cores and the server's; `None` where the server has an address of another machine.
+    /// The cores of the tester and of the server, or `None` if the server's address is another machine's.
     cores: Option<Cores>,
 }
 
 impl WatchedTester {
-    /// Returns the tester of a server that has these cores in common with it; `None`: the server has a machine of its own.
+    /// Returns the tester for a server that may share these cores with it, or for one on another machine if there are none.
     pub fn new(tester: DnsTester, cores: Option<Cores>) -> Self {
         Self { tester, cores }
     }
@@ -29,15 +29,15 @@ impl WatchedTester {
     /// Returns the cores of a tester and of a server, if the server has an address of this machine.
     ///
     /// # Errors
-    /// The system does not say which cores this process may use.
+    /// The system does not report which cores this process may use.
     pub fn cores_shared_with(server: IpAddr, tester: &[u32]) -> io::Result<Option<Cores>> {
         is_local(server).then(|| shared_cores(tester)).transpose()
     }
 
-    /// Performs one trial; returns its result and what was seen of the processors.
+    /// Performs one trial, and returns its result and the watch of the processors.
     ///
     /// # Errors
-    /// The trial could not be made, or a stop was requested.
+    /// The trial could not be performed, or a stop was requested.
     pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Option<Watch>), RunError> {
         let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
         let measured = self.tester.measure(spec);
@@ -49,27 +49,25 @@ impl WatchedTester {
         Ok((result, watch))
     }
 
-    /// Returns who else has the cores of tester or server now, between two trials: the server, which has nothing to answer then, is not told from
-    /// others. `None` if nobody has, or if the server has a machine of its own. Takes a fifth of a second.
+    /// Returns who else uses the cores of tester or server now, between two trials, or `None` if they are free or the server is on another machine.
+    /// The server, which is idle then, is not distinguished from other work. Takes a fifth of a second.
     pub fn occupant(&self) -> Option<Occupant> {
         self.cores.as_ref().and_then(|cores| monitor::occupant(cores, monitor::Watched::default()))
     }
 }
 
-/// Returns the links of such a tester, for the locks that keep others from its cores: it has no ports, and a server of another machine has no cores
-/// of this one.
+/// Returns the links of such a tester for the locks on its cores: it has no ports, and a server on another machine uses no cores of this one.
 pub fn links_of_server(tester: &[u32], shared: Option<&Cores>) -> Links {
     let dut_cores = shared.map_or(tester, |shared| &shared.dut).to_vec();
     Links { tester_cores: tester.to_vec(), dut_cores, ..Links::default() }
 }
 
-/// Returns whether the address is one of this machine: only such an address can be bound.
+/// Returns true if the address belongs to this machine, because only such an address can be bound.
 pub fn is_local(server: IpAddr) -> bool {
     UdpSocket::bind((server, 0)).is_ok()
 }
 
-/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the
-/// tester has them all.
+/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the tester has them all.
 fn shared_cores(tester: &[u32]) -> io::Result<Cores> {
     let allowed = allowed_cores()?;
     let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();

@@ -1,4 +1,4 @@
-//! One device with the tester at its two links, ready for trials.
+//! A device with the tester on its two links, ready for trials.
 
 use super::built::BuiltTestbed;
 use super::ends::TesterLinks;
@@ -26,19 +26,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device with its links.
+/// A device and its tester. Fields are dropped in the order of declaration: first the ports, then the device with its links.
 pub struct Session {
     tester: Tester,
     testbed: BuiltTestbed,
     isolation: Isolation,
-    /// The connection tracking of a stateful device; `None` for any other device.
+    /// The connection tracking of a stateful device, or `None` for any other device.
     state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
     warnings: Vec<String>,
 }
 
 impl Session {
-    /// Builds the testbed for a device, brings it up and places the tester at its links, ready for `job`.
+    /// Builds the testbed for a device, brings the device up, and sets up the tester on its links, ready for `job`.
     ///
     /// # Errors
     /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
@@ -50,7 +50,7 @@ impl Session {
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
         let remote = std::mem::take(&mut testbed.remote);
         let placed = Tester::place(site, request, (&testbed.links, remote), job, threads);
-        // A device whose port cannot be opened may have ended: that error names the cause.
+        // The device may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;
             Err(error)
@@ -63,32 +63,32 @@ impl Session {
         Ok(session)
     }
 
-    /// Changes the traffic, which must be of the kind the session was opened for.
+    /// Changes the traffic, which must be of the kind for which the session was opened.
     ///
     /// # Errors
-    /// Traffic that must not leave an isolated environment.
+    /// The traffic must not leave an isolated environment.
     pub fn set_job(&mut self, job: Job) -> Result<(), RunError> {
         self.tester.set_job(self.isolation, job)
     }
 
-    /// Makes the self-test of RFC 8219 section 9.2.1 for rates up to `most`. `None` if the tester is not one of DNS, or has
-    /// already passed it with its present settings. `duration_ns` is the length of its trials, nanoseconds.
+    /// Performs the self-test of RFC 8219 section 9.2.1 for rates up to `most`. Returns `None` if this is not a DNS tester, or has already passed
+    /// it with its current settings. `duration_ns` is the duration of a trial in nanoseconds.
     ///
     /// # Errors
-    /// The self-test could not be made, or a stop was requested.
+    /// The self-test could not be performed, or a stop was requested.
     pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, RunError> {
         Ok(self.tester.certify(most, duration_ns)?)
     }
 
-    /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
+    /// Refuses a test whose connections the device cannot track, or not for long enough.
     ///
     /// # Errors
-    /// The test, with the setting to change; or the device cannot be asked.
+    /// The test with the setting to change, or the device cannot be queried.
     pub fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
-    /// Refuses a test of one-way delays whose frames leave by one clock and arrive by another, if it is not known how right these are.
+    /// Refuses a test of one-way delays whose frames are sent and received by different clocks, if the accuracy of these is unknown.
     ///
     /// # Errors
     /// The test, and the reason.
@@ -101,10 +101,10 @@ impl Session {
         self.tester.keep_queries(folder, name);
     }
 
-    /// Makes one trial, with the processors watched.
+    /// Performs one trial, with the processors watched.
     ///
     /// # Errors
-    /// The trial could not be made, the device has ended, or a stop was requested.
+    /// The trial could not be performed, the device has ended, or a stop was requested.
     pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let before = self.begin_empty(spec)?;
         let start = Instant::now();
@@ -116,8 +116,8 @@ impl Session {
         Ok((result, watch))
     }
 
-    /// Brings the device into its state without connections, or restarts it, so that no trial depends on the one before: a DNS server may
-    /// otherwise have cached its names, or treat the authority as unreachable. Returns the number of connections the device then counts.
+    /// Deletes the device's connections, or restarts the device, so that no trial depends on the one before: otherwise, a DNS server might have
+    /// cached its names or consider the authority unreachable. Returns the number of connections that the device then counts.
     fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, RunError> {
         // The device's process ends with the thread that started it, so the device is restarted from this thread.
         let restarted = match &mut self.testbed.dut {
@@ -132,8 +132,8 @@ impl Session {
         }
     }
 
-    /// Returns who else has the cores of tester or device now, between two trials; `None` if nobody has. Takes a fifth of a second on each machine of the
-    /// tester.
+    /// Returns who else uses the cores of tester or device now, between two trials, or `None` if they are free. Takes a fifth of a second on each
+    /// of the tester's machines.
     pub fn occupant(&self) -> Option<Occupant> {
         let here = occupant(&self.testbed.cores, self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default());
         here.or_else(|| self.tester.occupant())
@@ -155,13 +155,13 @@ impl Session {
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(RunError::Interrupted),
-            // A device that does not answer may have ended: that error names the cause.
+            // The device may have ended: that error names the cause.
             Err(error) => self.check_alive().and(Err(error.into())),
         }
     }
 
-    /// Returns how far the tester's first core and the device's are from each other, where both are cores of this machine. A measurement that
-    /// fails is no reason to give up a trial.
+    /// Returns the round-trip time between the tester's first core and the device's, if both are on this machine. A trial is not abandoned if this
+    /// measurement fails.
     fn round_trip_ns(&self) -> Option<u64> {
         let is_here = matches!(self.testbed.links, TesterLinks::Built(_) | TesterLinks::Started(_));
         let cores = [*self.testbed.cores.tester.first()?, *self.testbed.cores.dut.first()?];
@@ -175,7 +175,7 @@ impl Session {
         let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.testbed.cores.dut);
         std::thread::scope(|scope| {
             let measuring = scope.spawn(move || tester.measure(spec));
-            // The device is restarted from this thread, which outlives it: its process ends with the thread that started it.
+            // The device is restarted from this thread, which outlives it, because its process ends with the thread that started it.
             let moment = Instant::now() + Duration::from_nanos(at_ns);
             while Instant::now() < moment && !measuring.is_finished() && !stop.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
@@ -190,7 +190,7 @@ impl Session {
         Ok(self.testbed.check_alive().and_then(|()| self.tester.check_alive())?)
     }
 
-    /// Returns the facts of this machine by name, as it is set while the device is measured.
+    /// Returns the facts about this machine by name, with the settings used while the device is measured.
     pub(crate) fn host_facts(&self, site: &Site<'_>) -> BTreeMap<String, String> {
         let mut facts = origin::of_host(site);
         if let TesterLinks::Taken(interfaces) = &self.testbed.links {
@@ -200,7 +200,7 @@ impl Session {
         facts
     }
 
-    /// Returns what the report says of the device. Of one that the user set up only the recipe is known.
+    /// Returns the facts about the device for the report. For a device that the user set up, only the recipe is known.
     pub fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
         let unknown = || DutFacts {
             title: recipe.honest_title(),
@@ -212,7 +212,7 @@ impl Session {
         DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), ..facts }
     }
 
-    /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
+    /// Returns a shell in the device's namespace, or `None` if the device does not run in a namespace of the testbed.
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
         match &self.testbed.links {
@@ -225,24 +225,24 @@ impl Session {
         &self.testbed
     }
 
-    /// Returns the namespaces of the left and the right end, where they are hosts.
+    /// Returns the namespaces of the left and the right end, if they are hosts.
     pub(crate) fn hosts(&self) -> Option<(String, String)> {
         self.tester.hosts()
     }
 
-    /// Returns the layout of the testbed, in sentences.
+    /// Returns sentences about the layout of the testbed.
     pub fn layout(&self) -> &[String] {
         &self.testbed.layout
     }
 
-    /// Returns the warnings about the testbed, in sentences.
+    /// Returns sentences with warnings about the testbed.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 }
 
-/// Runs commands on the device's cores and not on the tester's, which may be in the middle of a trial. Where cores cannot be chosen the trial
-/// may be invalid, no more.
+/// Runs commands on the device's cores instead of the tester's, which may be in the middle of a trial. If the cores cannot be chosen, the worst
+/// outcome is an invalid trial.
 fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     let everywhere = allowed_cores().unwrap_or_default();
     let _ = keep_to(cores);
@@ -251,10 +251,10 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
+/// Adds to a trial's faults the time that the host of this virtual machine and other processes took from the DUT's cores, whose number is
 /// `dut_cores`.
 pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
-    // Of a stateful trial only phase 2 is judged.
+    // Only phase 2 of a stateful trial is judged.
     let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
     let milliseconds = watch.stolen_ms(before_ns);
     if milliseconds > 0 {
@@ -264,7 +264,7 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
     result.faults.extend(taken);
 }
 
-/// Returns the fault of other processes on the DUT's cores, if they took more time than goes unnoticed.
+/// Returns a fault if other processes took more than a negligible time from the DUT's cores.
 fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
     let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0);
     let lasted_ms = samples * watch.interval_ns / 1_000_000 * cores as u64;
@@ -272,7 +272,7 @@ fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
     (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000).then_some(Fault::CpuTaken { milliseconds })
 }
 
-/// Returns the fault of other processes that took a core at the moment the device lost frames, however short it was.
+/// Returns a fault if other processes took a core, for however short a time, while the device lost frames.
 fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }

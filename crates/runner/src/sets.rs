@@ -1,4 +1,4 @@
-//! The two sides of a comparison of results that are there: each is one results directory, or a folder of several of the same plan.
+//! The two sides of a comparison of stored results: each is a results directory, or a folder with several of the same plan.
 
 use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
@@ -13,16 +13,16 @@ use std::path::Path;
 
 /// The reason why two sets cannot be compared.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum SetError {
     /// A set cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The two were measured in different ways: their results differ whatever the devices do.
+    /// The two sides were measured in different ways: results would differ even for one device.
     #[error("the two runs cannot be compared: they differ in their {0}")]
     Unlike(String),
-    /// The runs of one set do not measure the same.
+    /// The runs of one set do not have the same tests.
     #[error("{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan")]
     Mixed { which: Which, first: String, other: String, how: String },
 }
@@ -31,11 +31,11 @@ pub enum SetError {
 pub struct TwoSets {
     sets: [Vec<CollectedRun>; 2],
     order: RunOrder,
-    /// What casts doubt on the comparison, in words.
+    /// Texts about what casts doubt on the comparison.
     pub warnings: Vec<String>,
 }
 
-/// Returns whether there are results in this directory, or below it.
+/// Returns true if this directory is, or contains, a results directory.
 pub fn is_set(path: &Path) -> bool {
     has_results(path)
 }
@@ -44,7 +44,7 @@ impl TwoSets {
     /// Reads A and B.
     ///
     /// # Errors
-    /// Directories without results, runs of one side that do not measure the same, or sides that were measured in different ways.
+    /// A directory has no results, the runs of one side do not have the same tests, or the sides were measured in different ways.
     pub fn read(paths: [&Path; 2]) -> Result<Self, SetError> {
         let [mut a, mut b] = [collect(paths[0])?, collect(paths[1])?];
         let mut warnings: Vec<String> = Vec::new();
@@ -64,7 +64,7 @@ impl TwoSets {
         Ok(Self { sets: [a.runs, b.runs], order, warnings })
     }
 
-    /// Compares the two, with differences up to the `margin` not counted. `None` where they have no test in common.
+    /// Compares the two, ignoring differences up to `margin`. Returns `None` if they have no test in common.
     pub fn compare(&self, margin: f64) -> Option<Comparison<'_>> {
         let [a, b] = [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
             let tests: Vec<&Test> = runs[0].stored.plan.tests.iter().collect();
@@ -74,7 +74,7 @@ impl TwoSets {
     }
 }
 
-/// Refuses a set of runs that do not measure the same: their medians would differ whatever the device does.
+/// Refuses a set of runs that do not have the same tests, because their medians would differ even for the same device.
 fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
     let Some((first, others)) = runs.split_first() else { return Ok(()) };
     for other in others {
@@ -93,8 +93,8 @@ fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
     Ok(())
 }
 
-/// Leaves of results that several hosts measured, each a part, those of one host: of the hosts that both sides have, the one with the most repetitions.
-/// Returns what was left out, in words; `None` where each run was measured on one host.
+/// If several hosts each measured a part of the results, keeps those of a single host: of the hosts in both sets, the one with the most
+/// repetitions. Returns a text about what was left out, or `None` if each run was measured on one host.
 fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
     let is_divided = |run: &CollectedRun| RepetitionHosts::new(&run.stored.facts, &run.stored.records).are_several();
     sets.iter().flat_map(|runs| runs.iter()).any(is_divided).then_some(())?;
@@ -109,7 +109,7 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
         let hosts = RepetitionHosts::new(&stored.facts, &stored.records);
         let is_own = |point: &Point, repetition| hosts.is_only_on(host, point, repetition);
         outcomes.retain(|outcome| is_own(&outcome.point, outcome.repetition));
-        // What the other hosts measured is not missing.
+        // What the other hosts measured must not count as missing.
         let own = hosts.iter().filter(|(point, repetition, _)| is_own(point, *repetition));
         let key = |point: &Point, repetition| MeasurementKey { point: point.clone(), repetition: Some(repetition) };
         let selection: Selection = own.map(|(point, repetition, _)| key(point, repetition)).collect();
@@ -118,7 +118,7 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
     Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))
 }
 
-/// Returns how many repetitions each host has measured alone.
+/// Returns the number of repetitions that each host has measured alone.
 fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for run in runs {
@@ -131,7 +131,7 @@ fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Returns the warnings about a set whose runs were not made under the same facts.
+/// Returns the warnings about a set whose runs have different facts.
 fn changes_within(which: Which, runs: &[CollectedRun]) -> Vec<String> {
     let changes = runs.windows(2).flat_map(|pair| changes_since(&pair[0].stored.facts, &pair[1].stored.facts));
     changes.map(|change| format!("warning: the runs of {which} differ among themselves: {change}")).collect()

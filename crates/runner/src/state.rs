@@ -1,4 +1,4 @@
-//! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
+//! The connections of a stateful device around a trial (RFC 9693): none before it, counted during it, and deleted after it if that is measured.
 
 use super::error::{PlanError, RunError};
 use super::request::SessionRequest;
@@ -8,11 +8,11 @@ use sixbench_method::trial::{Fault, TrialKind, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
-/// The connection tracking table of a device, and the facts known of it.
+/// The connection tracking table of a device and its known properties.
 pub(super) struct TrackedConnections {
     table: ConnectionTable,
     recipe: String,
-    /// The shortest time for which the device keeps an idle connection; `None` if its recipe cannot tell.
+    /// The minimum time for which the device keeps an idle connection, or `None` if its recipe has no command for it.
     timeout: Option<Duration>,
 }
 
@@ -26,26 +26,26 @@ impl TrackedConnections {
         Ok(Some(Self { table, recipe: request.recipe.name.clone(), timeout }))
     }
 
-    /// Returns the function by which the tester asks for the number of connections in a trial.
+    /// Returns a function with which the tester counts the connections during a trial.
     pub(super) fn counter(&self) -> ConnectionCounter {
         let table = self.table.clone();
         Box::new(move || table.count().map_err(|error| error.to_string()))
     }
 
-    /// Deletes whatever the trial before left; returns the connections counted then.
+    /// Deletes all connections left by the previous trial, and returns the number counted then.
     pub(super) fn empty(&self) -> Result<Option<u64>, RunError> {
         Ok(self.table.empty()?)
     }
 
-    /// Completes a trial: tears connections down, if that is measured, and adds faults if it took longer than the timeout or
-    /// the DUT did not count what the tester did.
+    /// Completes a trial: tears connections down, if that is measured, and adds faults if the trial took longer than the timeout or the DUT's count
+    /// differs from the tester's.
     pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), RunError> {
         if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_one_result().is_some()) {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
             result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
         }
         let is_tear_down = matches!(result.spec.kind, TrialKind::TearDown { .. });
-        // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
+        // If a connection is lost again, because a full table makes room for others, that is the DUT's loss, which validation detects.
         let is_lost = result.spec.kind.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
         if let Some(connections) = result.phase_one_result_mut() {
             connections.counted_before = before;
@@ -58,7 +58,7 @@ impl TrackedConnections {
         Ok(())
     }
 
-    /// Checks that table and timeout suffice for what the test asks, as far as they are known.
+    /// Checks that table size and timeout are sufficient for the test, as far as they are known.
     pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         let Some(stateful) = test.stateful else { return Ok(()) };
         let limit = self.table.limit()?;
@@ -71,7 +71,7 @@ impl TrackedConnections {
                 if test.measure.is_capacity() { "start" } else { "connections" }
             ))));
         }
-        // A search for rates comes by slow ones: there each trial is judged.
+        // A search for rates includes low ones, so each of its trials is judged instead.
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
         match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
             Some(timeout) => Err(RunError::Plan(PlanError(format!(
@@ -88,7 +88,7 @@ impl TrackedConnections {
     }
 }
 
-/// Returns the time from the first frame of phase 1 to the last of phase 2, nanoseconds, of the longest trial of the test.
+/// Returns the time in nanoseconds from the first frame of phase 1 to the last of phase 2, for the longest trial of the test.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
@@ -104,7 +104,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Seconds that a test of this measure needs: trials of a search take 10 s, and residual frames are waited for for 2 s.
+    /// Returns the seconds that a test of this measure needs. Trials of a search take 10 s, and the residual time is 2 s.
     fn needed_s(measure: Measure, stateful: Option<Stateful>) -> f64 {
         let trial = TrialSettings { duration_ns: 10 * SECOND, residual_ns: 2 * SECOND, ..standard_trial(Profile::Smoke) };
         let test = Test { measure, stateful, ..Test::of("t", "device") };
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_connection_must_last_from_the_first_frame_of_phase_1_to_the_last_of_phase_2() {
-        // Phase 1 sends for 5 s, and T of 0.5 s is waited for twice (RFC 9693).
+        // Phase 1 sends for 5 s, followed by two timeouts T of 0.5 s each (RFC 9693).
         let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND / 2);
         assert_eq!(needed_s(Measure::Throughput, Some(stateful)), 6.0 + 10.0 + 2.0);
         let settled = Stateful { delay_ns: Some(20 * SECOND), ..stateful };

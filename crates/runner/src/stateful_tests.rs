@@ -1,5 +1,5 @@
-//! Real stateful gateways in namespaces: what they count and what sixbench counts must agree exactly, and every connection that a rule
-//! takes away is found. Needs root; without it these tests fail, they do not skip.
+//! Tests real stateful gateways in namespaces: their counts and sixbench's must agree exactly, and every connection that a rule prevents must be
+//! detected. These tests need root, and fail rather than skip without it.
 
 use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const CONNECTIONS: u64 = 1_000;
 
-/// So slow that every machine keeps up; stalls are tolerated.
+/// A rate so low that every machine keeps up. Stalls are tolerated.
 const RATE: FrameRate = FrameRate(1_000);
 
 fn stateful() -> Stateful {
@@ -27,11 +27,11 @@ fn test(dut: &str) -> Test {
     Test { stateful: Some(stateful()), frame_sizes: vec![FrameSize(84)], ..Test::of("t", dut) }
 }
 
-/// A machine with other work may cost a gateway frames in some trials, in TAYGA's queue of 500; what the gateway or the tester does wrong
-/// happens in all.
+/// With other work on the machine, a gateway may lose frames in some trials, for instance in TAYGA's queue of 500. An error of gateway or tester
+/// occurs in all.
 const ATTEMPTS: usize = 20;
 
-/// Trials of the spec, each through a device set up for it, until one is as expected; the last one.
+/// Repeats trials of the spec, each with a new device, until one is as expected; returns the last.
 fn repeated(
     recipe: &Recipe,
     test: &Test,
@@ -45,7 +45,7 @@ fn repeated(
     (1..ATTEMPTS).map(|_| once()).find(|(result, _)| is_expected(result)).unwrap_or_else(once)
 }
 
-/// Opens the connections until so many are lost on their way.
+/// Opens the connections until this number of them is lost on the way.
 fn establish(recipe: &Recipe, lost: u64) -> (TrialResult, Watch) {
     let spec = stateful().establishing(CONNECTIONS, RATE);
     repeated(recipe, &test(&recipe.name), &spec, |result| connections(result).lost() == lost)
@@ -55,12 +55,12 @@ fn connections(result: &TrialResult) -> &Connections {
     result.phase_one_result().expect("phase 1")
 }
 
-/// Of a tester that kept its schedule and a machine that left the DUT alone: this one may not have.
+/// Returns the verdict without faults: this tester may have missed its schedule, and this machine may have disturbed the DUT.
 fn verdict(result: TrialResult) -> Verdict {
     TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO)
 }
 
-/// All gateways that can run here, each with whether it keeps source ports.
+/// All gateways that can run here, each with a flag that is true if it keeps source ports.
 const GATEWAYS: [(&str, bool); 7] = [
     ("iptables-nat44", true),
     ("nft-nat44", true),
@@ -98,7 +98,7 @@ fn phase_2_opens_no_connection_and_its_frames_come_back_right() {
     for name in ["nft-nat44", "tayga-nat64"] {
         let phase_one = Some(PhaseOne { connections: CONNECTIONS, rate: RATE });
         let spec = TrialSpec { phase_one, ..TrialSpec::constant(RATE, 1_000_000_000) };
-        // On a busy machine frames of either phase are lost before the device.
+        // On a busy machine, frames of either phase are lost before they reach the device.
         let has_come = |result: &TrialResult| {
             let both = result.directions.len() == 2 && result.directions.iter().all(|d| d.received > 900);
             both && connections(result).counted == Some(CONNECTIONS)
@@ -110,7 +110,7 @@ fn phase_2_opens_no_connection_and_its_frames_come_back_right() {
     }
 }
 
-/// A chain on the frames that come in on the left.
+/// A chain for the frames received on the left.
 const CHAIN: &str = "add chain netdev rig in { type filter hook ingress device left priority 0 ; }";
 
 #[test]
@@ -145,7 +145,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
     let mut small = recipe("nft-nat44", &[]);
     small.state.as_mut().expect("state").table_size = Some(500);
     let (result, watch) = establish(&small, 0);
-    // Every frame arrives: new connections take the place of old ones.
+    // Every frame arrives, but new connections replace old ones.
     let counted = connections(&result).opened_by_the_dut().expect("a count");
     assert!(counted <= 500, "{counted}");
     assert_eq!(verdict(result), Verdict::Lost);
@@ -155,7 +155,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
     assert_ne!(limit.trim(), "500", "set back when the device is gone");
 }
 
-/// The error of a session that looks at the table before the first trial.
+/// Returns the error of a session that checks the table before the first trial.
 fn refusal(recipe: &Recipe, test: &Test) -> String {
     let (links, stop) = (Links::default(), Arc::default());
     let site = Site { shell: Shell::new(), links: &links, stop, isolation: Isolation::Unknown, pcap: None };
@@ -212,7 +212,7 @@ fn a_tear_down_leaves_no_connection_and_is_timed() {
 fn tcp_connections_pass_every_gateway_and_bring_their_object() {
     let _guard = ONE_AT_A_TIME.lock();
     for (name, _) in GATEWAYS {
-        // A long time limit, so that the result does not depend on other work on this machine.
+        // The time limit is long, so that the result does not depend on other work on this machine.
         let tcp = Tcp { object_octets: 64, time_limit_ns: 10_000_000_000, close: Default::default(), server_ports: (80, 80) };
         let test = Test { measure: Measure::TcpEstablishmentRate(tcp), ..Test::of("t", name) };
         let kind = sixbench_method::trial::TrialKind::TcpRate;

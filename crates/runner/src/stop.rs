@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP ask for an orderly end: the trial under way is given up, the testbed undone, results stay. Asking again
-//! changes nothing, since the undoing takes a moment and must not be cut short.
+//! Ctrl-C, SIGTERM and SIGHUP request an orderly end: the trial in progress is abandoned, the testbed undone, and results are kept. Repeating the
+//! request has no effect, because the teardown must not be interrupted.
 
 use super::error::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Waits for `time`; ends early when a stop is requested.
+/// Waits for `time`. Ends early if a stop is requested.
 ///
 /// # Errors
 /// A stop was requested.
@@ -26,10 +26,10 @@ pub fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
     }
 }
 
-/// The flag that the handlers set: signals are those of the process, whichever part of it asks first.
+/// The flag set by the handlers. There is only one, because signals are delivered to the process as a whole.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Installs the handlers and returns the flag they set, the same one each time.
+/// Installs the handlers and returns the flag that they set, the same one for each call.
 ///
 /// # Errors
 /// The system refuses a handler.

@@ -1,4 +1,4 @@
-//! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
+//! The results directory. `trials.jsonl` is authoritative: each line is on disk before the next trial starts.
 
 use super::owner;
 pub use super::store_error::StoreError;
@@ -33,10 +33,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes a new directory for the results of what is selected of `plan`; `source` is the plan file's text.
+    /// Creates a new directory for the results of the selected part of `plan`. `source` is the text of the plan file.
     ///
     /// # Errors
-    /// A directory that holds results, or that cannot be made or written.
+    /// The directory already holds results, or cannot be created or written to.
     pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
         check_new(directory)?;
         let resolved = resolved::write(plan, source, RECIPES).map_err(StoreError::NotResolved)?;
@@ -59,7 +59,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens an existing directory to go on; a torn last line is cut off.
+    /// Opens an existing directory to resume its run. An incomplete last line is removed.
     ///
     /// # Errors
     /// No results directory, one that another process writes to, or one that cannot be read or written.
@@ -80,7 +80,7 @@ impl Store {
         let trials = opened.and_then(|trials| owner::give(&trials).map(|()| trials)).map_err(cannot_write(&path))?;
         // Two writers would number the same trials; the lock goes with the file.
         let is_locked = || matches!(trials.try_lock(), Err(fs::TryLockError::WouldBlock));
-        // A process that looks whether a run is under way has the lock for a moment.
+        // A process that checks whether a run is in progress holds the lock for a moment.
         let waited = || thread::sleep(Duration::from_millis(50));
         if is_locked() && {
             waited();
@@ -105,10 +105,10 @@ impl Store {
         self.directory().join(TRIALS)
     }
 
-    /// Keeps the recipes of the run beside its results: what a resumed run goes on with.
+    /// Stores the recipes of the run with its results, so that a resumed run uses them.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file cannot be written.
     pub fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         // Also where there is no recipe: the resolved plan names the folder.
         make_folder(&self.folder, RECIPES).map_err(cannot_write(&self.directory().join(RECIPES)))?;
@@ -119,20 +119,20 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a trial on disk, for good.
+    /// Writes a trial to disk durably.
     ///
     /// # Errors
-    /// The disk does not take it.
+    /// The trial cannot be written.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
         written.map_err(cannot_write(&self.trials_path()))
     }
 
-    /// Puts trials of other runs on disk, in this order.
+    /// Writes trials of other runs to disk, in this order.
     ///
     /// # Errors
-    /// The disk does not take them.
+    /// The trials cannot be written.
     pub(crate) fn append_all(&mut self, records: &[&TrialRecord]) -> Result<()> {
         let lines = records.iter().map(|record| line(record)).collect::<Result<String>>()?;
         let written = self.trials.write_all(lines.as_bytes()).and_then(|()| self.trials.sync_data());
@@ -154,10 +154,10 @@ impl Store {
     }
 }
 
-/// Refuses a directory that is not for a new run.
+/// Refuses a directory that cannot be used for a new run.
 ///
 /// # Errors
-/// It holds results, or those of a run that has made no trial yet.
+/// It holds results, or a run that has not yet made a trial.
 pub fn check_new(directory: &Path) -> Result<()> {
     let was_begun = directory.join("trials.jsonl").exists() && directory.join("resolved.toml").exists();
     match was_begun || has_trials(directory) {

@@ -1,4 +1,4 @@
-//! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
+//! The tester on a device's links: for frames, TCP connections, or DNS queries.
 
 use super::agent::TesterApart;
 use super::built::RemoteParts;
@@ -27,14 +27,14 @@ use std::time::{Duration, Instant};
 
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
-    /// Frames by a tester on two machines.
+    /// A tester on two machines, for frames.
     Apart(Box<TesterApart>),
     Tcp(Box<(TcpTester, Hosts)>),
     Dns(Box<(DnsTester, DnsPlaces)>),
 }
 
 impl Tester {
-    /// Opens the ports, or settles hosts at both ends; tells how in a sentence.
+    /// Opens the ports, or sets up hosts at both ends. Also returns a sentence about it.
     pub(super) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
@@ -69,12 +69,13 @@ impl Tester {
         }
     }
 
-    /// Returns who else has the cores of the tester's end on another machine now, between two trials; `None` if nobody has, or if it has no such end.
+    /// Returns who else uses the cores of the tester's end on another machine now, between two trials, or `None` if they are free or there is no
+    /// such end.
     pub(super) fn occupant(&self) -> Option<Occupant> {
         if let Self::Apart(tester) = self { tester.occupant() } else { None }
     }
 
-    /// Returns the namespaces of the left and the right end, where they are hosts.
+    /// Returns the namespaces of the left and the right end, if they are hosts.
     pub(super) fn hosts(&self) -> Option<(String, String)> {
         match self {
             Self::Frames(_) | Self::Apart(_) => None,
@@ -83,25 +84,25 @@ impl Tester {
         }
     }
 
-    /// Takes note of a test that measures one-way delays.
+    /// Registers a test that measures one-way delays.
     ///
     /// # Errors
-    /// The tester is on two machines, and it is not known how right their clocks are.
+    /// The tester is on two machines, and the accuracy of their clocks is unknown.
     pub(super) fn require_delays(&mut self, test: &str) -> Result<(), RunError> {
         if let Self::Apart(tester) = self { Ok(tester.require_delays(test)?) } else { Ok(()) }
     }
 
-    /// Returns the facts of the machine of an agent, by name.
+    /// Returns the facts about an agent's machine by name.
     pub(super) fn facts(&self) -> BTreeMap<String, String> {
         if let Self::Apart(tester) = self { tester.facts().collect() } else { BTreeMap::new() }
     }
 
-    /// Returns what is to be said of the machine of an agent as a place for a tester.
+    /// Returns the warnings about an agent's machine.
     pub(super) fn warnings(&self) -> Vec<String> {
         if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
     }
 
-    /// Returns the facts of the machine that the authority has for itself, by name; none if it has none.
+    /// Returns the facts about the authority's own machine by name, or none if it does not have one.
     pub(super) fn authority_facts(&self) -> BTreeMap<String, String> {
         if let Self::Dns(dns) = self { dns.1.authority_facts() } else { BTreeMap::new() }
     }
@@ -130,7 +131,7 @@ impl Tester {
         Ok(())
     }
 
-    /// Makes the self-test of a DNS tester; `None` if it is no DNS tester, or has a valid certificate already.
+    /// Performs the self-test of a DNS tester. Returns `None` if this is not a DNS tester or already has a valid certificate.
     pub(super) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
         let Self::Dns(dns) = self else { return Ok(None) };
         let tester = &mut dns.0;
@@ -147,8 +148,7 @@ impl Tester {
         }
     }
 
-    /// Returns whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on
-    /// earlier trials.
+    /// Returns true if a DNS server must be restarted before a trial, because its cache or its view of the authority depends on earlier trials.
     pub(super) fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }
@@ -166,7 +166,7 @@ impl Tester {
         }
     }
 
-    /// Returns the moment at which the first frame of the latest trial was due; `None` where no frames are sent.
+    /// Returns the time at which the first frame of the latest trial was due, or `None` if the tester does not send frames itself.
     pub(super) fn began(&self) -> Option<Instant> {
         match self {
             Self::Frames(tester) => tester.began(),
@@ -202,7 +202,7 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-/// Opens both ports, and tells how and where, for threads on these cores.
+/// Opens both ports for threads on these cores, and returns a sentence about how and where.
 fn open_ports(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
@@ -228,5 +228,5 @@ fn open_ports(
     Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
 
-/// The time after which a port that was refused is opened again.
+/// The pause before a port that was refused is opened again.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -1,5 +1,5 @@
-//! `trials.jsonl`, read from its begin to its end: parsed on several threads, passed on in its order, and never in memory as a whole, since that of a long
-//! run may not fit.
+//! Reads `trials.jsonl` from beginning to end: lines are parsed by several threads and passed on in order, and the file is never in memory as a
+//! whole, because it may not fit.
 
 use super::store_error::StoreError;
 use super::trial_lines::{LONGEST_LINE, RecordError};
@@ -9,28 +9,28 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Octets that are read at a time.
+/// The number of octets read at a time.
 const BLOCK: u64 = 1 << 21;
 
-/// More threads would wait for the one that takes the records.
+/// More threads would wait for the one that receives the records.
 const MOST_THREADS: usize = 4;
 
-/// Reads a record from a line, whose number errors name.
+/// Parses a record from a line, whose number is used in errors.
 pub(crate) type ReadLine = fn(&[u8], usize) -> Result<TrialRecord, RecordError>;
 
-/// Whole lines of the file.
+/// Complete lines of the file.
 struct Lines {
-    /// The octet of the file at which they begin.
+    /// The offset in the file at which they begin.
     begin: u64,
-    /// The number of the first one.
+    /// The number of the first line.
     number: usize,
     octets: Vec<u8>,
 }
 
-/// Records, each with the octet of the file at which its line begins.
+/// Records, each with the offset of its line in the file.
 type Records = Result<Vec<(u64, TrialRecord)>, RecordError>;
 
-/// Passes each record of a results directory on, with the octet at which its line begins; returns whether the last line is torn.
+/// Passes each record of a results directory on, with the offset of its line. Returns true if the last line is incomplete.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it other than the last one is no record.
@@ -54,7 +54,7 @@ pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(
             })
             .unzip();
         let reader = scope.spawn(move || deal(file, &to_threads));
-        // Lines were dealt in turn: the first thread that has no more is that of the end.
+        // Lines were distributed in turn, so the first thread without further records marks the end.
         for records in from_threads.iter().cycle().map_while(|from_thread| from_thread.recv().ok()) {
             let records = records.map_err(no_records)?;
             records.into_iter().for_each(|(begin, record)| take(begin, record));
@@ -63,7 +63,7 @@ pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(
     })
 }
 
-/// Reads the records of lines, until there are no more or nobody wants them.
+/// Parses records from lines, until there are no more or the receiver is gone.
 fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Records>) {
     let of = |Lines { mut begin, number, octets }: Lines| {
         let each = octets.split_inclusive(|octet| *octet == b'\n').zip(number..).map(|(line, number)| {
@@ -115,7 +115,7 @@ mod tests {
     use sixbench_method::trial::{TrialResult, TrialSpec};
     use std::fs;
 
-    /// A line of 700 octets.
+    /// Returns a line of 700 octets.
     fn line(trial: usize) -> String {
         let record = TrialRecord {
             format: FORMAT,

@@ -1,4 +1,4 @@
-//! The lines of `trials.jsonl`: each is a record, and only the last one may be torn.
+//! The lines of `trials.jsonl`: each is a record, and only the last one may be incomplete.
 
 use sixbench_method::record::{FORMAT, TrialRecord};
 
@@ -7,16 +7,16 @@ pub(crate) const LONGEST_LINE: u64 = 64 << 20;
 
 /// The reason why a line of `trials.jsonl` is no record.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum RecordError {
-    /// It is no record at all.
+    /// The line is not a record at all.
     #[error("line {line} is not a trial")]
     NoTrial { line: usize, source: serde_json::Error },
-    /// It was written by a newer sixbench.
+    /// The line was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },
-    /// It has a number that no trial has.
+    /// The line has a number out of range.
     #[error("line {line} was changed after it was written: {what}")]
     Outside { line: usize, what: String },
     /// No record is that long, and what reads it would need more memory than there may be.
@@ -24,7 +24,7 @@ pub enum RecordError {
     TooLong { line: usize },
 }
 
-/// Returns the record of a line, whose number errors name.
+/// Parses the record in a line, whose number is used in errors.
 pub(crate) fn record(line: &[u8], number: usize) -> Result<TrialRecord, RecordError> {
     let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
     if record.format > FORMAT {
@@ -36,8 +36,8 @@ pub(crate) fn record(line: &[u8], number: usize) -> Result<TrialRecord, RecordEr
     }
 }
 
-/// Returns the records of a file's lines that come after `before` others, and whether the last line is torn. Only the last line may be torn, and
-/// only if its end is missing.
+/// Returns the records in a file's lines, which follow `before` others, and true if the last line is incomplete. Only the last line may be
+/// incomplete, and only if its end is missing.
 pub(crate) fn records(text: &str, before: usize) -> Result<(Vec<TrialRecord>, bool), RecordError> {
     let mut records = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -1,5 +1,4 @@
-//! A plan measured by whatever can perform a trial, without a testbed and without a results directory: a simulated device, or a tester of
-//! another make.
+//! Measures a plan with anything that can perform a trial, without a testbed or a results directory: a simulated device, or another tester.
 
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point, Test};
@@ -7,8 +6,8 @@ use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::Measurer;
 
-/// Makes all measurements of a plan with `measurer`, in the order of the plan; what is made at the throughput follows the searches for it.
-/// `listener` hears each event. Nobody waits between trials. Returns the records of all trials, in the order in which they were made.
+/// Performs all measurements of a plan with `measurer`, in the order of the plan, except that those at the throughput follow the searches for it.
+/// `listener` receives each event. There is no pause between trials. Returns the records of all trials in the order in which they were performed.
 ///
 /// # Errors
 /// The measurer could not perform a trial.

@@ -1,4 +1,4 @@
-//! The process that writes to a results directory, told by the kernel from the lock that it holds on the records.
+//! The process that writes to a results directory, as identified by the kernel from its lock on the records.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,15 +7,15 @@ use std::path::Path;
 /// A process that writes to a results directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WritingProcess {
-    /// Its number.
+    /// The process ID.
     pub process: u32,
-    /// Its command; empty where this user cannot see it.
+    /// The process's command. Empty if this user cannot see it.
     pub command: String,
 }
 
 impl WritingProcess {
-    /// Returns the process that holds the lock on a file; `None` where nobody does, or where the kernel does not say who (a process in another
-    /// container, or a file system that the kernel numbers in two ways).
+    /// Returns the process that holds the lock on a file, or `None` if there is none or the kernel does not report it (for a process in another
+    /// container, or a file system with two different device numbers).
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let found = fs::metadata(file).ok()?;
         let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
@@ -25,7 +25,8 @@ impl WritingProcess {
     }
 }
 
-/// Returns the process that has the whole of a file for writing, by the kernel's list of locks. A lock that is waited for begins with an arrow.
+/// Returns the process with an exclusive lock on a file, from the kernel's list of locks. There, an arrow marks a lock that a process is waiting
+/// for.
 fn holder_in(locks: &str, place: &str) -> Option<u32> {
     let words = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     words.into_iter().find_map(|words| match words[..] {
@@ -40,7 +41,7 @@ fn command_of(process: u32) -> String {
     words.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned()
 }
 
-/// Returns who writes, as the subject of a sentence.
+/// Returns the name of the writer as the subject of a sentence.
 pub(crate) fn writer_words(writer: Option<&WritingProcess>) -> String {
     match writer {
         Some(WritingProcess { process, command }) if command.is_empty() => format!("process {process}"),
@@ -49,7 +50,7 @@ pub(crate) fn writer_words(writer: Option<&WritingProcess>) -> String {
     }
 }
 
-/// Returns how the process is made to end.
+/// Returns advice on how to end the process.
 pub(crate) fn how_to_stop(writer: Option<&WritingProcess>) -> String {
     let stop =
         writer.map_or_else(|| "stop it with Ctrl-C".to_owned(), |writer| format!("stop it: kill -INT {}", writer.process));

@@ -1,5 +1,5 @@
-//! The estimate that is printed before a run, held against the time that the trials of the plans take that come with sixbench, on simulated
-//! devices whose clock is a number. Needs nothing.
+//! Compares the estimate printed before a run with the time that the trials of the plans that come with sixbench take on simulated devices with
+//! simulated clocks. Has no requirements.
 
 use sixbench_method::budget::estimate;
 use sixbench_method::plan::{Plan, Profile};
@@ -10,7 +10,7 @@ use sixbench_runner::perform_with;
 use sixbench_testbed::Library;
 use std::collections::BTreeSet;
 
-/// What a machine takes to set up a device, and around a trial beside the waits of the plan, nanoseconds.
+/// The time in nanoseconds that a machine takes to set up a device, and for a trial in addition to the plan's waits.
 const SET_UP_NS: u64 = 1_500_000_000;
 const AROUND_NS: u64 = 30_000_000;
 
@@ -23,22 +23,22 @@ fn took_s(plan: &Plan, share: f64, noise: f64, seed: u64) -> f64 {
     (dut.elapsed_ns() + devices.len() as u64 * SET_UP_NS) as f64 / 1e9
 }
 
-/// Longer runs take too long to simulate, and are shorter ones repeated.
+/// Longer runs take too long to simulate, and merely repeat shorter ones.
 const LONGEST_S: u64 = 50_000;
 
-/// The time is shorter where a device is slow, since a search that begins at the maximum passes sooner, and longer where one scatters, since
-/// then more repetitions and trials are needed. Which of them a device is nobody knows before.
+/// A run is shorter if a device is slow, because a search that begins at the maximum is over sooner, and longer if its results scatter, because more
+/// repetitions and trials are needed. This cannot be known in advance.
 #[test]
 fn a_run_takes_between_six_tenths_of_its_estimate_and_one_and_a_half_times_that() {
     let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
     let mut compared = 0;
     for profile in [None, Some(Profile::Smoke), Some(Profile::Draft)] {
         for ready in plans::ready() {
-            // Others need recipes of their own.
+            // Other plans need their own recipes.
             let Ok(Loaded { mut plan, .. }) = sixbench_plan::load(ready.text, &library) else { continue };
             profile.into_iter().for_each(|profile| drop(apply_profile(&mut plan, ready.text, profile)));
             let estimated = estimate(&plan).seconds;
-            // The simulated devices know frames alone.
+            // The simulated devices only handle frames.
             let is_of_frames = plan.tests.iter().all(|test| test.measure.dns().is_none() && test.stateful.is_none());
             if !is_of_frames || estimated > LONGEST_S {
                 continue;

@@ -1,4 +1,4 @@
-//! The example of a program that embeds sixbench works. Needs nothing.
+//! Tests that the example of a program that embeds sixbench works. Has no requirements.
 
 #[path = "../examples/run_plan.rs"]
 #[allow(dead_code)]

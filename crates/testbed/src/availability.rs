@@ -1,11 +1,11 @@
-//! Whether a device can be had on this machine.
+//! Determines whether a device can run on this machine.
 
 use crate::exec::{Shell, has_program};
 use crate::lab;
 use crate::recipe::{DeviceHost, Recipe};
 use std::path::Path;
 
-/// Returns what is missing on this machine for a device that sixbench sets up here, and what to do about it; `None` where nothing is.
+/// Returns what is missing on this machine for a device that sixbench sets up here, and how to fix it, or `None` if nothing is missing.
 pub fn why_missing(recipe: &Recipe) -> Option<String> {
     let of_lab = lab::check_for(recipe).err().map(|error| error.to_string());
     let program = || recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure()));
@@ -13,7 +13,7 @@ pub fn why_missing(recipe: &Recipe) -> Option<String> {
     of_lab.or_else(program).or_else(module)
 }
 
-/// Returns in words whether a device runs here and, if not, what to do about it.
+/// Returns where a device runs or, if something is missing here, what to do about it.
 pub fn availability(recipe: &Recipe) -> String {
     if recipe.host == DeviceHost::Manual {
         return "set up by hand, cabled to two interfaces".to_owned();
@@ -29,7 +29,7 @@ pub fn availability(recipe: &Recipe) -> String {
     }
 }
 
-/// Returns whether this machine's own kernel has a module, or could load it.
+/// Returns true if this machine's own kernel has a module or can load it.
 pub(crate) fn has_module(name: &str) -> bool {
     let loaded = Path::new("/sys/module").join(name.replace('-', "_"));
     loaded.exists() || (has_program("modprobe") && Shell::new().run(&["modprobe", "-n", "-q", name]).is_ok())
@@ -39,7 +39,7 @@ fn without_module(name: &str) -> String {
     format!("this machine's kernel has no module {name}: {}", module_cure(name))
 }
 
-/// Returns what to do where the kernel lacks a module.
+/// Returns what to do if the kernel lacks a module.
 pub(crate) fn module_cure(name: &str) -> String {
     match name.starts_with("jool") {
         true => {

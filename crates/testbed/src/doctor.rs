@@ -1,4 +1,4 @@
-//! Is this host fit to measure? Each finding names the command that cures it.
+//! Examines whether this host is fit to measure. Each problem comes with the command that fixes it.
 
 mod finding;
 mod machine;
@@ -16,7 +16,7 @@ use crate::net::{Cores, stale_directories};
 use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
-/// Looks at everything; takes about half a second.
+/// Runs all examinations, which takes about half a second.
 pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     let mut findings = vec![root()];
     findings.extend(programs());
@@ -80,7 +80,7 @@ pub fn look_at_load(allowed_cores: &[u32]) -> Option<String> {
     cure.map(|cure| format!("{what}; {cure}"))
 }
 
-/// Work of others on the cores, over 0.3 s.
+/// Measures for 0.35 s how busy other work keeps the cores.
 fn load(allowed: &[u32]) -> Finding {
     let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] }, Watched::default());
     std::thread::sleep(Duration::from_millis(350));
@@ -99,7 +99,7 @@ fn load(allowed: &[u32]) -> Finding {
     }
 }
 
-/// The kernel lab, which is needed only for devices that are not measured in a namespace.
+/// Looks for the kernel lab. Only devices that do not run in a namespace need it.
 fn kernel_lab() -> Finding {
     match KernelLab::find(&lab::cache(), &[]) {
         Ok(lab) => {

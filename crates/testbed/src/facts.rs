@@ -1,4 +1,4 @@
-//! Facts of a machine that belong into the report (RFC 2544 section 7): of this one, and by the same code of another.
+//! The facts about a machine that belong in the report (RFC 2544 section 7), read by the same code from this machine and from others.
 
 mod clock;
 mod interface;
@@ -28,7 +28,7 @@ const LINES: [(&str, &str); 8] = [
     ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro"),
 ];
 
-/// Facts that are the rest of a line in a file: name, path, beginning of the line.
+/// Facts that are the rest of a line in a file: name, path and prefix of the line.
 const FIELDS: [(&str, &str, &str); 4] = [
     ("system", "/etc/os-release", "PRETTY_NAME="),
     ("processor", "/proc/cpuinfo", "model name\t: "),
@@ -37,8 +37,8 @@ const FIELDS: [(&str, &str, &str); 4] = [
 ];
 
 impl Machine {
-    /// Returns the facts of the machine and of these interfaces by name, and of its cores those of the ones in use; of all where none is
-    /// named. What the system does not tell is left out.
+    /// Returns the facts about the machine, these interfaces and the cores in use, by name. An empty `used` stands for all cores. Facts that the
+    /// system does not report are left out.
     pub fn facts(&self, used: &[u32], interfaces: &[&str]) -> BTreeMap<String, String> {
         let online = self.online();
         let used = if used.is_empty() { &online } else { used };
@@ -58,7 +58,7 @@ impl Machine {
         facts
     }
 
-    /// Returns the facts of the cores in use, and how they are kept from other work.
+    /// Returns the facts about the cores in use, and about how other work is kept off them.
     fn of_processor(&self, used: &[u32]) -> [(&'static str, Option<String>); 12] {
         let listed = |list| Some(ranges(&self.listed_cores(list)?));
         let governors = self.of_cores(used, "cpufreq/scaling_governor");
@@ -87,7 +87,7 @@ impl Machine {
         Some(if groups.is_empty() { "none".to_owned() } else { groups.join("; ") })
     }
 
-    /// Returns `meltdown: Mitigation: PTI; ...`, by name. Vulnerabilities that do not affect the processor are left out.
+    /// Returns `meltdown: Mitigation: PTI; ...`, sorted by name, without the vulnerabilities that do not affect the processor.
     fn mitigations(&self) -> Option<String> {
         let all: Vec<_> = self.below("/sys/devices/system/cpu/vulnerabilities/").collect();
         let affected: Vec<String> =
@@ -100,7 +100,7 @@ impl Machine {
     }
 }
 
-/// Returns a value that cores have in common, or each value with its cores.
+/// Returns the value that all cores have in common, or each value with its cores.
 fn grouped(of_cores: &[(u32, impl Display)]) -> Option<String> {
     let mut groups = BTreeMap::<String, Vec<u32>>::new();
     of_cores.iter().for_each(|(core, value)| groups.entry(value.to_string()).or_default().push(*core));
@@ -110,7 +110,7 @@ fn grouped(of_cores: &[(u32, impl Display)]) -> Option<String> {
     }
 }
 
-/// Returns ascending numbers in the kernel's notation, such as `0-2,5`, or `none`.
+/// Returns ascending numbers in the kernel's notation, such as `0-2,5`, or `none` if there are none.
 pub(crate) fn ranges(numbers: &[u32]) -> String {
     let starts = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [first, .., last] => format!("{first}-{last}"),
@@ -133,7 +133,7 @@ pub fn host_name() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the memory that is available without swapping, octets.
+/// Returns the memory available without swapping, in octets.
 pub fn available_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let field = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -1,6 +1,6 @@
-//! Links and devices under test: what must exist around the tester before a trial, and must be gone after it.
-//! This crate knows no frames. It never touches an interface it did not create or was not told to use, and whatever it did is undone
-//! when its owner goes out of scope: at the end, on an error, on a panic, on Ctrl-C.
+//! Links and devices under test: everything that must exist around the tester before a trial and be gone after it. This crate does not handle
+//! frames. It never touches an interface that it did not create or was not told to use, and undoes everything when the owner goes out of scope: at
+//! the end, on an error, on a panic, on Ctrl-C.
 #![forbid(unsafe_code)]
 
 mod availability;

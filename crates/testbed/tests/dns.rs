@@ -1,5 +1,5 @@
-//! DNS servers as their recipes have them, asked from the tester's left end by `dig`, with NSD or Knot DNS as the authority at the right.
-//! Needs root and the servers; without them these tests fail, they do not skip.
+//! Tests DNS servers as set up by their recipes, with queries from `dig` at the tester's left end and with NSD or Knot DNS as the authority on the
+//! right. They need root and the servers, and fail rather than skip without them.
 
 mod common;
 
@@ -18,10 +18,10 @@ both A 10.0.0.2
 both AAAA 2001:db8::2
 ";
 
-/// Where the authority listens: not at 53, so that a recipe that has forgotten the port is found out.
+/// The port of the authority. It is not 53, so that a recipe that ignores the port is detected.
 const AUTHORITY_PORT: u16 = 5300;
 
-/// Two hosts, and what is to be between them. What is dropped first comes first.
+/// Two hosts and the topology between them. Fields are dropped in the order of declaration.
 struct Rig {
     hosts: Hosts,
     topology: Topology,
@@ -42,8 +42,7 @@ impl Rig {
         RealAuthority::bring_up(recipe, &self.hosts, at, &zone()).expect("an authority")
     }
 
-    /// What is answered at the left end, one datum per line. A query that is lost is an error.
-    /// Every thread in the device's namespace: Knot DNS would choose core 0 itself.
+    /// Checks every thread in the device's namespace: Knot DNS would choose core 0 by itself.
     fn assert_kept_to_its_core(&self, name: &str) {
         let processes =
             self.topology.duts()[0].shell().outside().look(&["ip", "netns", "pids", self.topology.duts()[0].name()]);
@@ -80,7 +79,7 @@ fn every_dns64_server_synthesises_what_the_authority_has_only_in_ipv4() {
     for recipe in servers(&library, Technology::Dns64) {
         let name = &recipe.name;
         let rig = Rig::build(recipe, name, &[1]);
-        // Before its authority, as in a run: it must not be put off by that.
+        // Started before its authority, as in a run, which it must tolerate.
         let mut dut = Devices::bring_up(recipe, &rig.topology, &options()).expect("a DNS64 server");
         let nsd = library.get("nsd-authority").expect("a recipe");
         let authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
@@ -121,7 +120,7 @@ fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
     }
 }
 
-/// Those that share a port between processes or threads must do so: each query comes from another port.
+/// Servers whose processes or threads share a port must actually do so: each query comes from a different port.
 #[test]
 fn every_server_answers_with_a_thread_on_each_of_its_cores() {
     let library = library();

@@ -1,5 +1,5 @@
-//! Virtual machines of the kernel lab in real namespaces. Needs root, and builds the lab where there is none; without either these tests
-//! fail, they do not skip.
+//! Tests virtual machines of the kernel lab in real namespaces. These tests need root, and build the lab if it does not exist. Without either, they
+//! fail rather than skip.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A namespace with a machine in it. What is dropped first comes first.
+/// A namespace with a machine in it. Fields are dropped in the order of declaration.
 struct Box {
     machine: VirtualMachine,
     namespace: Namespace,
@@ -20,7 +20,7 @@ struct Box {
 }
 
 impl Box {
-    /// In a namespace that has the interface `near` already.
+    /// Boots a machine in a namespace that already has the interface `near`.
     fn boot(lab: &KernelLab, namespace: Namespace, number: u8) -> Result<Self, TestbedError> {
         let directory = std::env::temp_dir().join(namespace.name());
         std::fs::create_dir(&directory).expect("a directory");
@@ -50,7 +50,7 @@ impl Box {
         self.shell(TIMEOUT).run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Sends a datagram to a closed port of another machine, whose kernel counts it under a name in a file.
+    /// Sends a datagram to a closed port of another machine, and checks that machine's kernel counter `name` in `file`.
     fn asks(&self, address: &str, other: &Self, file: &str, name: &str) {
         let sending = format!("echo test > /dev/udp/{address}/4000");
         self.shell(TIMEOUT).run(&["bash", "-c", &sending]).expect("sent");
@@ -58,7 +58,7 @@ impl Box {
         assert_eq!(counter(&counts, name), Some(1), "{counts}");
     }
 
-    /// Ends it; returns the names that nothing may bear afterwards.
+    /// Ends the machine, and returns the names that nothing may have afterwards.
     fn end(self) -> [PathBuf; 2] {
         let Self { machine, namespace, directory } = self;
         let names = [directory.clone(), Path::new("/run/netns").join(namespace.name())];
@@ -68,7 +68,7 @@ impl Box {
     }
 }
 
-/// Of lines `name number`, or of a line of names and one of numbers below it.
+/// Returns a counter from lines `name number`, or from a line of names above one of numbers.
 fn counter(text: &str, name: &str) -> Option<u64> {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     let at = lines.iter().position(|words| words.contains(&name))?;
@@ -77,7 +77,7 @@ fn counter(text: &str, name: &str) -> Option<u64> {
     [beside, below].into_iter().flatten().find_map(|word| word.parse().ok())
 }
 
-/// Two namespaces joined by a link whose ends are called `near` on either side.
+/// Creates two namespaces joined by a link whose ends are both called `near`.
 fn pair(run: &str) -> [Namespace; 2] {
     let shell = Shell::new();
     let ends = ["one", "two"]
@@ -92,7 +92,7 @@ fn pair(run: &str) -> [Namespace; 2] {
     ends
 }
 
-/// Processes whose command line has `name` in it.
+/// Returns the number of processes with `name` in their command line.
 fn processes(name: &Path) -> usize {
     let bears_it = |process: &std::fs::DirEntry| {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -116,7 +116,7 @@ fn two_machines_reach_each_other_and_leave_nothing() {
     two.run("ip address add 198.18.0.2/24 dev near").expect("an address");
     one.asks("198.18.0.2", &two, "/proc/net/snmp", "NoPorts");
     one.asks("fe80::2%near", &two, "/proc/net/snmp6", "Udp6NoPorts");
-    // The other machine has answered that the port is closed.
+    // The other machine has replied that the port is closed.
     let told = one.run("cat /proc/net/snmp6").expect("counters");
     assert_eq!(counter(&told, "Icmp6InDestUnreachs"), Some(1), "{told}");
     assert!(processes(&one.directory) > 0);
@@ -138,17 +138,17 @@ fn a_command_inside_gives_its_output_and_its_status_as_one_outside() {
     assert_eq!(much.len(), 300_000);
     let error = machine.shell(Duration::from_millis(700)).run(&["sleep", "60"]).expect_err("too long").to_string();
     assert!(error.contains("did not end within 0.7 s"), "{error}");
-    // Nor does that one hold up the next; and two at once do not mix up.
+    // This command does not delay the next one, and two at once do not get mixed up.
     let both = ["1", "2"].map(|number| {
         let shell = machine.machine.shell();
         std::thread::spawn(move || shell.run(&["echo", number]))
     });
     let both = both.map(|thread| thread.join().expect("joined").expect("output"));
     assert_eq!(both, ["1\n", "2\n"]);
-    // Of those that ended nothing is kept: neither what was asked, nor the answer. The one that was killed could not clear up.
+    // No files remain of the commands that ended. The one that was killed could not clean up.
     let names = |folder: &str| std::fs::read_dir(machine.directory.join("machine").join(folder)).expect("a folder").count();
     assert_eq!((names("jobs"), names("out")), (1, 3), "one job, its output and errors so far, and that the machine is ready");
-    // What it may write stays in it, except the one folder.
+    // The machine can only write to this one folder of its host.
     let error = machine.run("touch /etc/sixbench").expect_err("read-only").to_string();
     assert!(error.contains("Read-only file system"), "{error}");
     machine.end();

@@ -1,4 +1,4 @@
-//! The testbed in real namespaces. Needs root; without it these tests fail, they do not skip.
+//! Tests the testbed in real namespaces. These tests need root, and fail rather than skip without it.
 
 mod common;
 #[path = "common/directories.rs"]
@@ -28,7 +28,7 @@ fn exists(name: &str) -> bool {
     Path::new("/run/netns").join(name).exists()
 }
 
-/// No namespace, directory or process that bears this name.
+/// Returns true if no namespace, directory or process with this name exists.
 fn is_gone(name: &str) -> bool {
     let bears_it = |process: std::fs::DirEntry| {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -68,7 +68,7 @@ fn a_topology_is_built_quiet_and_gone_afterwards() {
     assert!(names.iter().all(|name| exists(name)));
     drop(topology);
     assert!(!names.iter().any(|name| exists(name)));
-    // A veth goes with its peer, and none was ever outside.
+    // A veth is removed with its peer, and none has ever been outside.
     let outside = shell.look(&["ip", "-brief", "link"]).expect("links");
     assert!(!outside.lines().any(|l| l.starts_with("left") || l.starts_with("right")), "{outside}");
 }
@@ -113,7 +113,7 @@ fn a_daemon_dies_with_the_thread_that_started_it() {
     let words = ["sleep", "60"].map(str::to_owned);
     let start = || {
         let child = Shell::new().start("0", &words, &log).expect("started").expect("a child");
-        // Not before it has passed setpriv, which asks for its death.
+        // Wait until it has passed setpriv, which requests its death with the parent.
         let number = child.process().expect("of this machine");
         while std::fs::read_to_string(format!("/proc/{number}/comm")).expect("a name").trim() != "sleep" {
             std::thread::yield_now();
@@ -187,7 +187,7 @@ fn a_daemon_that_dies_is_noticed_with_its_last_words() {
 #[test]
 fn what_a_killed_run_left_is_swept_up_with_its_processes() {
     let shell = Shell::new();
-    // A process that has ended has left its number behind, as a killed run has.
+    // The ID of a process that has ended, as left behind by a killed run.
     let mut child = std::process::Command::new("true").spawn().expect("true");
     let dead = child.id();
     child.wait().expect("ended");
@@ -235,18 +235,18 @@ fn build_by_hand(recipe: &str, run: &str) {
     let recipe = library.get(recipe).expect("a recipe");
     drop(Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("rehearsed"));
     drop(topology);
-    // A run waits until the daemon is ready, before it measures. The shell's own time limit ends a wait in vain.
+    // A run waits until the daemon is ready before it measures. If that never happens, the shell's own timeout ends the wait.
     let wait = |step: &RecipeCommand| format!("until ip netns exec {name} {}; do :; done\n", step.run);
     let measure = format!("\n{}rm -r ", recipe.ready.as_ref().map(wait).unwrap_or_default());
     let script = rehearsal.transcript().text().replace("\nrm -r ", &measure);
     assert!(script.contains(&measure), "{script}");
     let result = Shell::new().run(&["sh", "-ec", &script]);
-    // A script that stopped half-way has removed nothing.
+    // A script that stopped halfway has not removed anything.
     for role in ["dut", "tester"] {
         let _ = Shell::new().look(&["ip", "netns", "del", &namespace::name(run, role)]);
     }
     result.expect("a script that runs");
-    // The script ends its processes and does not wait for them.
+    // The script kills its processes without waiting for them to end.
     let end = Instant::now() + Duration::from_secs(60);
     while !is_gone(&name) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(10));
@@ -254,7 +254,7 @@ fn build_by_hand(recipe: &str, run: &str) {
     assert!(is_gone(&name));
 }
 
-/// A machine with an interface `nic0`, cabled to another one, on which `commands` were run.
+/// Creates a machine with an interface `nic0` cabled to another one, and runs `commands` on it.
 fn machine(run: &str, commands: &[&str]) -> [Namespace; 2] {
     let shell = Shell::new();
     let [machine, device] = ["machine", "device"].map(|role| Namespace::new(&shell, &name(run, role)).expect("a namespace"));
@@ -304,7 +304,7 @@ fn an_interface_that_the_host_uses_in_any_way_is_refused_by_the_name_of_the_work
         ("own", &["ip route add 10.9.0.0/16 dev nic0 table 7"], "ip -4 route del 10.9.0.0/16 dev nic0 table 7"),
         ("link", &["ip address add 169.254.7.1/16 dev nic0 scope link"], "has addresses of this host (169.254.7.1/16)"),
         ("host", &["ip address add 10.0.0.1/32 dev nic0 scope host"], "has addresses of this host (10.0.0.1/32)"),
-        // A VLAN is named by `ip` in the same way; not every kernel has them.
+        // `ip` shows VLANs in the same way, but not every kernel supports them.
         ("macvlan", &["ip link add link nic0 name mac0 type macvlan mode bridge"], "has mac0 on top of it"),
         ("vxlan", &["ip link add vx0 type vxlan id 5 remote 10.0.0.1 dstport 4789 dev nic0"], "has vx0 on top of it"),
         ("bridge", &["ip link add br0 type bridge", "ip link set nic0 master br0"], "belongs to br0"),

@@ -1,5 +1,4 @@
-//! Devices on another machine, over a real sshd in a namespace. Needs root and openssh-server; without them these tests fail, they do not
-//! skip.
+//! Tests devices on another machine, over a real sshd in a namespace. They need root and openssh-server, and fail rather than skip without them.
 
 #[path = "common/directories.rs"]
 mod directories;
@@ -35,7 +34,7 @@ fn library() -> Library {
     Library::load::<&Path>(&[]).expect("recipes")
 }
 
-/// A built-in recipe. The size of the connection tracking table is the whole machine's, and cannot be set from a namespace.
+/// Returns a built-in recipe without its machine-wide sysctls: the size of the connection tracking table cannot be set from a namespace.
 fn recipe(name: &str) -> Recipe {
     let mut recipe = library().get(name).expect("a recipe").clone();
     recipe.state.iter_mut().for_each(|state| state.host.clear());
@@ -48,7 +47,7 @@ fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Devices, String> 
 }
 
 fn is_tried(recipe: &Recipe) -> bool {
-    // What no package has may not be here, and what this machine's lab built is not on another; a server needs no second trial of its own.
+    // Unpackaged programs may not be installed here, what this machine's lab built is not on another, and servers need no separate test.
     let is_for_here = recipe.is_for_namespaces() && !recipe.is_bare_wire();
     let can_be_here = recipe.host == DeviceHost::Netns && is_for_here && recipe.missing().is_empty();
     can_be_here && recipe.built.is_empty() && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
@@ -93,7 +92,7 @@ fn the_facts_of_a_device_have_those_of_its_machine_and_of_its_interfaces() {
     }
 }
 
-/// The customer edge of MAP-T without Jool, which this machine may not have: everything but the translation.
+/// Returns the customer edge of MAP-T without Jool, which this machine may not have: everything except the translation.
 fn ce_without_jool() -> Recipe {
     let mut recipe = recipe("jool-mapt-ce");
     recipe.modules.clear();
@@ -118,7 +117,7 @@ fn a_ce_that_puts_its_interface_into_a_namespace_tells_its_facts_and_gives_it_ba
     assert_eq!((connections.empty().expect("emptied"), connections.count().expect("a count")), (Some(0), Some(0)));
     drop((dut, connections));
     room.assert_is_as(&before);
-    // The same when the machine has to undo it alone.
+    // The same if the machine has to undo it on its own.
     let dut = bring_up(&room, "ce", &ce_without_jool()).expect("a device");
     assert!(Room::end_sessions(&room.far) > 0);
     room.assert_is_as(&before);
@@ -174,7 +173,7 @@ fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
         let error = up.join().expect("no panic").expect_err("interrupted");
         assert!(matches!(error, TestbedError::Interrupted), "{error}");
     });
-    // The connection has a process of its own over there.
+    // The connection has a process on the far machine.
     drop(machine);
     assert!(ended.exists(), "a command that was left alone over there would still be at work");
     room.assert_is_as(&before);
@@ -291,7 +290,7 @@ fn machines_that_do_not_make_the_row_of_a_recipe_are_refused_and_left_as_they_we
     check_machines(&[first.clone(), second], &row, &CoreLimits::default(), &Shell::new()).expect("a row");
     let crossed = [first, machine("second", [right, left])];
     let up = Devices::bring_up_on(&crossed, &row, "rows", &Shell::new(), &DutOptions::default());
-    // A connection has a process of its own over there.
+    // A connection has a process on the far machine.
     drop(crossed);
     let crossed = up.map(drop).expect_err("cabled otherwise").to_string();
     assert!(
@@ -337,7 +336,7 @@ fn connections_are_counted_and_deleted_over_ssh() {
     table.tear_down().expect("a time");
 }
 
-/// What the far machine sees is not seen from outside.
+/// Runs a command on the far machine, which has its own view.
 fn over_there(room: &Room, command: &str) -> String {
     Shell::new().look(&["ssh", "-F", &room.config().display().to_string(), "dut", command]).expect("an answer")
 }
@@ -353,7 +352,7 @@ fn idle_percent(cores: &[CoreWatch]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// Returns whether the far machine has as many samples as this one, but for those at either end, and as much work.
+/// Returns true if the far machine has as many samples as this one, except at either end, and the same amount of work.
 fn is_seen_alike(watch: &Watch) -> bool {
     let is_as_long = |samples: usize| samples.abs_diff(watch.cores[0].samples.len()) <= 2;
     let [device] = &watch.devices[..] else { return false };
@@ -371,17 +370,17 @@ fn the_cores_and_the_memory_of_the_machine_are_watched_for_the_time_of_a_trial()
     let at_rest = shells();
     let watch = |_| {
         watched(&dut, || {
-            // Work that can be seen, on a machine that may be idle otherwise.
+            // Creates a visible load, because the machine may otherwise be idle.
             let end = Instant::now() + INTERVAL * 20;
             while Instant::now() < end {}
             assert_eq!(shells(), at_rest + 1, "one shell");
         })
     };
-    // A busy machine may leave the shell no time for some samples.
+    // On a busy machine, the shell may not have time for some samples.
     let watch = (0..10).map(watch).find(is_seen_alike).expect("a device that is seen as this machine is");
     let [device] = &watch.devices[..] else { panic!("one device, not {}", watch.devices.len()) };
     assert_eq!(device.device, "linux-ipv4");
-    // The far machine is this one in all but its network.
+    // The far machine is the same as this one, except for its network.
     let numbers = |cores: &[CoreWatch]| cores.iter().map(|core| core.core).collect::<Vec<_>>();
     assert_eq!(numbers(&device.cores), numbers(&watch.cores));
     assert!(device.cores.iter().all(|core| core.role == CoreRole::Dut), "{device:?}");
@@ -402,7 +401,7 @@ fn what_cannot_be_seen_or_not_to_the_end_is_left_out_and_the_device_goes_on() {
         let shell = pids.split_whitespace().find(is_the_shell).expect("a shell that looks");
         Shell::new().look(&["sh", "-c", &format!("kill -s KILL {shell}")]).expect("killed");
     };
-    // The monitor has to look once more, from which a busy machine may keep it: then it gets twice the time.
+    // The monitor has to take one more sample. On a busy machine it may not get to, and then gets twice the time.
     let watched_for = |doublings: u32| {
         watched(&dut, || {
             kill_the_shell();
@@ -429,7 +428,7 @@ fn a_machine_that_hangs_is_noticed_and_what_it_has_is_undone_when_it_is_back() {
     drop(dut);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     room.near.shell().line("ip link set mgmt up").expect("plugged in");
-    // Who listens there notices it at last; a test cannot wait for that.
+    // sshd would eventually notice, but a test cannot wait for that.
     Room::end_sessions(&room.far);
     room.assert_is_as(&before);
 }
@@ -488,7 +487,7 @@ fn lock(room: &Room, tester: &str) -> LockAttempt {
     MachineLock::take(machine(room).remote(), tester, &Shell::new()).expect("an answer")
 }
 
-/// Returns who has the machine, in the words of the holder; `None` if it was free.
+/// Returns the holder of the machine's lock, or `None` if it was free.
 fn holder(room: &Room, tester: &str) -> Option<String> {
     match lock(room, tester) {
         LockAttempt::Taken(_) => None,

@@ -1,6 +1,6 @@
-//! What recipes of the kernel lab set up, their own `[[teardown]]` takes back: on a machine that outlives the run it must. Tried in virtual
-//! machines, where nothing else can be damaged. Needs root, and builds the lab where there is none; without either this fails, it does
-//! not skip.
+//! Checks that the `[[teardown]]` commands of recipes undo their setup, as needed on a machine that outlives the run. They run in virtual machines
+//! of the lab, where nothing else can be damaged. The tests need root, and build the lab if it does not exist. Without either, they fail rather
+//! than skip.
 
 mod common;
 
@@ -9,8 +9,8 @@ use sixbench_testbed::recipe::{DeviceHost, RecipeCommand};
 use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Shell, Subscriber, Topology};
 use std::sync::Arc;
 
-/// All that could be left behind, in a file of this name; a teardown leaves modules loaded, and with them the interfaces that come with
-/// them. Left out is what the kernel makes up by itself: link-local and hardware addresses, queues of such interfaces, and counts.
+/// Writes everything that could be left behind to a file with this name. A teardown leaves modules loaded, with the interfaces that come with them.
+/// Left out are values that the kernel makes up: link-local and hardware addresses, the queues of such interfaces, and counters.
 const STATE: &str = r#"
 modprobe -qa ip6_tunnel sit jool jool_siit jool_mapt iptable_nat iptable_mangle xt_nat xt_mark nf_conntrack
 {
@@ -39,11 +39,11 @@ fn step(run: &str) -> RecipeCommand {
     toml::from_str(&format!("run = '{run}'")).expect("a step")
 }
 
-/// All states, in one line.
+/// Prints all states in one line.
 const STATES: &str = "cat /run/state-before /run/state-during /run/state-after | tr '\\n' ';'";
 
-/// The states of a machine before a recipe's set-up, after it, and after it was torn down, set up again, and torn down. The addresses and
-/// files are there from the start.
+/// Returns the states of a machine before a recipe's setup, after it, and after a teardown, a second setup and a second teardown. The addresses and
+/// files exist from the start.
 fn states(recipe: &Recipe) -> [String; 3] {
     let mut recipe = recipe.clone();
     for (name, content) in [("state", STATE), ("states", STATES)] {
@@ -62,12 +62,12 @@ fn states(recipe: &Recipe) -> [String; 3] {
     states.try_into().unwrap_or_else(|states| panic!("{}: {states:?}", recipe.name))
 }
 
-/// The lines that are in a state and not in that before.
+/// Returns the lines of a state that are not in the one before.
 fn beyond<'a>(before: &str, state: &'a str) -> Vec<&'a str> {
     state.lines().filter(|line| !before.lines().any(|known| known == *line)).collect()
 }
 
-/// Some, of no rule: what they are called is what counts.
+/// Returns arbitrary subscribers: only their names matter.
 fn subscribers() -> Arc<[Subscriber]> {
     let subscriber = |number: u32| Subscriber {
         number,

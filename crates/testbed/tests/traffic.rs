@@ -1,8 +1,8 @@
-//! Datagrams of the kernel's own through every recipe, both ways: does the device do what its recipe says, and lower the hop limit by
-//! as much? Needs root; without it these tests fail, they do not skip.
+//! Sends the kernel's own datagrams through every recipe in both directions: the device must do what its recipe says, and decrement the hop limit
+//! as stated. These tests need root, and fail rather than skip without it.
 //!
-//! The tester's ends get addresses here, each in a namespace of its own. No socket listens: the kernel counts a whole and correct datagram
-//! for a closed port, and that count is the receiver.
+//! The tester's ends have addresses here, each in its own namespace. No socket listens: the kernel counts complete and correct datagrams for closed
+//! ports, and this counter serves as the receiver.
 
 mod common;
 
@@ -12,7 +12,7 @@ use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, LinkSettings, Shell, T
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// A device, or several in a row, between two hosts. What is dropped first comes first.
+/// A device, or several in a row, between two hosts. Fields are dropped in the order of declaration.
 struct Rig {
     _devices: Devices,
     hosts: Hosts,
@@ -44,8 +44,8 @@ impl Rig {
         Host { shell: Shell::new().within(&self.hosts.namespaces().1), link: "right" }
     }
 
-    /// Both directions must pass, and need exactly the hops that the recipe says. Through a stateful device only what its Initiator
-    /// sends: an answer takes a connection, which is tried in `runner` with the tester's own frames.
+    /// Checks that both directions pass with exactly the number of hops in the recipe. For a stateful device, only the Initiator's direction is
+    /// checked: the other one needs a connection, which `runner` tests with the tester's own frames.
     fn check(&self, what: &str, traffic: &RecipeTraffic, initiator: Option<DeviceSide>) {
         let (left, right) = (self.left(), self.right());
         let forward = (&left, traffic.left.destination, &right, traffic.right.destination);
@@ -55,7 +55,7 @@ impl Rig {
             ways.into_iter().filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
         {
             let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
-            // The first one may be spent on finding the neighbours, and a busy machine may take its time.
+            // The first datagram may be lost during neighbour resolution, and a busy machine may be slow.
             let passes_at_last = |limit: u8| (0..20).any(|_| passes(limit));
             assert!(passes_at_last(64), "{what}, {direction}: nothing arrives");
             assert!(passes_at_last(traffic.hops + 1), "{what}, {direction}: more than {} hops", traffic.hops);
@@ -80,7 +80,7 @@ impl Host {
         false
     }
 
-    /// Datagrams for closed ports so far, of the family of `address`.
+    /// Returns the number of datagrams for closed ports so far, in the family of `address`.
     fn arrived(&self, address: IpAddr) -> u64 {
         let (file, skipped, column) = if address.is_ipv4() { ("snmp", "Udp: InDatagrams", 2) } else { ("snmp6", "", 1) };
         let start = if address.is_ipv4() { "Udp:" } else { "Udp6NoPorts" };
@@ -107,8 +107,8 @@ fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
     }
 }
 
-/// Linux forgets a neighbour that it cannot ask again: with no link-local address on the DUT's links, IPv6 trials lost everything after
-/// the first 8 seconds.
+/// Linux drops a neighbour that it cannot solicit again: without a link-local address on the DUT's links, IPv6 trials lost everything after the
+/// first 8 seconds.
 #[test]
 fn the_device_can_ask_its_neighbours_again() {
     let library = library();

@@ -1,5 +1,6 @@
-//! Messages over two streams of octets: each is JSON behind its length, four octets, the most significant first. A length of zero is a sign of life. Each
-//! side gives one every two seconds, and takes the connection for lost when it has heard nothing for longer than it was told.
+//! Messages over two octet streams: each is JSON, preceded by its length in four octets, the most significant first. A length of zero is a
+//! heartbeat. Each side sends one every two seconds, and considers the connection lost if it has received nothing for longer than the configured
+//! time.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,31 +10,31 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time between two signs of life.
+/// The longest interval between heartbeats.
 const BEAT: Duration = Duration::from_secs(2);
 
-/// The longest time between two looks at a request to stop.
+/// The longest time between two checks for a stop request.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Octets of the longest message; what is longer is none of ours.
+/// The maximum length of a message in octets.
 const LONGEST: u32 = 64 << 20;
 
 /// The reason why nothing was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChannelEnd {
-    /// The other side has closed its stream.
+    /// The other side has closed its output.
     Closed,
-    /// Nothing was heard for so long.
+    /// Nothing was received for this time.
     Silent(Duration),
-    /// Octets arrived that are no message.
+    /// The octets received are not a valid message.
     Garbled(String),
-    /// The message that was waited for did not come within this time, but signs of life did.
+    /// The expected message did not arrive within this time, but heartbeats did.
     Late(Duration),
     /// A stop was requested.
     Stopped,
 }
 
-/// One side of the connection. When this is dropped its output is closed.
+/// One side of the connection. Dropping it closes its output.
 pub(super) struct Channel<In> {
     outgoing: Sender<Vec<u8>>,
     incoming: Receiver<In>,
@@ -48,22 +49,22 @@ struct ChannelState {
 }
 
 impl<In: DeserializeOwned + Send + 'static> Channel<In> {
-    /// Speaks over `output` and listens to `input`; `silence` is the longest time without a sign of life.
+    /// Sends on `output` and receives from `input`. `silence` is the longest time without a heartbeat.
     pub(super) fn new(input: impl Read + Send + 'static, output: impl Write + Send + 'static, silence: Duration) -> Self {
         let ((outgoing, to_write), (heard, incoming)) = (mpsc::channel(), mpsc::channel());
         let state =
             Arc::new(ChannelState { lost: Arc::default(), heard: Mutex::new(Instant::now()), end: Mutex::default(), silence });
         let (of_reader, of_writer) = (state.clone(), state.clone());
-        // Neither is waited for: a stream of a connection that hangs may keep it for ever.
+        // The threads are never joined, because a hanging connection could block them forever.
         std::thread::spawn(move || of_reader.lose(listen(input, &heard, &of_reader)));
         std::thread::spawn(move || speak(output, &to_write, &of_writer));
         Self { outgoing, incoming, state }
     }
 
-    /// Returns the next message; waits for it, but not longer than `limit`.
+    /// Waits for the next message, at most for `limit`, and returns it.
     ///
     /// # Errors
-    /// None came, for the reason that is returned.
+    /// No message arrived. The error is the reason.
     pub(super) fn receive(&self, limit: Option<Duration>, stop: &AtomicBool) -> Result<In, ChannelEnd> {
         let begun = Instant::now();
         loop {
@@ -85,9 +86,9 @@ impl<In: DeserializeOwned + Send + 'static> Channel<In> {
 }
 
 impl<In> Channel<In> {
-    /// Sends a message. If the connection is lost, the next one that is waited for does not come.
+    /// Sends a message. If the connection is lost, the reply to it will not arrive.
     pub(super) fn send(&self, message: &impl Serialize) {
-        // Neither fails: the types of messages have nothing that JSON has not, and the writer ends after the channel.
+        // Neither step fails: messages only contain types that JSON supports, and the writer thread outlives the channel.
         let _ = serde_json::to_vec(message).map(|octets| self.outgoing.send(octets));
     }
 
@@ -120,7 +121,7 @@ impl ChannelState {
     }
 }
 
-/// Reads messages until there are no more; returns why.
+/// Reads messages until there are no more; returns the reason.
 fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state: &ChannelState) -> ChannelEnd {
     loop {
         let octets = match read_message(&mut input) {
@@ -136,7 +137,7 @@ fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state:
         match serde_json::from_slice(&octets) {
             Ok(message) => {
                 if heard.send(message).is_err() {
-                    // Nobody waits for messages any more.
+                    // No one is waiting for messages any more.
                     return ChannelEnd::Closed;
                 }
             }
@@ -145,7 +146,7 @@ fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state:
     }
 }
 
-/// Returns the octets of a message, or `None` for a sign of life.
+/// Returns the octets of a message, or `None` for a heartbeat.
 pub(super) fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     input.read_exact(&mut length)?;
@@ -161,7 +162,7 @@ pub(super) fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>>
     }
 }
 
-/// Writes messages as they come, and signs of life between them.
+/// Writes messages as they arrive, with heartbeats in between.
 fn speak(mut output: impl Write, messages: &Receiver<Vec<u8>>, state: &ChannelState) {
     loop {
         let octets = match messages.recv_timeout(BEAT.min(state.silence / 4)) {
@@ -171,7 +172,7 @@ fn speak(mut output: impl Write, messages: &Receiver<Vec<u8>>, state: &ChannelSt
         };
         let length = (octets.len() as u32).to_be_bytes();
         let written = output.write_all(&[&length, octets.as_slice()].concat()).and_then(|()| output.flush());
-        // In the middle of a trial nobody else looks.
+        // In the middle of a trial, nothing else checks this.
         state.look_for_life();
         if written.is_err() {
             return state.lose(ChannelEnd::Closed);
@@ -203,7 +204,7 @@ mod tests {
         here.send(&"two");
         assert_eq!(there.receive(MINUTE, &going()), Ok("one".to_owned()));
         assert_eq!(there.receive(MINUTE, &going()), Ok("two".to_owned()));
-        // Far longer than the silence that each side would take for the end.
+        // Much longer than the silence that would end the connection.
         let longer = Duration::from_secs(1);
         assert_eq!(there.receive(Some(longer), &going()), Err(ChannelEnd::Late(longer)));
     }

@@ -1,5 +1,5 @@
-//! The clocks of two machines. What a trial counts needs none of this. A one-way delay is the difference of two clocks, and is measured only where both
-//! machines know how right their clocks are, and what they know agrees with what the connection between them shows.
+//! The clocks of two machines. They do not matter for the counts of a trial. A one-way delay, however, is the difference of two clocks, and is only
+//! measured if both machines know the accuracy of their clocks and this agrees with the round trips between them.
 
 use serde::{Deserialize, Serialize};
 use sixbench_io::clock::Clock;
@@ -7,24 +7,24 @@ use sixbench_testbed::Shell;
 use sixbench_testbed::facts::ClockAccuracy;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Number of times both clocks of a machine are read. The closest reading counts.
+/// The number of times that both clocks are read. The closest pair counts.
 const READINGS: usize = 32;
 
-/// The tester's clock and the system's, read together, and what the system's is worth.
+/// The tester's clock and the system's clock, read together, and the accuracy of the latter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ClockReading {
-    /// The tester's clock, nanoseconds.
+    /// The tester's clock in nanoseconds.
     pub(super) tester_ns: u64,
-    /// The system's clock, nanoseconds since 1970.
+    /// The system's clock in nanoseconds since 1970.
     pub(super) system_ns: u64,
-    /// Time by which the two readings may be apart, nanoseconds.
+    /// The largest possible time between the two readings, in nanoseconds.
     pub(super) apart_ns: u64,
-    /// The error of the system's clock, or the reason why it is not known.
+    /// The error of the system's clock, or the reason why it is unknown.
     pub(super) accuracy: Result<ClockAccuracy, String>,
 }
 
 impl ClockReading {
-    /// Reads the clocks of the machine that this process runs on.
+    /// Reads the clocks of the machine on which this process runs.
     pub(super) fn of(clock: &Clock, shell: &Shell) -> Self {
         let accuracy = ClockAccuracy::read(shell);
         let readings = (0..READINGS).map(|_| {
@@ -36,24 +36,24 @@ impl ClockReading {
         Self { tester_ns, system_ns, apart_ns, accuracy }
     }
 
-    /// Returns by how much the tester's clock is ahead of the system's, nanoseconds.
+    /// Returns how far the tester's clock is ahead of the system's, in nanoseconds.
     fn ahead_ns(&self) -> i64 {
         self.tester_ns.wrapping_sub(self.system_ns) as i64
     }
 }
 
-/// The offset of the agent's clock from one here.
+/// The offset between the agent's clock and a clock here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockComparison {
-    /// The time by which the agent's clock is to be set forward to show the same as that here, nanoseconds.
+    /// The time in nanoseconds to add to the agent's clock so that it matches the clock here.
     pub(super) set_forward_ns: i64,
-    /// The largest error of that offset, nanoseconds: half of the round trip.
+    /// The largest error of that offset in nanoseconds: half of the round trip.
     pub(super) apart_ns: u64,
-    /// The longest round trip that was seen, nanoseconds.
+    /// The longest round trip observed, in nanoseconds.
     pub(super) slowest_ns: u64,
 }
 
-/// Compares two clocks by looks at both: the time here before, the time there, the time here after, in nanoseconds.
+/// Compares two clocks from triples in nanoseconds: the time here before, the time there, the time here after.
 pub(super) fn compared(looks: &[(u64, u64, u64)]) -> ClockComparison {
     let round_trip = |look: &&(u64, u64, u64)| look.2.saturating_sub(look.0);
     let (before_ns, theirs_ns, after_ns) = *looks.iter().min_by_key(round_trip).unwrap_or(&(0, 0, 0));
@@ -64,19 +64,19 @@ pub(super) fn compared(looks: &[(u64, u64, u64)]) -> ClockComparison {
     }
 }
 
-/// The clocks of two machines, where it is known how right both are.
+/// The offset between the clocks of two machines whose accuracy is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BoundedClocks {
-    /// The time by which the agent's clock is to be set forward to show that of the clock here, nanoseconds.
+    /// The time in nanoseconds to add to the agent's clock so that it matches the clock here.
     pub(super) set_forward_ns: i64,
-    /// The largest error of that offset, nanoseconds.
+    /// The largest error of that offset in nanoseconds.
     pub(super) bound_ns: u64,
 }
 
-/// Compares the readings of the machine of the plan and of the agent on `machine`.
+/// Compares the readings on the machine of the plan and on the agent's `machine`.
 ///
 /// # Errors
-/// The reason why there is no bound, in words: a clock without one, or clocks that are further apart than they claim to be, by the round trip.
+/// The reason why there is no bound: a clock has none, or the round trip shows that the clocks differ by more than they claim.
 pub(super) fn bounded(
     (here, there): (&ClockReading, &ClockReading),
     round_trip: &ClockComparison,
@@ -101,8 +101,8 @@ pub(super) fn bounded(
 }
 
 impl BoundedClocks {
-    /// Returns what the clocks may have been apart by during a trial, nanoseconds, of which this was known before it, and `after` at its end: they may
-    /// have drifted meanwhile.
+    /// Returns the bound in nanoseconds on the clocks' error during a trial, from `self` before it and `after` at its end. The clocks may have
+    /// drifted in between.
     pub(super) fn bound_until_ns(&self, after: &Self) -> u64 {
         self.bound_ns.max(after.bound_ns) + self.set_forward_ns.abs_diff(after.set_forward_ns)
     }
@@ -115,7 +115,7 @@ mod tests {
     const US: u64 = 1_000;
     const HOUR_NS: u64 = 3_600_000_000_000;
 
-    /// A machine whose tester's clock began 5 s ago, and whose system's clock shows this.
+    /// Returns the readings of a machine whose tester's clock started 5 s ago.
     fn machine(system_ns: u64, accuracy: Result<u64, &str>) -> ClockReading {
         let accuracy = accuracy.map(|bound_ns| ClockAccuracy { bound_ns, source: "PHC0".to_owned() }).map_err(str::to_owned);
         ClockReading { tester_ns: 5_000_000_000, system_ns, apart_ns: 100, accuracy }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_bound_of_both_clocks_is_the_sum_of_the_bounds_of_each() {
-        // The agent's tester's clock began 7 us later, by the system's clocks.
+        // By the system clocks, the agent's tester's clock started 7 us later.
         let (here, there) = (machine(HOUR_NS, Ok(20 * US)), machine(HOUR_NS + 7 * US, Ok(30 * US)));
         let clocks = bounded((&here, &there), &round_trip(200_000), "tester2");
         assert_eq!(clocks, Ok(BoundedClocks { set_forward_ns: 7 * US as i64, bound_ns: 50 * US + 200 }));
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_look_with_the_shortest_round_trip_sets_the_clock_and_bounds_its_error() {
-        // There it is 1000 s later; the way back of the slow look took longer than the way there.
+        // The clock there is 1000 s ahead. In the slow exchange, the way back took longer than the way there.
         let looks = [(100, 1_000_000_000_110, 400), (1_000, 1_000_000_001_020, 1_060)];
         let compared = compared(&looks);
         assert_eq!(compared, ClockComparison { set_forward_ns: 1_030 - 1_000_000_001_020, apart_ns: 30, slowest_ns: 300 });

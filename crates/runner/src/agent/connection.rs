@@ -1,4 +1,4 @@
-//! The agent as the machine of the plan sees it: started over ssh, asked, and ended when this is dropped.
+//! The machine of the plan's view of the agent, which is started over ssh and ended when this is dropped.
 
 use super::channel::Channel;
 use super::clocks::{BoundedClocks, ClockComparison, ClockReading, bounded, compared};
@@ -22,39 +22,39 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time without a sign of life after which the agent is lost.
+/// The time without a heartbeat after which the agent is considered lost.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// The time in which the program must begin once the session is there; some machines look up names first.
+/// The time for the program to start once the session is established. Some machines look up names first.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The time in which an answer must come, but to a trial: an interface that is taken may have to negotiate its speed.
+/// The timeout for answers, except those during a trial: an interface that is taken may have to autonegotiate.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The time in which the agent gives its interface back when it is told to end.
+/// The time for the agent to give its interface back once it is told to end.
 const TIME_TO_END: Duration = Duration::from_secs(20);
 
-/// Number of times the agent is asked for the time. The answer that came soonest counts.
+/// The number of times that the agent's clock is read. The shortest round trip counts.
 const LOOKS_AT_THE_CLOCK: usize = 16;
 
-/// Characters kept of what the program prints on standard error.
+/// The number of characters kept of the program's standard error.
 const MOST_SAID: usize = 4_096;
 
-/// The agent. Fields are dropped in the order in which they stand: when the channel is closed the program ends, and is waited for.
+/// The agent. Fields are dropped in the order of declaration: closing the channel makes the program end, which is then waited for.
 pub(crate) struct Agent {
     channel: Channel<AgentAnswer>,
     _program: RemoteProgram,
     pub(super) machine: String,
-    /// The text that the program has printed on standard error.
+    /// The program's output on standard error.
     said: Arc<Mutex<String>>,
     stop: Arc<AtomicBool>,
 }
 
-/// Checks that the agent's machine has the same sixbench and an interface that may be taken, before anything is touched; and, where a test is named
-/// that measures delays, that the clocks of both machines are known.
+/// Checks, before anything is touched, that the agent's machine has the same sixbench and an interface that may be taken. If a test that measures
+/// delays is given, also checks that the clocks of both machines are known.
 ///
 /// # Errors
-/// The first thing that is missing, with what to do about it.
+/// The first missing requirement, with advice.
 pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option<&Test>) -> Result<(), RunError> {
     let shell = Shell::new();
     let agent = Agent::start(machine, &shell, &Arc::default())?;
@@ -67,10 +67,10 @@ pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option
 }
 
 impl Agent {
-    /// Starts it on its machine.
+    /// Starts the agent on its machine.
     ///
     /// # Errors
-    /// The machine cannot be reached, or has not the same sixbench.
+    /// The machine cannot be reached, or does not have the same sixbench.
     pub(super) fn start(machine: &AgentMachine, shell: &Shell, stop: &Arc<AtomicBool>) -> Result<Self, AgentError> {
         let words = [machine.program.clone(), "agent".to_owned()];
         let mut program = RemoteProgram::start(&machine.remote, shell, &words, TIME_TO_END)?;
@@ -85,12 +85,12 @@ impl Agent {
         Ok(Self { channel: Channel::new(output, input, SILENCE), _program: program, machine: name, said, stop: stop.clone() })
     }
 
-    /// Has the agent take its interface.
+    /// Makes the agent take its interface.
     pub(super) fn lend(&self, request: EndRequest) -> Result<(), AgentError> {
         self.ask(&Order::Lend(Box::new(request))).and_then(|answer| self.expect_done(answer))
     }
 
-    /// Has the agent open its interface.
+    /// Makes the agent open its interface.
     pub(super) fn open(&self) -> Result<OpenedEnd, AgentError> {
         match self.ask(&Order::Open)? {
             AgentAnswer::Opened(opened) => Ok(*opened),
@@ -98,7 +98,7 @@ impl Agent {
         }
     }
 
-    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has.
+    /// Returns who else uses the cores of the agent's end now, between two trials, or `None` if they are free.
     pub(super) fn occupant(&self, cores: &[u32]) -> Result<Option<Occupant>, AgentError> {
         match self.ask(&Order::Look(cores.to_vec()))? {
             AgentAnswer::Seen(occupant) => Ok(occupant.map(|occupant| occupant.on(&self.machine))),
@@ -110,7 +110,7 @@ impl Agent {
         self.ask(&Order::Take(Box::new(job))).and_then(|answer| self.expect_done(answer))
     }
 
-    /// Compares the agent's clock to `clock`.
+    /// Compares the agent's clock with `clock`.
     pub(super) fn compare_clocks(&self, clock: &Clock) -> Result<ClockComparison, AgentError> {
         let looks = (0..LOOKS_AT_THE_CLOCK).map(|_| {
             let before_ns = clock.now_ns();
@@ -122,7 +122,7 @@ impl Agent {
         Ok(compared(&looks.collect::<Result<Vec<_>, AgentError>>()?))
     }
 
-    /// Returns what the clocks of the agent's machine show.
+    /// Returns readings of the clocks of the agent's machine.
     pub(super) fn read_clocks(&self) -> Result<ClockReading, AgentError> {
         match self.ask(&Order::ReadClocks)? {
             AgentAnswer::Clocks(reading) => Ok(*reading),
@@ -130,19 +130,20 @@ impl Agent {
         }
     }
 
-    /// Compares the clocks of both machines; returns what the clock here and the agent's may be apart, or the reason why that is not known.
+    /// Compares the clocks of both machines, and returns the bounded offset between the clock here and the agent's, or the reason why there is no
+    /// bound.
     pub(super) fn bounded_clocks(&self, clock: &Clock, shell: &Shell) -> Result<Result<BoundedClocks, String>, AgentError> {
         let round_trip = self.compare_clocks(clock)?;
         let there = self.read_clocks()?;
         Ok(bounded((&ClockReading::of(clock, shell), &there), &round_trip, &self.machine))
     }
 
-    /// Has the agent make its part of a trial, whose start and end are spoken of by [`Agent::next`] and [`Agent::tell`].
+    /// Makes the agent perform its part of a trial. The start and the end are negotiated with [`Agent::next`] and [`Agent::tell`].
     pub(super) fn make(&self, trial: EndTrial, set_forward_ns: i64) {
         self.tell(&Order::Make { trial, set_forward_ns });
     }
 
-    /// Returns the agent's part of the trial, once it is told what was sent here.
+    /// Returns the agent's part of the trial, after the agent has been told what was sent here.
     pub(super) fn made(&self) -> Result<EndResult, AgentError> {
         match self.next(ANSWER_TIMEOUT)? {
             AgentAnswer::Made(result) => Ok(*result),
@@ -154,7 +155,7 @@ impl Agent {
         self.channel.send(order);
     }
 
-    /// Returns what the agent says next. What it cannot do is an error.
+    /// Returns the agent's next message, or an error if the agent reports one.
     pub(super) fn next(&self, limit: Duration) -> Result<AgentAnswer, AgentError> {
         match self.channel.receive(Some(limit), &self.stop) {
             Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused { machine: self.machine.clone(), what }),
@@ -172,7 +173,7 @@ impl Agent {
         self.channel.lost()
     }
 
-    /// Returns the error for a connection that is lost.
+    /// Returns the error for a lost connection.
     pub(super) fn loss(&self) -> AgentError {
         AgentError::of_channel(&self.machine, &self.channel.end(), &last_line(&self.said))
     }
@@ -187,8 +188,8 @@ impl Agent {
     }
 }
 
-/// Reads the version that the agent greets with; a login script may print before it. Returns the rest of the output, too; `None` if the program ended
-/// or did not greet in time.
+/// Returns the version from the agent's greeting, which a login script's output may precede, and the rest of the output. Returns `None` if the
+/// program ended or sent no greeting in time.
 fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, BufReader<ChildStdout>)>, AgentError> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -196,7 +197,7 @@ fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, Buf
         let mut line = String::new();
         while matches!((&mut output).take(4_096).read_line(&mut line), Ok(1..)) {
             if let Some(version) = line.strip_prefix(GREETING) {
-                // There is no receiver after the timeout.
+                // The receiver is gone after a timeout.
                 let _ = send.send((version.trim().to_owned(), output));
                 return;
             }
@@ -215,7 +216,7 @@ fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, Buf
     }
 }
 
-/// Collects what the program prints on standard error.
+/// Collects the program's standard error.
 fn collected(errors: ChildStderr) -> Arc<Mutex<String>> {
     let said = Arc::<Mutex<String>>::default();
     let all = said.clone();
@@ -241,9 +242,9 @@ fn other_version(machine: &AgentMachine, theirs: String) -> AgentError {
     AgentError::OtherVersion { machine: machine.remote.destination().to_owned(), theirs, own, target }
 }
 
-/// Returns the error for a program that has not greeted: it may be missing, or a sixbench that is no agent yet.
+/// Returns the error for a program that has not sent a greeting: it may be missing, or a version of sixbench without an agent.
 fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, said: &Mutex<String>) -> AgentError {
-    // What it printed may still be on its way, although it has ended.
+    // The output of a program that has ended may still be in transit.
     std::thread::sleep(Duration::from_millis(100));
     let (name, words) = (machine.remote.destination().to_owned(), [machine.program.clone(), "--version".to_owned()]);
     match program.ask(shell, &words) {
@@ -259,7 +260,7 @@ fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, sai
     }
 }
 
-/// Returns the path of this program, and where a copy of it is to be put on the agent's machine.
+/// Returns the path of this program, and the path for a copy of it on the agent's machine.
 fn copy(machine: &AgentMachine) -> (String, String) {
     let own = std::env::current_exe().map_or_else(|_| "sixbench".to_owned(), |path| path.display().to_string());
     let target =

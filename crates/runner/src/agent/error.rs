@@ -1,55 +1,55 @@
-//! Why there is no second machine of the tester, or none any more.
+//! Errors of the tester's second machine.
 
 use super::channel::ChannelEnd;
 use crate::version::VERSION;
 use sixbench_testbed::TestbedError;
 
-/// The reason why the other machine of the tester cannot be used.
+/// The reason why the tester's second machine cannot be used.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum AgentError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
-    /// It cannot be reached.
+    /// The machine cannot be reached.
     #[error(transparent)]
     Unreachable(TestbedError),
-    /// The program is not there.
+    /// The program is not installed there.
     #[error(
         "{machine} has no program {program}: copy this one there (scp {own} {machine}:{target}), or name it by `agent-program`"
     )]
     NotInstalled { machine: String, program: String, own: String, target: String },
-    /// The program there is another version.
+    /// The program there is a different version.
     #[error(
         "{machine} runs sixbench {theirs}, but this is sixbench {VERSION}, and both must be the same: copy this one there \
          (scp {own} {machine}:{target})"
     )]
     OtherVersion { machine: String, theirs: String, own: String, target: String },
-    /// It does not say that it is an agent.
+    /// The program does not identify itself as an agent.
     #[error("{machine}: `{program} agent` did not begin: {said}")]
     NoAgent { machine: String, program: String, said: String },
-    /// It refuses what it is asked.
+    /// The agent refuses a request.
     #[error("{machine}: {what}")]
     Refused { machine: String, what: String },
-    /// A test measures delays, and nobody knows how right the clocks of both machines are.
+    /// A test measures delays, but the accuracy of both machines' clocks is unknown.
     #[error(
         "test {test}: delays are not measured: the clocks of two machines have no stated bound ({why}); have chrony keep both clocks (by PTP: `refclock \
          PHC`), or leave the test out"
     )]
     Clocks { test: String, why: String },
-    /// The connection to it is lost.
+    /// The connection to the agent is lost.
     #[error(
         "the agent on {machine} is lost: {why}; what it had taken there it gives back by itself as soon as it notices, or the next run does"
     )]
     Lost { machine: String, why: String },
-    /// It says what does not belong here.
+    /// The agent sent an unexpected message.
     #[error("{machine} answers what was not asked; was a sixbench of another version put there meanwhile?")]
     OutOfTurn { machine: String },
 }
 
 impl AgentError {
-    /// Returns the error of a channel to `machine` that ended so; `said` is what the program there printed on standard error.
+    /// Returns the error for the end of a channel to `machine`. `said` is the last line of the program's standard error.
     pub(super) fn of_channel(machine: &str, end: &ChannelEnd, said: &str) -> Self {
         let seconds = |time: &std::time::Duration| time.as_secs_f64();
         let why = match end {

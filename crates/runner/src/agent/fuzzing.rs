@@ -1,11 +1,12 @@
-//! The messages of the two machines of a tester, for the targets of `fuzz/`.
+//! The messages between the two machines of a tester, for the fuzz targets in `fuzz/`.
 
 use super::channel::read_message;
 use super::message::{AgentAnswer, Order};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads the octets of a connection as either side does; returns the number of messages. Panics if one is another when it is written and read again.
+/// Parses the octets of a connection as either side does, and returns the number of messages. Panics if a message changes when it is written and
+/// read again.
 pub fn read_agent_messages(mut octets: &[u8]) -> usize {
     let mut messages = 0;
     while let Ok(message) = read_message(&mut octets) {

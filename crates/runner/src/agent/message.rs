@@ -1,5 +1,5 @@
-//! What the machine of the plan and the agent say to each other. Both are the same version of sixbench, so there are no optional fields, and what
-//! cannot be read ends the connection.
+//! The messages between the machine of the plan and the agent. Both run the same version of sixbench, so there are no optional fields, and a
+//! message that cannot be parsed ends the connection.
 
 use super::clocks::ClockReading;
 use serde::{Deserialize, Serialize};
@@ -13,68 +13,68 @@ use sixbench_testbed::monitor::Occupant;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// An order to the agent. Each but `Start` and `Sent`, which belong to a trial, has one answer.
+/// An order to the agent. Each has one answer, except `Start` and `Sent`, which are part of a trial.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Say whether the interface of this name may be taken.
+    /// Check whether the interface with this name may be taken.
     Check(String, OwnAddresses),
-    /// Take an interface, which is up then.
+    /// Take an interface and bring it up.
     Lend(Box<EndRequest>),
-    /// Open the interface, when the device is there.
+    /// Open the interface, now that the device is there.
     Open,
-    /// Say what the clock shows, nanoseconds.
+    /// Return the clock in nanoseconds.
     TellTime,
-    /// Read the tester's clock and the system's.
+    /// Read the tester's clock and the system's clock.
     ReadClocks,
-    /// Say who else has the cores of this end, which are named as the plan names them.
+    /// Return who else uses the cores of this end, which are given as in the plan.
     Look(Vec<u32>),
     /// Send and receive this traffic from now on.
     Take(Box<EndJob>),
-    /// Make this end's part of a trial, with the clock set forward by so many nanoseconds.
+    /// Perform this end's part of a trial, with the clock set forward by this number of nanoseconds.
     Make { trial: EndTrial, set_forward_ns: i64 },
-    /// The first frame of the trial is due when the clock shows this, nanoseconds.
+    /// The first frame of the trial is due when the clock shows this time in nanoseconds.
     Start(u64),
-    /// This was sent in the trial by the machine of the plan.
+    /// The frames that the machine of the plan sent in the trial.
     Sent(Vec<SentShare>),
 }
 
 /// An answer of the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum AgentAnswer {
-    /// It is so, or was done.
+    /// The check passed, or the order was carried out.
     Done,
     Opened(Box<OpenedEnd>),
-    /// The clock shows this, nanoseconds.
+    /// The clock in nanoseconds.
     Time(u64),
     Clocks(Box<ClockReading>),
-    /// Somebody has a core of the agent's, or nobody has.
+    /// The occupant of one of the agent's cores, if there is one.
     Seen(Option<Occupant>),
-    /// All threads of the trial are on their cores.
+    /// All threads of the trial are running on their cores.
     Ready,
-    /// This was sent in the trial by the agent.
+    /// The frames that the agent sent in the trial.
     Sent(Vec<SentShare>),
     /// The agent's part of the trial.
     Made(Box<EndResult>),
-    /// It cannot be done; in words that need no name of the machine.
+    /// The order cannot be carried out. The text does not mention the machine's name.
     Failed(String),
 }
 
-/// The end of the tester that the agent is to be.
+/// The end of the tester that the agent is to become.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct EndRequest {
-    /// The direction that it sends.
+    /// The direction in which it sends.
     pub(super) sends: Direction,
     pub(super) interface: String,
-    /// The word for the backend.
+    /// The name of the backend.
     pub(super) io: String,
     pub(super) queues: Option<NonZeroU32>,
     pub(super) busy_poll: bool,
     pub(super) own_addresses: OwnAddresses,
     pub(super) nic: Vec<NicSetting>,
     pub(super) governor: Option<String>,
-    /// Cores of its threads; if empty, they are chosen there.
+    /// The cores of its threads. If empty, the agent chooses them.
     pub(super) cores: Vec<u32>,
-    /// Octets of the longest datagram.
+    /// The length of the longest datagram in octets.
     pub(super) longest_datagram: u32,
 }
 
@@ -82,13 +82,13 @@ pub(super) struct EndRequest {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OpenedEnd {
     pub(super) port: DistantPort,
-    /// A sentence on how it sends and receives, and by which cores.
+    /// A sentence about how it sends and receives, and on which cores.
     pub(super) how: String,
     pub(super) facts: BTreeMap<String, String>,
     pub(super) warnings: Vec<String>,
 }
 
-/// Traffic, and how it is to be sent.
+/// Traffic, and the settings for sending it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct EndJob {
     pub(super) profile: TrafficProfile,

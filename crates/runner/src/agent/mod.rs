@@ -1,9 +1,9 @@
-//! A tester on two machines. This machine has one end and a program over ssh, the agent, the other: the same sixbench there, which opens no port to the
-//! network, speaks over its standard input and output, and ends with them. The machine of the plan decides on everything; the agent takes its
-//! interface, makes its part of each trial, and gives the interface back.
+//! A tester on two machines. This machine has one end, and an agent has the other: the same sixbench, started over ssh on the other machine. It
+//! opens no network port, communicates over standard input and output, and ends when they are closed. The machine of the plan makes all decisions.
+//! The agent takes its interface, performs its part of each trial, and gives the interface back.
 //!
-//! Both sides of what they say to each other are here: `message` is what is said, `channel` how, `connection` asks, `service` answers, and `tester`
-//! joins both parts of a trial.
+//! Both sides of the protocol are here: `message` defines the messages, `channel` transports them, `connection` asks, `service` answers, and
+//! `tester` joins the two parts of a trial.
 
 mod channel;
 mod clocks;

@@ -1,5 +1,5 @@
-//! The agent itself: it takes an interface of its machine, makes this end's part of each trial that it is asked for, and gives the interface back when its
-//! input ends, or when it has heard nothing for too long.
+//! The agent: it takes an interface of its machine, performs this end's part of each requested trial, and gives the interface back when its input
+//! ends or when it has received nothing for too long.
 
 use super::channel::{Channel, ChannelEnd};
 use super::clocks::ClockReading;
@@ -22,16 +22,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The beginning of the first line that the agent prints; its version follows.
+/// The prefix of the first line that the agent prints, followed by its version.
 pub(super) const GREETING: &str = "sixbench-agent ";
 
-/// The time in which the other machine must be ready, and must end a trial once this one has.
+/// The time for the other machine to become ready, and to end a trial after this one has.
 const TRIAL_MARGIN: Duration = Duration::from_secs(90);
 
 /// Serves as an agent until `input` ends.
 ///
 /// # Errors
-/// Nothing was heard for longer than `silence`, what was heard is no order, or `stop` was set. Everything is given back by then.
+/// Nothing was received for longer than `silence`, a message was not an order, or `stop` was set. Everything is given back by then.
 pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
@@ -66,15 +66,15 @@ fn lost(end: &ChannelEnd) -> RunError {
 struct AgentService {
     channel: Channel<Order>,
     stop: Arc<AtomicBool>,
-    /// The clock that the other machine sets.
+    /// The clock, which the other machine adjusts.
     clock: Clock,
     end: Option<AgentEnd>,
 }
 
-/// The end of the tester that this is. Fields are dropped in the order in which they stand: the port, then the interface.
+/// The end of the tester that this agent has become. Fields are dropped in the order of declaration: first the port, then the interface.
 struct AgentEnd {
     tester: Option<FrameTester>,
-    /// The port before the traffic is known.
+    /// The port, before the traffic is known.
     port: Option<Port>,
     request: EndRequest,
     layout: Layout,
@@ -83,7 +83,7 @@ struct AgentEnd {
 }
 
 impl AgentService {
-    /// Obeys an order; returns the answer to it.
+    /// Carries out an order, and returns the answer.
     fn answer(&mut self, order: Order) -> Result<AgentAnswer, RunError> {
         match order {
             Order::Check(interface, own) => {
@@ -143,7 +143,7 @@ impl AgentService {
         let made = tester.measure_end(trial, &mut companion);
         let watch = monitor.stop();
         let mut made = made?;
-        // As on the machine of the plan: what the host takes from a core makes the tester late as other programs do.
+        // As on the machine of the plan: time that the host takes from a core delays the tester just as other programs do.
         explain_lateness(&mut made.faults, &watch, false);
         Ok(AgentAnswer::Made(Box::new(made)))
     }
@@ -153,13 +153,13 @@ fn out_of_turn() -> RunError {
     TestbedError::Other("an order that does not belong here".to_owned()).into()
 }
 
-/// Returns the longest time that one machine waits for the other one to end its part of a trial.
+/// Returns the timeout for the other machine to end its part of a trial.
 pub(super) fn limit(trial: &EndTrial) -> Duration {
     Duration::from_nanos(trial.spec.duration_ns) + TRIAL_MARGIN
 }
 
 impl AgentEnd {
-    /// Takes the interface; the device at its other end need not be there yet.
+    /// Takes the interface. The device at its other end need not be there yet.
     fn lend(request: EndRequest, shell: &Shell) -> Result<Self, RunError> {
         sweep(shell)?;
         let layout = Layout { cores: cores::of_end(&request.cores)? };
@@ -173,7 +173,7 @@ impl AgentEnd {
         Ok(Self { tester: None, port: None, request, layout, interfaces, _governor: governor })
     }
 
-    /// Opens the port, once there is a carrier.
+    /// Opens the port once there is a carrier.
     fn open(&mut self, shell: &Shell) -> Result<OpenedEnd, RunError> {
         self.interfaces.wait_for_carriers()?;
         let port = open_port(&self.request, &self.interfaces)?;
@@ -200,7 +200,7 @@ fn open_port(request: &EndRequest, interfaces: &Interfaces) -> Result<Port, RunE
     Ok(ports::open((Some(namespace.name()), &PortSpec::Interface(name.to_owned())), backend, options)?)
 }
 
-/// The machine of the plan, as the agent sees it in a trial.
+/// The agent's view of the machine of the plan during a trial.
 struct PlanMachine<'a> {
     channel: &'a mut Channel<Order>,
     stop: &'a AtomicBool,
@@ -246,7 +246,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// A program that has one core, ended when this is dropped.
+    /// A busy program on one core, ended when this is dropped.
     struct Burner(Child);
 
     impl Burner {
@@ -279,7 +279,7 @@ mod tests {
             channel.send(&Order::Look(vec![core]));
             let answer = channel.receive(Some(Duration::from_secs(60)), &stop).expect("an answer");
             let AgentAnswer::Seen(seen) = answer else { panic!("{answer:?}") };
-            // On a busy machine another may have more of it.
+            // On a busy machine, another program may use more of the core.
             let told = seen.map_or_else(String::new, |seen| seen.on("far").to_string());
             if told.contains(&name) && told.ends_with(&format!(" % of core {core} of far")) {
                 break;

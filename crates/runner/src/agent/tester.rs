@@ -1,4 +1,4 @@
-//! The tester on two machines as a tester: it makes a trial with the agent, and joins both parts.
+//! The tester on two machines: it performs each trial together with the agent, and joins both parts.
 
 use super::clocks::BoundedClocks;
 use super::connection::Agent;
@@ -25,20 +25,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Time between the agreement on the first frame and that frame, beside the time that messages take: the agent has to hear of it before.
+/// The time from the agreement on the first frame to that frame, in addition to the time for messages: the agent must be told in advance.
 const LEAD_NS: u64 = 100_000_000;
 
-/// The time by which two clocks may drift apart in a second, nanoseconds: each is kept by a quartz, and is slewed by 500 ppm at most.
+/// The time in nanoseconds by which two clocks may drift apart per second: each is driven by a quartz and slewed by at most 500 ppm.
 const DRIFT_NS_PER_S: u64 = 1_000_000;
 
-/// The tester. Fields are dropped in the order in which they stand: the end here, then the agent.
+/// The tester. Fields are dropped in the order of declaration: first the end here, then the agent.
 pub(crate) struct TesterApart {
     tester: FrameTester,
     port: DistantPort,
     agent: Agent,
-    /// The cores that the plan names for the agent's end.
+    /// The cores that the plan assigns to the agent's end.
     agent_cores: Vec<u32>,
-    /// The facts of the agent's machine.
+    /// The facts about the agent's machine.
     facts: BTreeMap<String, String>,
     warnings: Vec<String>,
     number: u8,
@@ -50,10 +50,10 @@ pub(crate) struct TesterApart {
 }
 
 impl TesterApart {
-    /// Opens this end on the link, has the agent, which has taken its interface, open the other one, and tells how in a sentence.
+    /// Opens this end on the link, makes the agent, which has taken its interface, open the other one, and returns a sentence that describes both.
     ///
     /// # Errors
-    /// A port that cannot be opened; an agent that cannot be started, or refuses.
+    /// A port cannot be opened, or the agent cannot be started or refuses.
     pub(crate) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
@@ -83,7 +83,7 @@ impl TesterApart {
         Ok((apart, how))
     }
 
-    /// Measures other traffic from now on.
+    /// Switches to measuring other traffic.
     pub(crate) fn set_job(
         &mut self,
         isolation: Isolation,
@@ -99,21 +99,21 @@ impl TesterApart {
         Ok(self.agent.take(EndJob { profile, settings, is_isolated, other: self.port })?)
     }
 
-    /// Takes note of a test that measures delays.
+    /// Registers a test that measures delays.
     ///
     /// # Errors
-    /// It is not known how right the clocks of both machines are.
+    /// The accuracy of both machines' clocks is unknown.
     pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), AgentError> {
         self.needs_delays = Some(test.to_owned());
         self.no_delays.as_ref().map_or(Ok(()), |why| Err(AgentError::Clocks { test: test.to_owned(), why: why.clone() }))
     }
 
-    /// Returns the moment at which the first frame of the latest trial was due.
+    /// Returns the time at which the first frame of the latest trial was due.
     pub(crate) fn began(&self) -> Option<Instant> {
         self.tester.began()
     }
 
-    /// Makes a trial, at the same time on both machines.
+    /// Performs a trial on both machines at the same time.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
         let round_trip = self.agent.compare_clocks(self.tester.clock())?;
         let before = self.known_clocks()?;
@@ -143,7 +143,7 @@ impl TesterApart {
         }
     }
 
-    /// Returns what both clocks may be apart; `None` where that is not known, and no test needs it.
+    /// Returns the bounded offset of the clocks, or `None` if it is unknown and no test needs it.
     fn known_clocks(&self) -> Result<Option<BoundedClocks>, AgentError> {
         if self.no_delays.is_some() {
             return Ok(None);
@@ -155,24 +155,24 @@ impl TesterApart {
         }
     }
 
-    /// Returns who else has the cores of the agent's end now, between two trials; `None` if nobody has. An agent that does not answer is an error of
-    /// the next trial.
+    /// Returns who else uses the cores of the agent's end now, between two trials, or `None` if they are free. If the agent does not answer, the
+    /// next trial fails.
     pub(crate) fn occupant(&self) -> Option<Occupant> {
         self.agent.occupant(&self.agent_cores).ok().flatten()
     }
 
-    /// Returns the facts of the agent's machine, each by a name that has that of the machine before it.
+    /// Returns the facts about the agent's machine, their names prefixed with that of the machine.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
         self.facts.iter().map(|(name, fact)| (format!("{}: {name}", self.agent.machine), fact.clone()))
     }
 
-    /// Returns what is to be said of the agent's machine as a place for a tester.
+    /// Returns the warnings about the agent's machine.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|warning| format!("{}: {warning}", self.agent.machine))
     }
 }
 
-/// Returns the result with the bound of its delays, nanoseconds; without delays if there is none any more.
+/// Returns the result with the bound of its delays in nanoseconds, or without delays if there is no bound any more.
 fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
     let directions = result.directions.into_iter().map(|mut direction| match bound_ns {
         Some(_) => {
@@ -185,7 +185,7 @@ fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
     result
 }
 
-/// Returns in words whether one-way delays are measured.
+/// Returns a sentence about whether one-way delays are measured.
 fn in_words(clocks: &Result<BoundedClocks, String>) -> String {
     match clocks {
         Ok(clocks) => format!(
@@ -205,7 +205,7 @@ fn open_own(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) 
     captured(site, port, end_word(side))
 }
 
-/// Starts the agent of a plan, if it has one, and has it take its interface: that is up before the device is, which may wait for it.
+/// Starts the agent of a plan, if there is one, and makes it take its interface. The interface must be up before the device, which may wait for it.
 ///
 /// # Errors
 /// The agent cannot be started, or refuses.
@@ -232,12 +232,12 @@ fn end_request(site: &Site<'_>, request: &SessionRequest<'_>, machine: &AgentMac
     }
 }
 
-/// The agent, as the end on the machine of the plan sees it in a trial.
+/// The agent during a trial, as seen by the end on the machine of the plan.
 struct AgentCompanion<'a> {
     agent: &'a mut Agent,
     lead_ns: u64,
     limit: Duration,
-    /// The error that ended the trial, if it is one of the agent's.
+    /// The error of the agent that ended the trial, if any.
     failure: Option<AgentError>,
 }
 

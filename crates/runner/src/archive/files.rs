@@ -7,21 +7,21 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
 
-/// Says what the archive is.
+/// The file that describes the archive.
 pub(super) const README: &str = "README";
 
-/// The checksums, as `sha256sum -c` reads them.
+/// The file of checksums in the format of `sha256sum -c`.
 pub(super) const SUMS: &str = "SHA256SUMS";
 
 /// A file of the archive.
 pub(super) struct PackedFile {
-    /// Its place in the archive, below the folder of the run.
+    /// Its path in the archive, relative to the folder of the run.
     pub(super) name: String,
     pub(super) folder: Folder,
     /// Its name in this folder.
     pub(super) in_folder: OsString,
     pub(super) octets: u64,
-    /// SHA-256, hexadecimal.
+    /// The SHA-256 in hexadecimal.
     pub(super) sum: String,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn summed(mut file: File) -> io::Result<(u64, String)> {
     }
 }
 
-/// The SHA-256 of a text, hexadecimal.
+/// Returns the SHA-256 of a text in hexadecimal.
 pub(super) fn sum_of(octets: &[u8]) -> String {
     hexadecimal(Sha256::new_with_prefix(octets))
 }

@@ -1,4 +1,4 @@
-//! A reader or writer for a compressor that knows no errors: the first error is kept, and nothing is read or written after it.
+//! A reader or writer for a compressor that does not support errors: the first error is kept, and nothing is read or written after it.
 
 use std::io::{self, Read, Write};
 
@@ -15,12 +15,12 @@ impl<T> Holding<T> {
     /// Returns the reader or writer.
     ///
     /// # Errors
-    /// The first error that it had.
+    /// The first error that occurred.
     pub(super) fn into_inner(self) -> io::Result<T> {
         self.error.map_or(Ok(self.inner), Err)
     }
 
-    /// Returns what `act` returns; after an error, `otherwise`.
+    /// Returns the result of `act`, or `otherwise` after an error.
     fn unless_failed<R>(&mut self, otherwise: R, act: impl FnOnce(&mut T) -> io::Result<R>) -> io::Result<R> {
         if self.error.is_some() {
             return Ok(otherwise);
@@ -38,7 +38,7 @@ impl<T> Holding<T> {
 impl<R: Read> Read for Holding<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            // The compressor takes an interruption for an error, too.
+            // The compressor would treat an interrupted call as an error, too.
             if let Ok(length) = self.unless_failed(0, |inner| inner.read(buffer)) {
                 return Ok(length);
             }

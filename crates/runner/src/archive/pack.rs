@@ -1,4 +1,4 @@
-//! The files of an archive, packed by tar and compressed by Zstandard.
+//! Packs the files of an archive with tar and compresses them with Zstandard.
 
 use super::error::ArchiveError;
 use super::files::PackedFile;
@@ -13,10 +13,10 @@ use tar::{Builder, EntryType, Header};
 pub(super) struct ArchiveContents<'a> {
     /// The folder that all files are in.
     pub(super) name: &'a str,
-    /// Texts that are made for the archive, by name.
+    /// Texts generated for the archive, by name.
     pub(super) texts: [(&'static str, String); 2],
     pub(super) members: &'a [PackedFile],
-    /// The time that all files bear, seconds since 1970.
+    /// The modification time of all files, in seconds since 1970.
     pub(super) time_s: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The files that an archive has beside those of the results: what it is, and the checksums.
+//! The files that an archive contains in addition to the results: a description, and the checksums.
 
 use super::files::{PackedFile, README};
 use crate::store::Stored;
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use sixbench_method::record::Ending;
 use sixbench_method::text::visible_lines;
 
-/// Returns the time at which the run ended, seconds since 1970: as the facts have it, or that of the last trial; zero where neither is known.
+/// Returns the end of the run in seconds since 1970: from the facts or, failing that, from the last trial; zero if neither is known.
 pub(super) fn end_s(stored: &Stored) -> u64 {
     let of_facts = stored.facts.runs.last().and_then(|part| part.ended.as_deref());
     let of_trials = stored.records.last().map(|record| record.started.as_str());
@@ -20,7 +20,7 @@ pub(super) fn sums(members: &[PackedFile], readme_sum: &str) -> String {
     format!("{readme_sum}  {README}\n{}", lines.collect::<String>())
 }
 
-/// Returns the text for those who find the archive.
+/// Returns the text for readers of the archive.
 pub(super) fn readme(stored: &Stored) -> String {
     let Stored { plan, records, facts, .. } = stored;
     let began = facts.runs.first().map_or_else(String::new, |part| {

@@ -1,22 +1,22 @@
-//! Who has cores and ports of a machine for itself, and how this is told to a run that needs them, too.
+//! The holder of a machine's cores and ports, and its description for other runs that need them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
-/// The variable that names another directory for locks.
+/// The environment variable that names another directory for locks.
 pub(super) const VARIABLE: &str = "SIXBENCH_LOCKS";
 
-/// The reason why a run does not get what it needs for itself.
+/// The reason why a run cannot have the resources that it needs exclusively.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum LockError {
-    /// Another run has some of it.
+    /// Another run has one of the resources.
     #[error("{what} used by {holder}")]
     Held { what: String, holder: Box<LockHolder> },
-    /// Another machine that the run needs is used by another tester, or by a run on that machine itself.
+    /// Another machine that the run needs is in use by another tester, or by a run on that machine itself.
     #[error("the machine {machine} is used by {}", on_host(holder.as_deref()))]
     Machine { machine: String, holder: Option<Box<LockHolder>> },
     /// This machine is the device of a tester on another machine.
@@ -28,40 +28,40 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// Returns whether waiting helps.
+    /// Returns true if waiting helps.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Held { .. } | Self::Machine { .. } | Self::IsDevice { .. })
     }
 }
 
-/// A run that has cores and ports of a machine for itself, as it describes itself to others.
+/// A run's description of itself and of the cores and ports that it uses exclusively.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LockHolder {
     /// The name of its plan, or its command.
     pub name: String,
-    /// The name of its user, the one who called sudo where one did.
+    /// The name of its user, or of the user who called sudo.
     pub user: String,
     /// The name of its host.
     pub host: String,
-    /// The number of its process.
+    /// The ID of its process.
     pub process: u32,
     /// Its results directory, if it has one.
     pub directory: Option<PathBuf>,
-    /// The time since when it has them.
+    /// The time at which it acquired the locks.
     pub since: String,
     /// The cores of its tester and its device.
     pub cores: BTreeSet<u32>,
     /// The names of its tester's ports.
     pub ports: BTreeSet<String>,
-    /// The network namespace in which the names are those of interfaces, by the kernel's number.
+    /// The inode number of the network namespace to which the interfaces belong.
     pub network: u64,
 }
 
 impl LockHolder {
-    /// Returns what both need, in words; `None` where they can run at the same time.
+    /// Returns a text about the resources that both need, or `None` if they can run at the same time.
     pub(super) fn shared_with(&self, other: &Self) -> Option<String> {
-        // An interface is known by its name within a network namespace alone, and an address of a backend everywhere.
+        // The name of an interface is unique within a network namespace only, but the address of a backend everywhere.
         let is_same = |port: &&String| self.network == other.network || port.contains(':');
         let ports: Vec<String> = self.ports.intersection(&other.ports).filter(is_same).cloned().collect();
         let cores: Vec<String> = self.cores.intersection(&other.cores).map(u32::to_string).collect();
@@ -72,12 +72,12 @@ impl LockHolder {
     }
 }
 
-/// Returns a holder on a machine that may be another than this one, in words.
+/// Returns a description of a holder that may be on another machine.
 fn on_host(holder: Option<&LockHolder>) -> String {
     holder.map_or_else(|| "another tester".to_owned(), |holder| format!("{holder}, on {}", holder.host))
 }
 
-/// Returns things with their noun, such as `cores 2, 3`; `None` where there are none.
+/// Returns things with their noun, such as `cores 2, 3`, or `None` if there are none.
 fn named(noun: &str, things: &[String]) -> Option<String> {
     let plural = if things.len() == 1 { "" } else { "s" };
     (!things.is_empty()).then(|| format!("{noun}{plural} {}", things.join(", ")))

@@ -1,4 +1,4 @@
-//! From a recipe and a test of a DNS server to what the DNS tester asks, and to what the server must be set up for.
+//! Converts a recipe and a test of a DNS server to the queries of the DNS tester, and to the setup that the server needs.
 
 use crate::error::PlanError;
 use sixbench_engine::dns::authority::AddressZone;
@@ -11,7 +11,7 @@ use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
 use std::net::SocketAddr;
 
-/// The port on which the tester's authority, or a real one in its place, listens, as recipes tell the server.
+/// The port on which the tester's authority, or a real one in its place, listens. Recipes configure the server with it.
 const AUTHORITY_PORT: u16 = 53;
 
 pub(super) fn job(
@@ -35,7 +35,7 @@ pub(super) fn job(
     Ok((ends, dns_settings(recipe, dns, settings)?))
 }
 
-/// Returns the address at which the server of a recipe asks the authority.
+/// Returns the address at which the server of a recipe queries the authority.
 pub(crate) fn authority_address(recipe: &Recipe) -> SocketAddr {
     SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT)
 }
@@ -45,7 +45,7 @@ fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Resu
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
     Ok(DnsSettings {
-        // Through a device it is an authority that answers.
+        // Behind a forwarding device, it is the authority that answers.
         expectation: ExpectedAnswers {
             role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
             prefix,
@@ -57,7 +57,7 @@ fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Resu
         cached: dns.cached,
         cached_names: dns.cached_names,
         timeout_ns: dns.timeout_ns,
-        // What is late is to be seen, too.
+        // Late answers must be seen, too.
         window_ns: dns.timeout_ns + settings.residual_ns,
         stall_ns: settings.stall_ns,
         ports: dns.ports,
@@ -82,10 +82,10 @@ fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -
     Ok(())
 }
 
-/// Returns the recipe of the real authority that stands behind the server of a test; `None` if the test has none.
+/// Returns the recipe of the real authority behind the server of a test, or `None` if the test has none.
 ///
 /// # Errors
-/// There is no such recipe, or it is none of an authoritative server.
+/// There is no such recipe, or it is not an authoritative server's.
 pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, PlanError> {
     let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
     let unknown = || PlanError(format!("test {}: no recipe is named {name}", test.name));
@@ -100,11 +100,10 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
     }
 }
 
-/// Returns the zone a server is set up for: its domain and, for an authority, its zone file. A rehearsal leaves the zone file
-/// out.
+/// Returns the zone of a server: its domain and, for an authority, its zone file. A rehearsal omits the zone file.
 ///
 /// # Errors
-/// The zone cannot be written.
+/// The zone file cannot be generated.
 pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns).map_err(PlanError)?.into()) } else { None };
@@ -119,7 +118,7 @@ fn zone_text(dns: &DnsTest) -> Result<String, String> {
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
 }
 
-/// Returns a text that tells apart the servers of one recipe: it holds all that is in their configuration.
+/// Returns a text that distinguishes servers of one recipe: it has everything that is in their configuration.
 pub(crate) fn server_of(dns: &DnsTest) -> String {
     let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {

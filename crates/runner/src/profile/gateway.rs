@@ -1,4 +1,4 @@
-//! From a stateful recipe and a test to what the engine must know of both (RFC 9693).
+//! Converts a stateful recipe and a test to what the engine must know (RFC 9693).
 
 use sixbench_engine::stateful::{self, StatefulGateway};
 use sixbench_method::measures::Demand;
@@ -8,7 +8,7 @@ use sixbench_plan::MOST_COMBINATIONS;
 use sixbench_testbed::recipe::{DeviceSide, Pool, Recipe, StateSection};
 use std::net::IpAddr;
 
-/// Returns `None` for a stateless device.
+/// Returns the gateway of a stateful device, or `None` for a stateless one.
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>, String> {
     let (state, settings) = match (&recipe.state, test.stateful) {
         (Some(state), Some(settings)) => (state, settings),
@@ -82,7 +82,7 @@ fn most_connections(test: &Test) -> u64 {
     test.measure.most_connections(test.stateful)
 }
 
-/// Checks that the pool has enough sources: behind the device, connections to one destination differ in the source alone.
+/// Checks that the pool has enough sources, because connections to the same destination differ only in their source behind the device.
 fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Direction) -> Result<(), String> {
     let ports = test.traffic.ports_of(opens);
     let servers = match opens {

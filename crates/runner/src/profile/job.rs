@@ -1,4 +1,4 @@
-//! What a test sends at one point: frames, TCP connections, or DNS queries.
+//! The traffic of a test at one point: frames, TCP connections, or DNS queries.
 
 use crate::error::PlanError;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
@@ -13,22 +13,22 @@ use sixbench_testbed::recipe::{DeviceSide, Recipe};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// The traffic to be sent.
+/// The traffic of a test.
 #[derive(Clone, Debug)]
 pub enum Job {
     /// Frames.
     Frames(Box<TrafficProfile>, TrialSettings),
-    /// DNS queries. The namespaces of the ends are filled in by the session.
+    /// DNS queries. The session fills in the namespaces of the ends.
     Dns(Box<(DnsEnds, DnsSettings)>),
-    /// TCP connections. The namespaces of the ends are filled in by the session.
+    /// TCP connections. The session fills in the namespaces of the ends.
     Tcp(TcpEnds, TcpSettings),
 }
 
 impl Job {
-    /// Asks the guard to admit everything that is to be sent; fails if any of it is refused.
+    /// Checks that all traffic may be sent, and fails if any of it is forbidden.
     ///
     /// # Errors
-    /// An address that a host on the Internet could have.
+    /// An address could belong to a host on the Internet.
     pub fn admit(self, isolation: Isolation) -> Result<(), Forbidden> {
         match self {
             Self::Frames(profile, _) => isolation.admit(*profile).map(drop),
@@ -37,7 +37,7 @@ impl Job {
         }
     }
 
-    /// Returns the traffic as the engine tells what it keeps of it.
+    /// Returns the traffic as the type that determines the engine's memory use.
     pub(crate) fn footprint(&self) -> &dyn Footprint {
         match self {
             Self::Frames(profile, _) => &**profile,
@@ -50,7 +50,7 @@ impl Job {
 /// Returns the job of one point of a test.
 ///
 /// # Errors
-/// The device of the recipe cannot be tested so.
+/// The recipe's device cannot be tested in this way.
 pub fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings: TrialSettings) -> Result<Job, PlanError> {
     job(recipe, test, frame_size, seed, settings).map_err(PlanError)
 }

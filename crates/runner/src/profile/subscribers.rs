@@ -1,4 +1,4 @@
-//! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
+//! Converts a recipe's rule to the addresses and ports of each subscriber, both for the engine's frames and for the device's configuration.
 
 use crate::error::PlanError;
 use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
@@ -12,25 +12,25 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The most mapping rules of a domain: the tester looks for the rule of a frame one by one.
+/// The maximum number of mapping rules in a domain, because the tester searches them linearly for each frame.
 const MOST_RULES: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
     /// A single rule, or those of a MAP domain.
     rules: Vec<Rule>,
-    /// The most subscribers the device is set up for, or the rules have.
+    /// The largest number of subscribers that both the device's setup and the rules allow.
     most: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// The most there can be.
+    /// The rule's maximum number of subscribers.
     most: u64,
-    /// The rule of the subscribers' IPv6 addresses: with MAP the MAP address, in tunnels their end, with 6rd that of a host
-    /// behind them.
+    /// The rule for the subscribers' IPv6 addresses: with MAP the MAP address, in tunnels their tunnel end, with 6rd the address of a host behind
+    /// them.
     ipv6: AddressRule,
-    /// The rule of the subscribers' IPv4 addresses; `None` if all have the same.
+    /// The rule for the subscribers' IPv4 addresses, or `None` if all have the same.
     ipv4: Option<AddressRule>,
     ports: PortRule,
 }
@@ -48,7 +48,7 @@ impl RuleSet {
         Ok(Some(Self { rules, most: most.min(section.most.map_or(u64::MAX, u64::from)) }))
     }
 
-    /// Divides `count` subscribers among the rules: evenly, in turns, and no rule gets more than it has room for.
+    /// Divides `count` subscribers evenly among the rules, without exceeding any rule's maximum.
     fn shares(&self, count: u64) -> Vec<u64> {
         let mut shares = vec![0; self.rules.len()];
         let mut left = count.min(self.most);
@@ -68,7 +68,7 @@ impl RuleSet {
         self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
     }
 
-    /// Returns what a device's configuration needs of the first `count` subscribers.
+    /// Returns the first `count` subscribers as needed for a device's configuration.
     fn words(&self, count: u32) -> Vec<Subscriber> {
         let all = self.shared(count).flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
         all.enumerate().map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule)).collect()
@@ -83,13 +83,12 @@ impl Rule {
 
     fn group(&self, recipe: &Recipe, count: u32) -> SubscriberGroup {
         let traffic = &recipe.foreground;
-        // Behind a stateful device sources are the pool's.
+        // Behind a stateful device, sources are from the pool.
         let right = if recipe.state.is_some() { Appearance::default() } else { self.appearance(&traffic.right) };
         SubscriberGroup { count, left: self.appearance(&traffic.left), right, ports: self.ports }
     }
 
-    /// Returns what a device's configuration needs of the subscriber with the number `of_rule` in the rule. `number` is its
-    /// number among all.
+    /// Returns a subscriber as needed for a device's configuration. `of_rule` is its number within the rule, and `number` its number among all.
     fn words(&self, number: u32, of_rule: u32) -> Subscriber {
         let e = u64::from(of_rule);
         let ranges = self.ports.ranges(e);
@@ -107,7 +106,7 @@ fn text(wrong: impl Display) -> String {
     wrong.to_string()
 }
 
-/// Returns the rules of a MAP domain, no two of which claim the same address.
+/// Returns the rules of a MAP domain, of which no two may claim the same address.
 fn of_domain(map: &[recipe::MapRuleSection]) -> Result<Vec<Rule>, String> {
     if map.len() > MOST_RULES {
         return Err(format!(
@@ -123,7 +122,7 @@ fn of_domain(map: &[recipe::MapRuleSection]) -> Result<Vec<Rule>, String> {
     Ok(domain.rules().iter().map(rule).collect())
 }
 
-/// Returns the prefix that names the rule a message is about; empty if there is only one rule.
+/// Returns a prefix for messages that names the rule, or nothing if there is only one rule.
 fn place_of(index: usize, of: usize) -> String {
     if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
 }
@@ -203,7 +202,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
             test.name, recipe.name
         ));
     }
-    // What the foreground of a recipe shows is the first subscriber of the first rule.
+    // The foreground of a recipe corresponds to the first subscriber of the first rule.
     rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
     let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
     Ok(Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: groups.collect() }))
@@ -220,16 +219,16 @@ fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String
 
 pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     if test.measure.response_time().is_some() {
-        // The load is that of so many clients: it is the plan's number that counts.
+        // The load is generated by this number of clients, so the plan's number counts.
         return test.clients();
     }
     test.traffic.subscribers.unwrap_or_else(|| recipe.subscribers.as_ref().map_or(1, |section| section.count))
 }
 
-/// Refuses a recipe whose foreground differs from the first subscriber by the rule: every frame would be called wrong.
+/// Refuses a recipe whose foreground differs from the rule's first subscriber, because every frame would count as wrong.
 fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     let sides = [("left", recipe.foreground.left), ("right", recipe.foreground.right)];
-    // Behind a stateful device sources are the pool's.
+    // Behind a stateful device, sources are from the pool.
     let sides = sides.into_iter().filter(|(side, _)| *side == "left" || recipe.state.is_none());
     for (side, ends) in sides {
         let seen = rule.appearance(&ends);
@@ -251,8 +250,7 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses rules that contradict the recipe's state: connections are opened from the subscribers' side, and their ports are
-/// those of the plan.
+/// Refuses rules that contradict the recipe's state: connections are opened from the subscribers' side, and their ports are those of the plan.
 fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let Some(state) = &recipe.state else { return Ok(()) };
     let name = &recipe.name;
@@ -270,7 +268,7 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// Refuses port sets of several ranges if a configuration file names a subscriber's ports: its line for each subscriber has one
+/// Refuses port sets of several ranges if a configuration file contains a subscriber's ports, because its line for each subscriber has only one
 /// range.
 fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let says_ports = |file: &recipe::ConfigFile| file.content.contains("{subscriber-first-port}");
@@ -284,11 +282,11 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// Returns, by recipe name, what the configuration files of a device say of each of its first `count` subscribers. Each of
-/// several devices in a row has as many subscribers as its own recipe says.
+/// Returns, by recipe name, the first `count` subscribers for a device's configuration files. Each of several devices in a row has the number of
+/// subscribers in its own recipe.
 ///
 /// # Errors
-/// A rule of a recipe that cannot be, or one that its files cannot say.
+/// A recipe's rule is invalid, or cannot be expressed in its files.
 pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
     let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
@@ -301,7 +299,7 @@ pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<
     Ok(words)
 }
 
-/// Returns the most subscribers that any of the tests asks of the device of a recipe; 1 if no test uses it.
+/// Returns the largest number of subscribers that any of the tests needs with the recipe's device, or 1 if no test uses it.
 pub(crate) fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
     let of_recipe = tests.iter().filter(|test| test.dut == recipe.name);
     of_recipe.map(|test| count(recipe, test)).max().unwrap_or(1)

@@ -1,10 +1,10 @@
-//! What a translator makes of an address by its recipe.
+//! Translates addresses according to a recipe.
 
 use sixbench_testbed::recipe::TranslationSection;
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
-/// The translation of a recipe: explicit mappings first, then the prefix (RFC 7757 section 4).
+/// The translation in a recipe: explicit mappings first, then the prefix (RFC 7757 section 4).
 pub(super) struct Translator {
     eam: EamTable,
     prefix: Option<Prefix6052>,

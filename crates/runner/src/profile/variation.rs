@@ -1,5 +1,5 @@
-//! Addresses and networks that vary: do they stay where the device sends them back to the tester, and are they each other's translation
-//! on both sides?
+//! Checks that varying addresses and networks are ones that the device routes back to the tester, and that they are each other's translation on
+//! both sides.
 
 use super::translator::Translator;
 use sixbench_engine::profile::AddressVariation;
@@ -7,23 +7,23 @@ use sixbench_method::plan::Test;
 use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeLink, RecipeTraffic};
 use std::net::IpAddr;
 
-/// Addresses on one side of the device, as seen from either link.
+/// The addresses on one side of the device, as seen from either link.
 struct VariedSide<'a> {
     /// The name of the side in messages: `left` or `right`.
     name: &'static str,
     variation: AddressVariation,
-    /// The address as it is on the link of this side; `far` is the address on the other link.
+    /// The address on this side's link. `far` is the address on the other link.
     near: IpAddr,
     far: IpAddr,
     link: &'a RecipeLink,
-    /// True if these addresses become the pool's behind the device, whatever they are here.
+    /// True if all of these addresses are translated to the pool's behind the device.
     is_pooled: bool,
 }
 
 impl VariedSide<'_> {
     fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &RecipeTraffic) -> [VariedSide<'a>; 2] {
         let own = &test.traffic;
-        // The background of a stateful device is forwarded as it is.
+        // A stateful device forwards its background traffic unchanged.
         let pooled = recipe.state.as_ref().filter(|_| *traffic == recipe.foreground).map(|state| state.initiator);
         [
             VariedSide {
@@ -45,7 +45,7 @@ impl VariedSide<'_> {
         ]
     }
 
-    /// Returns every address beside the path's own, as (near, far).
+    /// Returns all addresses other than the path's own, as (near, far).
     fn all(&self) -> Vec<(IpAddr, IpAddr)> {
         let near = self.variation.addresses(self.near);
         match self.is_pooled {
@@ -59,7 +59,7 @@ fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a RecipeTraffic> 
     recipe.background.as_ref().filter(|_| test.foreground.foreground < test.foreground.of)
 }
 
-/// Refuses addresses that would not come back to the tester, or not as the translation of what was sent.
+/// Refuses addresses that would not come back to the tester, or not as the translation of those sent.
 pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
     for traffic in std::iter::once(&recipe.foreground).chain(background(recipe, test)) {
         for side in VariedSide::of(recipe, test, traffic) {
@@ -71,7 +71,7 @@ pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
-    // A device set up by hand may have a static entry for each address, as siitperf's have.
+    // A device set up by hand may have a static entry for each address, as in siitperf's setups.
     let is_by_hand = |near| recipe.host == DeviceHost::Manual && side.link.routes.iter().any(|route| route.contains(&near));
     let is_wire = recipe.technology == recipe::Technology::Wire;
     let is_reached = |near| is_wire || side.link.leads_to(near) || is_by_hand(near);
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn background_traffic_that_a_test_has_not_got_varies_nowhere() {
-        // The native link of tayga-nat64 leaves out bits 96 to 111, and the servers vary in the last 16.
+        // The native link of tayga-nat64 does not include bits 96 to 111, and the servers vary in the last 16.
         let mut test = Test::of("t", "tayga-nat64");
         let range = ValueRange { first: 4, last: 13, order: ValueOrder::Pseudorandom };
         test.traffic.right_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });

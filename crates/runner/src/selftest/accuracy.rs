@@ -1,4 +1,4 @@
-//! The delays that the tester reports, held against a reference device of known delay over real ports.
+//! Compares the delays that the tester reports with those of a reference device over real ports.
 
 use super::wire::{add_veth, trial_settings, wire};
 use crate::ports::open as open_port;
@@ -19,36 +19,36 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Delays of the reference device, nanoseconds.
+/// The delays of the reference device in nanoseconds.
 const DELAYS_NS: [u64; 3] = [1_000_000, 100_000, 10_000_000];
-/// A load low enough that nothing queues.
+/// A rate low enough to avoid queueing.
 const RATE: FrameRate = FrameRate(5_000);
 const DURATION_NS: u64 = 500_000_000;
 const TRIALS: usize = 20;
 
-/// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.
+/// The measurement at one delay, taken from the quietest trial: the one with the shortest longest absence of the tester.
 #[derive(Serialize)]
 pub struct DelayRow {
-    /// The delay of the reference device, nanoseconds.
+    /// The delay of the reference device in nanoseconds.
     pub delay_ns: u64,
-    /// The number of trials in which the tester was fit, of those made.
+    /// The number of trials in which the tester was fit.
     pub quiet: usize,
-    /// The number of trials that were made.
+    /// The number of trials performed.
     pub made: usize,
-    /// The result of the quietest trial; `None` if the tester was fit in none.
+    /// The result of the quietest trial, or `None` if the tester was not fit in any.
     pub result: Option<Quietest>,
 }
 
-/// What the tester reported in one trial.
+/// The tester's report on one trial.
 #[derive(Serialize)]
 pub struct Quietest {
-    /// The tester's longest absence, nanoseconds.
+    /// The tester's longest absence in nanoseconds.
     pub worst_gap_ns: u64,
-    /// The median latency of the tagged frames less the device's delay, nanoseconds.
+    /// The median latency of the tagged frames minus the device's delay, in nanoseconds.
     pub median_error_ns: i64,
-    /// The packet delay variation, nanoseconds.
+    /// The packet delay variation in nanoseconds.
     pub pdv_ns: u64,
-    /// The frames whose delay was measured.
+    /// The number of frames whose delay was measured.
     pub frames: u64,
 }
 
@@ -67,10 +67,10 @@ impl fmt::Display for DelayRow {
     }
 }
 
-/// Measures every delay of the reference device, with frames of this size. Needs root.
+/// Measures at every delay of the reference device, with frames of this size. Needs root.
 ///
 /// # Errors
-/// The links or a port cannot be set up, a trial cannot be made, or `stop` was set.
+/// The links or a port cannot be set up, a trial cannot be performed, or `stop` was set.
 pub fn accuracy(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<DelayRow>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
@@ -99,7 +99,7 @@ fn of_delay(
     let last = cores.last().copied();
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {
-            // The tester's core is the first; on a machine of one core the two share it, and the row says what that does.
+            // The tester's core is the first. On a machine with one core, the two share it, and the row shows the effect.
             let _ = last.map(pin_to);
             let _ = raise_priority();
             line.run(&over)
@@ -112,7 +112,7 @@ fn of_delay(
     })
 }
 
-/// Sets the flag that ends the device when it is dropped, also if the tester panics, since the device's thread is waited for.
+/// Sets the flag that ends the device when this is dropped, even if the tester panics, because the device's thread is joined.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {

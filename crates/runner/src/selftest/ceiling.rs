@@ -1,4 +1,4 @@
-//! Which end of the tester is the limit: one core that generates frames, or one that verifies them.
+//! Determines which end of the tester is the limit: a core that generates frames, or one that verifies them.
 
 use super::wire::wire;
 use crate::RunError;
@@ -7,24 +7,24 @@ use sixbench_io::clock::Clock;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 use std::fmt;
 
-/// Frames at each look: enough for a figure, and few enough to be quick where the program is not optimised.
+/// The number of frames per measurement: enough for a figure, but few enough to be quick in an unoptimised build.
 const FRAMES: u64 = 500_000;
-/// Looks of which the best counts: what else runs on the core only ever takes from it.
+/// The number of measurements. The best counts, because other work on the core only lowers the result.
 const LOOKS: usize = 3;
 
-/// What one core does in memory with the shortest IPv4 frames, whose ports are random.
+/// The performance of one core in memory with the shortest IPv4 frames, whose ports are random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceiling {
-    /// Frames generated in a second.
+    /// The number of frames generated per second.
     pub generation: FrameRate,
-    /// Frames received and verified in a second.
+    /// The number of frames received and verified per second.
     pub reception: FrameRate,
 }
 
-/// Measures what the calling thread's core generates and what it verifies; takes less than a second.
+/// Measures how fast the calling thread's core generates and verifies frames. Takes less than a second.
 ///
 /// # Errors
-/// The frames cannot be made.
+/// The frames cannot be built.
 pub fn ceiling() -> Result<Ceiling, RunError> {
     let (clock, profile) = (Clock::new(), wire("198.18.0.2", "198.19.0.2", FrameSize(84)));
     let (mut generation, mut reception) = (FrameRate(0), FrameRate(0));
@@ -35,7 +35,7 @@ pub fn ceiling() -> Result<Ceiling, RunError> {
     Ok(Ceiling { generation, reception })
 }
 
-/// Frames of 64 octets that a link of 10 Gbit/s carries in a second.
+/// The number of 64-octet frames that a 10 Gbit/s link carries per second.
 const TEN_GIGABIT: f64 = 14_880_952.0;
 
 impl fmt::Display for Ceiling {

@@ -1,5 +1,5 @@
-//! What stateful tests cost the tester itself (RFC 9693): enumeration of four-tuples, phase 1, the state table, the Responder. Table 6 of
-//! the paper on siitperf measures its phase 1 with the same three enumerations.
+//! Measures the cost of stateful tests (RFC 9693) for the tester: the enumeration of four-tuples, phase 1, the state table, the Responder. Table 6
+//! of the paper on siitperf measures its phase 1 with the same three enumerations.
 
 use super::result::SelftestResult;
 use super::wire::wire;
@@ -11,10 +11,10 @@ use sixbench_io::clock::Clock;
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// The value of N and of M, as in the paper.
+/// The value of both N and M, as in the paper.
 const CONNECTIONS: u64 = 4_000_000;
 
-/// First and last value of source ports, destination ports, source addresses and destination addresses.
+/// The first and last values of source ports, destination ports, source addresses and destination addresses.
 type Ranges = [(u16, u16); 4];
 
 const CASES: [(&str, Ranges); 3] = [

@@ -1,4 +1,4 @@
-//! How far the tester's core and the device's are from each other.
+//! Measures the distance between the tester's core and the device's.
 
 use crate::cores::of_machine;
 use crate::error::RunError;
@@ -6,23 +6,23 @@ use sixbench_io::round_trip_ns;
 use std::fmt;
 use std::time::Duration;
 
-/// Looks, and the pause before each: together long enough to see a host move a virtual core, which it does every second or so where it does it at all.
+/// The number of measurements, and the pause before each. Together they suffice to see a host move virtual cores, every second or so.
 const LOOKS: usize = 30;
 const PAUSE: Duration = Duration::from_millis(50);
 
 const CURE: &str = "pin the virtual machine's cores to ones that share a cache (virsh vcpupin), or compare turn by turn and with more repetitions";
 
-/// The time that a cache line takes from the tester's first core to the device's and back, over some looks.
+/// The round-trip time of a cache line between the tester's first core and the device's, over several measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreDistance {
-    /// The tester's core and the device's.
+    /// The tester's core and the device's core.
     pub cores: [u32; 2],
-    /// The shortest and the longest, nanoseconds.
+    /// The shortest and the longest time in nanoseconds.
     pub range_ns: (u64, u64),
 }
 
 impl CoreDistance {
-    /// Returns what helps against cores that are moved: another place of a core makes the way several times as long. `None` where they stay.
+    /// Returns advice for cores that are being moved, which makes the round trip several times as long, or `None` if they are not.
     pub fn cure(&self) -> Option<&'static str> {
         (self.range_ns.1 > 2 * self.range_ns.0).then_some(CURE)
     }
@@ -44,8 +44,8 @@ impl fmt::Display for CoreDistance {
     }
 }
 
-/// Measures how far the cores that the tester and a device would have are from each other; takes two seconds. `None` where they share one, or have
-/// no time for it.
+/// Measures the distance between the default cores of the tester and a device. Takes two seconds. Returns `None` if they share a core or are too
+/// busy.
 ///
 /// # Errors
 /// The cores cannot be read or used.

@@ -1,4 +1,4 @@
-//! What the DNS tester can do: its client looped to its authority by the search of RFC 8219 section 9.2.1, over the loopback interface.
+//! Measures the DNS tester: its client looped to its authority over the loopback interface, with the search of RFC 8219 section 9.2.1.
 
 use super::result::SelftestResult;
 use crate::RunError;
@@ -14,12 +14,12 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The highest rate that the search tries: 2.2 times as many queries are looped.
+/// The highest rate that the search tries. 2.2 times as many queries are looped.
 const MOST: FrameRate = FrameRate(1_000_000);
 const DURATION_NS: u64 = 500_000_000;
 
-/// Measures the highest rate that is looped with every answer right within a quarter of a second: on one core for both ends,
-/// and on one core for each.
+/// Measures the highest rate that is looped with every answer correct within a quarter of a second: with one core for both ends, and with one core
+/// for each.
 pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];
@@ -32,7 +32,7 @@ fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestR
     looped(what, Ipv6Addr::LOCALHOST.into(), cores, settings(), stop)
 }
 
-/// Measures the highest rate that is looped with every answer right within a quarter of the timeout of `settings`.
+/// Measures the highest rate that is looped with every answer correct within a quarter of the timeout of `settings`.
 pub(super) fn looped(
     what: String,
     host: IpAddr,
@@ -53,7 +53,7 @@ pub(super) fn tester(
     settings: DnsSettings,
     stop: &Arc<AtomicBool>,
 ) -> Result<DnsTester, RunError> {
-    // A port that is free: the authority takes it over at once.
+    // A free port, which the authority takes over immediately.
     let listen = UdpSocket::bind(SocketAddr::new(host, 0)).and_then(|socket| socket.local_addr())?;
     let looped = Some((listen, "loopback".to_owned()));
     let ends = DnsEnds {

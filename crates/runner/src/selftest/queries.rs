@@ -1,5 +1,5 @@
-//! How exactly the DNS tester sends, in the form of the tables of dns64perf++'s paper (D. Bakai, G. Lencse, IEICE Trans. Commun. E100-B, 2017), and
-//! how many queries it can loop to its own authority, by the time that an answer may take (figure 17 of the SIIT paper).
+//! Measures how accurately the DNS tester sends, in the form of the tables in dns64perf++'s paper (D. Bakai, G. Lencse, IEICE Trans. Commun.
+//! E100-B, 2017), and how many queries it can loop to its own authority, depending on the timeout for an answer (figure 17 of the SIIT paper).
 
 use super::dns;
 use super::result::SelftestResult;
@@ -14,47 +14,47 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The rates of the paper's tables 1 to 3, then those of its table 4.
+/// The rates in the paper's tables 1 to 3, then those in its table 4.
 const RATES: [u64; 8] = [10, 100, 1000, 10_000, 100_000, 200_000, 250_000, 300_000];
-/// Queries of a trial are due within one second.
+/// The queries of a trial are due within one second.
 const SECOND_NS: u64 = 1_000_000_000;
 const TRIALS: usize = 11;
-/// The timeouts of figure 17, milliseconds.
+/// The timeouts in figure 17, in milliseconds.
 const TIMEOUTS_MS: [u64; 4] = [200, 100, 50, 25];
-/// The self-test of RFC 8219 section 9.2.1 wants all answers within a quarter of the timeout.
+/// The self-test of RFC 8219 section 9.2.1 requires all answers within a quarter of the timeout.
 const QUARTERS: u64 = 4;
 
-/// The figures that the DNS tester reaches by itself.
+/// The performance of the DNS tester on its own.
 #[derive(Serialize)]
 pub struct QueryFigures {
     /// The accuracy of sending, for each rate.
     pub sending: Vec<SendingAccuracy>,
-    /// The highest rates of which every query was answered in time, for each timeout.
+    /// The highest rate at which every query was answered in time, for each timeout.
     pub looped: Vec<SelftestResult>,
 }
 
-/// The time that sending the queries of one second took at one rate. It ends one interval after the last query, so that it is a second where all is
-/// exact.
+/// The time it took to send the queries of one second at one rate. It ends one interval after the last query, so that it is exactly a second if the
+/// tester is accurate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SendingAccuracy {
-    /// Queries per second that were wanted; also the number of queries.
+    /// The intended number of queries per second, which is also the number of queries.
     pub rate: u64,
-    /// The fewest queries that were sent in a trial: all of them, unless the tester gave up.
+    /// The smallest number of queries sent in a trial: all of them, unless the tester gave up.
     pub sent: u64,
-    /// The mean over the trials, milliseconds.
+    /// The mean over the trials in milliseconds.
     pub average_ms: f64,
-    /// The standard deviation over the trials, milliseconds.
+    /// The standard deviation over the trials in milliseconds.
     pub deviation_ms: f64,
-    /// The shortest time, milliseconds.
+    /// The shortest time in milliseconds.
     pub minimum_ms: f64,
-    /// The longest time, milliseconds.
+    /// The longest time in milliseconds.
     pub maximum_ms: f64,
-    /// Queries per second, by the average.
+    /// Queries per second, from the average.
     pub real_frequency: f64,
 }
 
 impl SendingAccuracy {
-    /// Returns the line of these trials at `rate`: for each the queries sent and the time that took, milliseconds.
+    /// Returns the accuracy from the trials at `rate`, each with the number of queries sent and the time it took in milliseconds.
     fn of(rate: u64, trials: &[(u64, f64)]) -> Self {
         let n = trials.len() as f64;
         let times = || trials.iter().map(|(_, ms)| *ms);
@@ -84,10 +84,10 @@ impl fmt::Display for SendingAccuracy {
     }
 }
 
-/// The heads of the columns of [`SendingAccuracy`].
+/// The column headings for [`SendingAccuracy`].
 pub const SENDING_COLUMNS: &str = "queries/s    average  deviation    minimum    maximum    frequency";
 
-/// Measures both over the loopback interface, where client and authority have a core each, or share one. It takes about three minutes.
+/// Measures both over the loopback interface, with client and authority on a core each, or on a shared one. Takes about three minutes.
 ///
 /// # Errors
 /// The tester cannot be set up, or `stop` was set.
@@ -110,7 +110,7 @@ fn two_cores() -> Result<Vec<u32>, RunError> {
     Ok(allowed_cores()?.into_iter().take(2).collect())
 }
 
-/// Sends the queries of a second, again and again.
+/// Repeatedly sends the queries of one second.
 fn accuracy(rate: u64, stop: &Arc<AtomicBool>) -> Result<SendingAccuracy, RunError> {
     let mut tester = dns::tester(Ipv6Addr::LOCALHOST.into(), &two_cores()?, dns::settings(), stop)?;
     let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), SECOND_NS) };

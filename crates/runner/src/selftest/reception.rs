@@ -1,4 +1,4 @@
-//! What receiving and verifying costs the tester: every octet of every frame, order, duplicates and delays.
+//! Measures the cost of receiving and verifying frames: every octet of every frame, order, duplicates and delays.
 
 use super::wire::{FRAMES, wire};
 use super::{SelftestResult, all_addresses, subscribers};
@@ -8,7 +8,7 @@ use sixbench_engine::selftest::{self, Verification};
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// Measures all figures, on one core, with the frames that arrive.
+/// Measures all figures on one core with received frames.
 pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
     for (name, profile) in plain() {

@@ -1,4 +1,4 @@
-//! A wire in the place of a device.
+//! A wire in place of a device.
 
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_method::plan::Profile;
@@ -11,7 +11,7 @@ use sixbench_testbed::topology::veth_queues;
 
 pub(super) const FRAMES: u64 = 50_000_000;
 
-/// Joins two interfaces of a namespace, each with so many queues.
+/// Creates a veth pair in a namespace, with this number of queues at each end.
 pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2], queues: u32) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
@@ -28,7 +28,7 @@ pub(super) fn trial_settings() -> TrialSettings {
     TrialSettings { duration_ns: 500_000_000, ..standard_trial(Profile::Smoke) }
 }
 
-/// Returns the profile of a wire: frames come back as they were sent.
+/// Returns the profile of a wire: frames are received as they were sent.
 pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> TrafficProfile {
     let address = |text: &str| text.parse().expect("a constant address");
     TrafficProfile { directions: Directions::Forward, ..TrafficProfile::identity(address(left), address(right), frame_size) }

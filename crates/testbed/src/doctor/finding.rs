@@ -1,4 +1,4 @@
-//! What an examination of the host finds.
+//! The findings of an examination of the host.
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub struct Finding {
     pub severity: Severity,
     /// A description of the finding.
     pub what: String,
-    /// The action that cures it, where there is something to cure.
+    /// The action that fixes the problem, if there is one.
     pub cure: Option<String>,
 }
 

@@ -1,13 +1,13 @@
-//! Judges how the machine is set. Where its kernel does not tell, nothing is found.
+//! Judges the settings of the machine. A setting that its kernel does not report yields no finding.
 
 use super::finding::Finding;
 use crate::facts::{CPU, Machine, ranges};
 use crate::net::Cores;
 
-/// A state that takes longer to leave than this delays the frame that ends it by more than a device of hardware takes for one, microseconds.
+/// An idle state with a longer exit latency in microseconds delays a frame by more than a hardware device takes to forward one.
 const DEEP_US: u32 = 10;
 
-/// Returns the findings of a machine, on the cores that sixbench may use.
+/// Returns the findings about a machine, given the cores that sixbench may use.
 pub(super) fn findings(machine: &Machine, allowed: &[u32]) -> Vec<Finding> {
     let cores = Cores::divide(allowed);
     let mut used = [cores.tester, cores.dut].concat();
@@ -69,7 +69,7 @@ fn turbo(machine: &Machine) -> Option<Finding> {
     ))
 }
 
-/// Finds cores in use that are threads of one core. Other work on a sibling that is not in use is found as load.
+/// Finds cores in use that are threads of the same physical core. Other work on an unused sibling shows up as load.
 fn siblings(machine: &Machine, used: &[u32]) -> Option<Finding> {
     let pair = |core: u32| Some((core, machine.siblings(core)?.into_iter().find(|other| used.contains(other))?));
     if let Some((core, sibling)) = used.iter().find_map(|core| pair(*core)) {
@@ -152,7 +152,7 @@ fn host(machine: &Machine) -> Option<Finding> {
     })
 }
 
-/// What the mitigations cost is part of what a device can do, so they are told and not judged.
+/// The cost of the mitigations is part of a device's performance, so they are reported but not judged.
 fn mitigations(machine: &Machine) -> Option<Finding> {
     let facts = machine.facts(&[], &[]);
     Some(Finding::good(format!("mitigations of the processor's vulnerabilities: {}", facts.get("mitigations")?)))
@@ -166,7 +166,7 @@ mod tests {
 
     const ALL: [u32; 4] = [0, 1, 2, 3];
 
-    /// Returns the finding whose text has these words.
+    /// Returns the finding whose text contains `words`.
     fn found(fake: &FakeMachine, allowed: &[u32], words: &str) -> Finding {
         let all = findings(&fake.read(), allowed);
         let mut fitting = all.iter().filter(|finding| finding.what.contains(words));

@@ -1,5 +1,5 @@
-//! An authoritative DNS server at the tester's right end, by a recipe: what a DNS64 server asks, where the tester's own authority is not to
-//! be used. It is part of the tester, and runs on the tester's cores.
+//! An authoritative DNS server at the tester's right end, brought up by a recipe. A DNS64 server under test queries it instead of the tester's
+//! built-in authority. It is part of the tester and runs on the tester's cores.
 
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{ServerVars, TemplateVars, Zone};
@@ -9,17 +9,17 @@ use crate::recipe::{Recipe, Technology};
 use sixbench_method::record::DutFacts;
 use std::net::SocketAddr;
 
-/// A running authority. To be dropped before the hosts: their namespaces go with everything in them.
+/// A running authority. Drop it before the hosts: dropping them deletes their namespaces with everything in them.
 #[derive(Debug)]
 pub struct RealAuthority {
     running: RunningRecipe,
 }
 
 impl RealAuthority {
-    /// Brings it up in the right end's namespace, listening at `at`, an address that this end has; returns when it answers.
+    /// Brings the server up in the right end's namespace, listening at `at`, an address of that end, and returns once it answers.
     ///
     /// # Errors
-    /// A recipe of something else, a program that is not installed, a server that does not come up.
+    /// The recipe is not an authority's, a program is not installed, or the server does not come up.
     pub fn bring_up(recipe: &Recipe, hosts: &Hosts, at: SocketAddr, zone: &Zone) -> Result<Self, TestbedError> {
         if recipe.technology != Technology::DnsAuthority {
             let (name, what) = (&recipe.name, recipe.technology.title());

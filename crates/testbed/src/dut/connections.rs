@@ -1,25 +1,24 @@
-//! The connections of a stateful device, seen and deleted by its recipe's own commands: counted, emptied between trials, torn down.
+//! Counts, flushes and tears down the connections of a stateful device, using the commands in its recipe.
 
 use crate::dut::template_vars::TemplateVars;
 use crate::exec::{Shell, TestbedError, Wait};
 use crate::recipe::{RecipeCommand, StateSection};
 use std::time::{Duration, Instant};
 
-/// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
-/// million connections it takes minutes.
+/// The timeout for a command on the table, and for the table to become empty after it. With a hundred million connections this takes minutes.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// The pause between two looks at the table. It is short compared with the time that deleting a million connections takes.
+/// The pause between two polls of the table. It is short compared with the time it takes to delete a million connections.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The longest pause between two looks where they measure nothing: the pause doubles up to this, because in a virtual machine
-/// each look costs milliseconds.
+/// The longest pause between polls that are not part of a measurement. The pause doubles up to this, because in a virtual machine each poll costs
+/// milliseconds.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The times after which a flushed table is flushed again, and given up.
+/// The times after which a flush is repeated or given up.
 #[derive(Clone, Copy)]
 struct Flushing {
-    /// The first flush has no effect any more where the table has not become smaller for so long. The time doubles from one flush to the next,
+    /// If the table has not shrunk for this long, the first flush is considered to have no further effect. The time doubles with each flush,
     first_stall: Duration,
-    /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
+    /// up to this: some flushes only shorten the timeouts, and the entries are collected much later.
     longest_stall: Duration,
     timeout: Duration,
 }
@@ -37,14 +36,14 @@ pub struct ConnectionTable {
 }
 
 enum Left {
-    /// No entries, as far as can be told, with the number that was counted.
+    /// No entries, as far as can be determined, with the count.
     None(Option<u64>),
-    /// This number of entries; the wait for them to disappear was given up.
+    /// This number of entries was left when the wait was given up.
     Entries(u64),
 }
 
 impl ConnectionTable {
-    /// The connections of a device that the user set up: its recipe's commands run on this machine.
+    /// Returns the connections of a device that the user set up. The recipe's commands run on this machine.
     pub fn of_a_manual_device(name: &str, state: &StateSection, shell: &Shell, table_size: Option<u64>) -> Self {
         let table_size = table_size.or(state.table_size);
         Self::new(name, state, shell.clone(), TemplateVars { table_size, ..TemplateVars::default() })
@@ -54,9 +53,9 @@ impl ConnectionTable {
         Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), vars }
     }
 
-    /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
+    /// Returns the current number of connections of the device, or `None` if the recipe has no command that counts them.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
-        // Rounded up, so that an entry which is not part of a whole connection is counted, too.
+        // Rounded up, so that an entry that is not part of a complete connection is also counted.
         Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
     }
 
@@ -64,22 +63,22 @@ impl ConnectionTable {
         self.number(self.state.count.as_ref())
     }
 
-    /// Returns the number of connections that the table can hold; `None` where the recipe has no command that tells.
+    /// Returns the number of connections that the table can hold, or `None` if the recipe has no command for it.
     pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
         let entries = self.number(self.state.limit.as_ref())?;
         Ok(entries.map(|entries| entries / self.state.entries.max(1)))
     }
 
-    /// Returns the time for which an idle connection is kept at least; `None` where the recipe has no command that tells.
+    /// Returns the minimum time for which an idle connection is kept, or `None` if the recipe has no command for it.
     pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
         Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
     }
 
-    /// Deletes all connections and waits until the device has none. Returns what it counts then. After an overload frames may still be queued
-    /// in the device; they open connections again when the table was flushed already. So it is flushed again where it does not become smaller.
+    /// Deletes all connections, waits until the device has none, and returns its count then. After an overload, frames still queued in the device
+    /// can open new connections after the flush, so the flush is repeated if the table does not shrink.
     ///
     /// # Errors
-    /// A command that fails; a table that is not empty in ten minutes; a stop was requested.
+    /// A command fails, the table is not empty after ten minutes, or a stop was requested.
     pub fn empty(&self) -> Result<Option<u64>, TestbedError> {
         self.empty_by(FLUSHING)
     }
@@ -93,7 +92,7 @@ impl ConnectionTable {
             match self.until_empty(&mut wait, stall)? {
                 Left::None(counted) => return Ok(counted),
                 Left::Entries(left) if wait.is_over() => return Err(self.not_empty(left, steps, flushes, &wait)),
-                // Without a command to repeat there is only waiting.
+                // With no command to repeat, waiting is all that can be done.
                 Left::Entries(_) if steps.is_empty() => {}
                 Left::Entries(left) => {
                     self.shell.transcript().comment(&format!("again: {left} entries are left"));
@@ -105,9 +104,9 @@ impl ConnectionTable {
         }
     }
 
-    /// Deletes all connections by the implementation's own commands; returns how long it took until there were none. The commands are not
-    /// repeated, and the pauses do not grow: the time is that of one tear-down. It begins after the residual time of a trial without loss, so
-    /// that no frame is queued any more.
+    /// Deletes all connections with the implementation's own commands and returns how long it took until none were left. Neither are the commands
+    /// repeated nor do the pauses grow, so that this is the time of a single tear-down. It starts after the residual time of a trial without loss,
+    /// when no frames are queued any more.
     pub fn tear_down(&self) -> Result<Duration, TestbedError> {
         let steps = if self.state.tear_down.is_empty() { &self.state.flush } else { &self.state.tear_down };
         self.shell.transcript().comment("the tear-down that is measured");
@@ -120,7 +119,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Looks at the table until it is empty; gives up where the wait is over, or the count has not fallen for `stall`.
+    /// Polls the table until it is empty. Gives up when the wait is over or the count has not fallen for `stall`.
     fn until_empty(&self, wait: &mut Wait<'_>, stall: Duration) -> Result<Left, TestbedError> {
         let (mut least, mut fell) = (u64::MAX, Instant::now());
         loop {
@@ -157,7 +156,7 @@ impl ConnectionTable {
         steps.iter().try_for_each(|step| self.shell.run_stoppably(&self.vars.words(&step.run)).map(drop))
     }
 
-    /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
+    /// Returns the first number in the output of a command, or `None` if there is no command or this is a rehearsal.
     fn number(&self, step: Option<&RecipeCommand>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
         let printed = self.shell.look(&self.vars.words(&step.run))?;
@@ -180,7 +179,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    /// A table in files: `count` is what it counts, `flushes` has a line for each flush.
+    /// A table in files: `count` has the number of entries, `flushes` one line per flush.
     struct Rigged(PathBuf);
 
     impl Rigged {
@@ -191,7 +190,7 @@ mod tests {
             Self(path)
         }
 
-        /// A device whose flush runs `script` in the directory.
+        /// Returns a device whose flush runs `script` in the directory.
         fn table(&self, script: &str, shell: &Shell) -> ConnectionTable {
             let directory = self.0.display();
             std::fs::write(self.0.join("flush"), format!("cd {directory}\necho >> flushes\n{script}\n")).expect("a file");
@@ -232,7 +231,7 @@ mod tests {
         assert_eq!(rigged.flushes(), 1);
     }
 
-    /// The times of a real device, divided by 50.
+    /// The times used for a real device, divided by 50.
     const FAST: Flushing = Flushing {
         first_stall: Duration::from_millis(20),
         longest_stall: Duration::from_millis(1200),
@@ -242,7 +241,7 @@ mod tests {
     #[test]
     fn a_flush_that_only_shortens_the_timeouts_of_entries_is_waited_for() {
         let rigged = Rigged::new("timeouts");
-        // The first starts it: 150 s of a real device, during which the count stands still.
+        // The first flush starts 150 s of a real device, during which the count does not change.
         let much_later = "[ $(wc -l < flushes) -gt 1 ] || (sleep 3; echo 0 > new; mv new count) > /dev/null 2>&1 &";
         assert_eq!(rigged.table(much_later, &Shell::new()).empty_by(FAST).expect("empty"), Some(0));
         let flushes = rigged.flushes();

@@ -15,21 +15,20 @@ use crate::recipe::{DeviceHost, LabProgram, Recipe, System};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 
-/// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
+/// A running device. Dropping it ends its process and removes its directory. Everything else is deleted with its namespace.
 #[derive(Debug)]
 pub(crate) struct Dut {
-    /// The virtual machine that the device runs in, if any. It is dropped first, because its files are in the directory of the
-    /// device.
+    /// The virtual machine in which the device runs, if any. It is dropped first, because its files are in the device's directory.
     machine: Option<VirtualMachine>,
     running: RunningRecipe,
-    /// Sysctls of this machine, set back when the device is gone.
+    /// Sysctls of this machine, restored after the device is gone.
     _host: Option<Sysctls>,
-    /// A process that lives in the DUT's namespace, by which its counters can be read.
+    /// A process in the DUT's namespace through which its counters can be read.
     holder: Option<Daemon>,
 }
 
 impl Dut {
-    /// Brings the device up in one of the namespaces of a topology, with the options of a plan beyond the recipe.
+    /// Brings the device up in one of the namespaces of a topology, with a plan's options in addition to its recipe.
     pub(crate) fn bring_up_in(
         recipe: &Recipe,
         namespace: &Namespace,
@@ -59,11 +58,11 @@ impl Dut {
         Ok(Self { machine, running, _host: host, holder })
     }
 
-    /// Brings up a process of this machine that serves two links in shared memory. It is in no namespace, so that this needs no root. `run`
-    /// tells several devices of one process apart.
+    /// Brings up a process on this machine that serves two shared-memory links. It needs no namespace, hence no root. `run` distinguishes several
+    /// devices of one process.
     ///
     /// # Errors
-    /// A command that fails, a process that ends, or sockets that are not there in time. All that was done until then is undone.
+    /// A command fails, a process ends, or sockets do not appear in time. Everything done until then is undone.
     pub(crate) fn bring_up_in_memory(
         recipe: &Recipe,
         run: &str,
@@ -84,11 +83,11 @@ impl Dut {
         Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
-    /// Brings the device up on a machine of its own, which was made its place. Everything that is done there is undone there, in reverse, when
-    /// this is dropped; also when the connection breaks or this process is killed.
+    /// Brings the device up on a prepared machine of its own. Everything done there is undone in reverse order when this is dropped, and also when
+    /// the connection breaks or this process is killed.
     ///
     /// # Errors
-    /// A command that fails, or a connection that is lost. All that was done until then is undone.
+    /// A command fails or the connection is lost. Everything done until then is undone.
     pub(crate) fn bring_up_on(
         recipe: &Recipe,
         (context, vars): (ExecContext, TemplateVars),
@@ -106,7 +105,7 @@ impl Dut {
         self.running.facts()
     }
 
-    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace in which the kernel gives it frames.
+    /// Returns a description of the host on which the device runs, or `None` if that is just a namespace in which the kernel delivers frames to it.
     pub(crate) fn layout(&self) -> Option<String> {
         let Recipe { name, host, owns_links, .. } = self.running.recipe();
         if let Some(machine) = &self.machine {
@@ -124,12 +123,12 @@ impl Dut {
         self.running.context().shell.access()
     }
 
-    /// Returns the paths of the sockets that the device serves, left and right; `None` of a device with interfaces.
+    /// Returns the paths of the sockets that the device serves, left and right, or `None` if it has interfaces.
     pub(crate) fn sockets(&self) -> Option<[PathBuf; 2]> {
         (self.running.recipe().host == DeviceHost::Memif).then(|| sockets(self.running.directory()))
     }
 
-    /// Returns an error if the device has ended, or if its machine does not answer any more: a connection that hangs is silent otherwise.
+    /// Returns an error if the device has ended or its machine no longer answers. Without this check, a hanging connection would go unnoticed.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
         self.running.context().shell.check_answers()?;
@@ -155,13 +154,12 @@ impl Dut {
             processes: self.running.process().into_iter().chain(machine).collect(),
             devices: self.source().map(|source| WatchedDevice { name, machine: remote, source }).into_iter().collect(),
             holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
-            // Those of a virtual machine are in no file of this kernel.
+            // A virtual machine's connections are not in any file of this kernel.
             tracked: holder.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
         }
     }
 
-    /// Returns the source from which the device's own processors are watched, or `None` if it has none of its own, or runs on a
-    /// system without /proc/stat.
+    /// Returns how to watch the device's own processors, or `None` if it has none of its own or runs on a system without /proc/stat.
     fn source(&self) -> Option<WatchSource> {
         let shell = &self.running.context().shell;
         match shell.target() {
@@ -175,8 +173,8 @@ impl Dut {
         }
     }
 
-    /// Resets the device while frames go on coming: by its recipe's own commands, or by restarting its daemon (process reset,
-    /// RFC 6201 section 4.2.2). Does not wait until it forwards again: that is what is measured.
+    /// Resets the device while frames keep coming, with its recipe's commands or by restarting its daemon (process reset, RFC 6201 section 4.2.2).
+    /// Does not wait until it forwards again, because that time is what is measured.
     pub(crate) fn reset(&mut self) -> Result<(), TestbedError> {
         self.comment("reset during a trial");
         if !self.running.recipe().reset.is_empty() {
@@ -185,7 +183,7 @@ impl Dut {
         self.running.start_anew()
     }
 
-    /// Restarts the device's daemon and waits until it is ready, where its recipe requires that before every trial.
+    /// Restarts the device's daemon and waits until it is ready, if its recipe requires that before every trial.
     pub(crate) fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         if !self.running.recipe().state.as_ref().is_some_and(|state| state.restart) {
             return Ok(());
@@ -193,7 +191,7 @@ impl Dut {
         self.restart()
     }
 
-    /// Restarts the device's daemon and waits until it is ready: a DNS server has an empty cache then.
+    /// Restarts the device's daemon and waits until it is ready. A DNS server then has an empty cache.
     pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
         self.comment("restart before a trial");
         self.running.restart()
@@ -204,10 +202,10 @@ impl Dut {
     }
 }
 
-/// Returns `vars`, which holds the properties of the place, with the options of the plan added.
+/// Returns `vars`, which holds the properties of the place, with the plan's options added.
 ///
 /// # Errors
-/// What the recipe needs was not built.
+/// A program that the recipe needs has not been built.
 fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Result<TemplateVars, TestbedError> {
     let zone = options.zone.clone().unwrap_or_default();
     let table_size = options.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
@@ -226,7 +224,7 @@ fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Re
     })
 }
 
-/// Checks that the recipe is for the system of this machine, which is that of its namespaces.
+/// Checks that the recipe is for this machine's operating system, since its namespaces run it, too.
 fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     if recipe.is_for_namespaces() {
         return Ok(());
@@ -236,7 +234,7 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     Err(TestbedError::Other(text))
 }
 
-/// Returns the paths of the sockets of a device at links in shared memory, left and right.
+/// Returns the paths of the sockets of a device with shared-memory links, left and right.
 fn sockets(directory: &Path) -> [PathBuf; 2] {
     LINKS.map(|link| directory.join(format!("{link}.sock")))
 }

@@ -1,9 +1,9 @@
-//! Lines of a configuration file that stand there once for each of several things: subscribers, addresses, routes.
+//! Expands lines of a configuration file that are repeated for each subscriber, address or route.
 
 use crate::net::topology::LINKS;
 use crate::recipe::RecipeLink;
 
-/// Returns a text in which each line with `mark` stands once for each of `items`, as `fill` writes it.
+/// Returns `text` with each line that contains `mark` repeated for each of `items`, as `fill` writes it.
 pub(super) fn repeated<T>(text: &str, mark: &str, items: &[T], fill: impl Fn(&T, &str) -> String) -> String {
     if !text.contains(mark) {
         return text.to_owned();
@@ -18,7 +18,7 @@ pub(super) fn repeated<T>(text: &str, mark: &str, items: &[T], fill: impl Fn(&T,
     filled
 }
 
-/// Fills in the addresses and routes of the links, left and right, for a device that is told of them by its own configuration.
+/// Fills in the addresses and routes of the links, left and right, for a device that gets them from its own configuration file.
 pub(super) fn of_links(text: &str, links: &[RecipeLink; 2]) -> String {
     LINKS.iter().zip(links).fold(text.to_owned(), |text, (name, link)| {
         let [address, route, gateway] = ["address", "route", "gateway"].map(|word| format!("{{{name}-{word}}}"));

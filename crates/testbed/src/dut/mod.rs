@@ -1,5 +1,5 @@
-//! Devices under test, brought up by their recipes: in namespaces, in virtual machines of the lab, on another machine; alone or in a row.
-//! Besides, DNS servers at the tester's end, which run by a recipe, too.
+//! Brings up devices under test by their recipes: in namespaces, in virtual machines of the lab or on other machines, alone or in a row. DNS
+//! servers at the tester's end are brought up by a recipe, too.
 
 mod authority;
 mod connections;

@@ -1,4 +1,4 @@
-//! What is under test: a device, or several in a row (RFC 8219 section 4.2). Seen from the tester they are one.
+//! The device under test, or several devices in a row (RFC 8219 section 4.2), which the tester sees as one.
 
 use super::{RemoteMachine, remote};
 use crate::dut::connections::ConnectionTable;
@@ -14,21 +14,21 @@ use sixbench_method::record::DutFacts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The devices of a topology, from left to right. Dropping it ends them.
+/// The devices of a topology, from left to right. Dropping this ends them.
 #[derive(Debug)]
 pub struct Devices {
     facts: DutFacts,
     names: Vec<String>,
-    /// The host's cores of each in a row; empty where they are not divided.
+    /// The cores of this host that each device in a row has to itself. Empty if they are shared.
     own_cores: Vec<Vec<u32>>,
     duts: Vec<Dut>,
 }
 
 impl Devices {
-    /// Builds the links and namespaces of what `recipe` stands for. `run` tells several testbeds of one process apart.
+    /// Builds the links and namespaces for the device or devices of `recipe`. `run` distinguishes several testbeds of one process.
     ///
     /// # Errors
-    /// A command that fails. All that was done until then is undone.
+    /// A command fails. Everything done until then is undone.
     pub fn links(
         recipe: &Recipe,
         shell: &Shell,
@@ -42,7 +42,7 @@ impl Devices {
         }
     }
 
-    /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
+    /// Brings up the device or devices of `recipe`, the rightmost first: a device may depend on the one behind it to become ready.
     pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
         let parts = recipe.devices();
         let cores = |index| topology.cores().of_device(index, parts.len());
@@ -56,7 +56,7 @@ impl Devices {
         Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
     }
 
-    /// Brings one device up at two links in shared memory; see [`Dut::bring_up_in_memory`].
+    /// Brings up one device with two shared-memory links; see [`Dut::bring_up_in_memory`].
     pub fn bring_up_in_memory(
         recipe: &Recipe,
         run: &str,
@@ -68,12 +68,12 @@ impl Devices {
         Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
 
-    /// Brings up what `recipe` stands for on machines of their own, one for each device, from left to right. `run` tells several testbeds of one
-    /// process apart. Everything that is done there is undone there when this is dropped; also when a connection breaks or this process is killed.
+    /// Brings up the devices of `recipe` on machines of their own, from left to right. `run` distinguishes several testbeds of one process.
+    /// Everything done there is undone when this is dropped, and also when a connection breaks or this process is killed.
     ///
     /// # Errors
-    /// Another number of machines than of devices, a command that fails, a connection that is lost, machines that are not cabled to each other, or
-    /// any reason for which [`RemoteMachine::check`] refuses a machine. All that was done until then is undone.
+    /// The numbers of machines and devices differ, a command fails, a connection is lost, machines are not cabled to each other, or
+    /// [`RemoteMachine::check`] would refuse a machine. Everything done until then is undone.
     pub fn bring_up_on(
         machines: &[RemoteMachine],
         recipe: &Recipe,
@@ -83,9 +83,9 @@ impl Devices {
     ) -> Result<Self, TestbedError> {
         let places = remote::prepare(machines, recipe, (run, options), shell)?;
         let parts = recipe.devices();
-        // Before a recipe moves an interface into a namespace, where it is out of sight.
+        // Read now, before a recipe moves an interface into a namespace, where it cannot be seen.
         let machine = machine_facts(machines, parts, &places);
-        // The rightmost first, as in namespaces. Each place is undone with its device, or with those that are left when one fails.
+        // The rightmost first, as in namespaces. Each place is undone with its device or, if a device fails, with the remaining places.
         let bring_up = |(part, place)| Dut::bring_up_on(part, place, options);
         let mut duts = parts.iter().zip(places).rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
@@ -94,7 +94,7 @@ impl Devices {
         Ok(Self { facts, names, own_cores: vec![], duts })
     }
 
-    /// Returns the paths of the sockets that the device serves, left and right; `None` of devices with interfaces.
+    /// Returns the paths of the sockets that the device serves, left and right, or `None` if the devices have interfaces.
     pub fn sockets(&self) -> Option<[PathBuf; 2]> {
         self.duts.iter().find_map(Dut::sockets)
     }
@@ -104,12 +104,12 @@ impl Devices {
         &self.facts
     }
 
-    /// Returns the name of each device, with the way to where it runs.
+    /// Returns the name of each device, with the means to run commands where it is.
     pub fn accesses(&self) -> impl Iterator<Item = (&str, ShellAccess)> {
         self.names.iter().map(String::as_str).zip(self.duts.iter().map(Dut::access))
     }
 
-    /// Returns a description of the host of each device that does not run in a mere namespace, one sentence each.
+    /// Returns one sentence about the host of each device that does not just run in a namespace.
     pub fn layout(&self) -> Vec<String> {
         self.duts.iter().filter_map(Dut::layout).collect()
     }
@@ -119,7 +119,7 @@ impl Devices {
         self.duts.iter_mut().try_for_each(Dut::check_alive)
     }
 
-    /// Returns the connections of the device that is stateful, if there is one.
+    /// Returns the connections of the stateful device, if there is one.
     pub fn connections(&self) -> Option<ConnectionTable> {
         self.duts.iter().find_map(Dut::connections)
     }
@@ -128,7 +128,7 @@ impl Devices {
     pub fn watched(&self) -> Watched {
         let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
         let mut all = Watched::all(watched.collect());
-        // A device that is this kernel's own is seen by its cores, where they are its alone.
+        // A device in this kernel is watched through its cores, if it does not share them.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
             if !all.devices.iter().any(|device| device.name == *name) {
                 all.devices.push(WatchedDevice {
@@ -141,23 +141,23 @@ impl Devices {
         all
     }
 
-    /// Resets all while frames go on coming.
+    /// Resets all devices while frames keep coming.
     pub fn reset(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::reset)
     }
 
-    /// Restarts those whose recipes require that before every trial.
+    /// Restarts the devices whose recipes require it before every trial.
     pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart_for_trial)
     }
 
-    /// Restarts the daemon of each and waits until it is ready.
+    /// Restarts the daemon of each device and waits until it is ready.
     pub fn restart(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart)
     }
 }
 
-/// Returns the facts of all machines that run Linux, in a row each with the name of its machine before its own.
+/// Returns the facts of all machines that run Linux. In a row, each fact is prefixed with the name of its machine.
 fn machine_facts(on: &[RemoteMachine], parts: &[Recipe], places: &[(ExecContext, TemplateVars)]) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let devices = parts.iter().zip(on).zip(places).filter(|((part, _), _)| part.system == System::Linux);
@@ -170,8 +170,7 @@ fn machine_facts(on: &[RemoteMachine], parts: &[Recipe], places: &[(ExecContext,
     facts
 }
 
-/// Returns the facts of a single device unchanged; for several devices, merges the facts of all, each under the name of its
-/// device.
+/// Returns the facts of a single device unchanged. For several devices, merges the facts of all, each under the name of its device.
 fn facts(recipe: &Recipe, parts: &[Recipe], duts: &[Dut]) -> DutFacts {
     if let [only] = duts {
         return only.facts().clone();

@@ -1,5 +1,5 @@
-//! An implementation running by its recipe: its files, its commands, its process. Where that is, the device's place in the middle or one of
-//! the tester's ends, is the caller's business.
+//! An implementation run by its recipe: its files, commands and process. It does not matter here whether it is the device under test or one of the
+//! tester's ends.
 
 use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted};
@@ -9,25 +9,25 @@ use sixbench_method::text::visible;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time that an implementation may take to be ready,
+/// The time that an implementation may take to become ready,
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// and for each octet of the zone it has to load.
+/// plus this much per octet of the zone that it has to load.
 const PER_OCTET: Duration = Duration::from_micros(1);
 
 #[derive(Debug)]
 pub(crate) struct ExecContext {
-    /// The shell in its namespace, or on its machine.
+    /// The shell in the namespace, or on the machine.
     pub(crate) shell: Shell,
-    /// The name of that namespace, and of its directory.
+    /// The name of the namespace and of the directory.
     pub(crate) name: String,
-    /// Its cores; empty where it has a machine of its own.
+    /// The implementation's cores. Empty if it has a machine of its own.
     pub(crate) cores: Vec<u32>,
-    /// For a machine that outlives the run: the record that undoes everything there when it is dropped.
+    /// The record that undoes everything when it is dropped, on a machine that outlives the run.
     pub(crate) undo: Option<Undo>,
 }
 
 impl ExecContext {
-    /// Its cores as `taskset -c` reads a list.
+    /// Returns the cores as a list for `taskset -c`.
     pub(crate) fn core_list(&self) -> String {
         self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
@@ -41,18 +41,18 @@ impl ExecContext {
         self.shell.target().directory(&self.name)
     }
 
-    /// Starts a process that is to stay, pinned to the cores of this place.
+    /// Starts a daemon pinned to the cores of this place.
     pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
-        // Where the connection hangs, the session that holds it does not end.
+        // If the connection hangs, the session does not end, so the undo record must end the process.
         self.undo.as_ref().map_or(Ok(()), |undo| undo.by_line_once(ending_line(log)))?;
         self.shell.start(&self.core_list(), words, log)
     }
 }
 
-/// Dropping it ends its process and removes its directory.
+/// Dropping this ends the process and removes its directory.
 #[derive(Debug)]
 pub(crate) struct RunningRecipe {
-    /// It is dropped first: what undoes the rest, and the directory, must find it gone.
+    /// Dropped first: the process must be gone when the rest is undone and the directory removed.
     daemon: Option<Daemon>,
     facts: DutFacts,
     recipe: Recipe,
@@ -63,7 +63,7 @@ pub(crate) struct RunningRecipe {
 }
 
 impl RunningRecipe {
-    /// Brings it up; an authoritative server with the zone.
+    /// Brings up the implementation. An authoritative server gets the zone.
     pub(crate) fn bring_up(
         recipe: &Recipe,
         context: ExecContext,
@@ -109,12 +109,12 @@ impl RunningRecipe {
         &self.context
     }
 
-    /// Returns its own directory, which is empty at first.
+    /// Returns the implementation's own directory, which is empty at first.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Returns the number of its process, or `None` where it does not run on this machine.
+    /// Returns its process ID, or `None` if it does not run on this machine.
     pub(crate) fn process(&self) -> Option<u32> {
         self.daemon.as_ref().and_then(Daemon::process)
     }
@@ -126,13 +126,13 @@ impl RunningRecipe {
         Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
     }
 
-    /// Restarts the process; does not wait until it is ready.
+    /// Restarts the process without waiting until it is ready.
     pub(crate) fn start_anew(&mut self) -> Result<(), TestbedError> {
         self.end_daemon();
         self.start()
     }
 
-    /// Restarts the process, with the commands that follow it, and waits until it is ready.
+    /// Restarts the process, runs the commands that follow it, and waits until it is ready.
     pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
         self.start_anew()?;
         self.run_all(&self.recipe.after)?;
@@ -143,8 +143,9 @@ impl RunningRecipe {
         steps.iter().try_for_each(|step| self.context.shell.run(&self.vars.words(&step.run)).map(drop))
     }
 
-    /// The commands before the daemon. What undoes them where the machine outlives the run is due as soon as one of them has succeeded:
-    /// if the first fails because what it was to make exists already, that is not ours to remove. No request to stop cuts it there ([`Shell::run`]).
+    /// Runs the commands before the daemon. On a machine that outlives the run, the teardown is recorded once the first of them has succeeded: if
+    /// it fails because an object already exists, that object is not ours to remove. A stop request does not interrupt the command
+    /// ([`Shell::run`]).
     fn set_up(&self) -> Result<(), TestbedError> {
         let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
         self.run_all(first)?;
@@ -154,7 +155,7 @@ impl RunningRecipe {
 
     fn note_teardown(&self) -> Result<(), TestbedError> {
         let Some(undo) = &self.context.undo else { return Ok(()) };
-        // What is noted last is run first.
+        // The undo commands run in reverse order.
         let steps = self.recipe.teardown.iter().rev();
         steps.map(|step| self.vars.words(&step.run)).try_for_each(|words| undo.by(&words))
     }
@@ -165,7 +166,7 @@ impl RunningRecipe {
 
     fn end_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
-            // Some are several processes; they share a group.
+            // A daemon may consist of several processes, which share a group.
             self.context.shell.transcript().line(&self.context.shell.target().kill_line(daemon.number()));
             daemon.end();
         }
@@ -180,7 +181,7 @@ impl RunningRecipe {
         Ok(())
     }
 
-    /// No part of the facts: it may be of many megabytes, and can be computed.
+    /// The zone is not part of the facts: it can be many megabytes and can be recomputed.
     fn write_zone(&mut self, zone: &Zone) -> Result<(), TestbedError> {
         let text = zone.file();
         let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -192,21 +193,21 @@ impl RunningRecipe {
         let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
         let words = self.vars.words(&daemon.run);
         if !self.context.shell.is_rehearsal() {
-            // Asked here: of a program that setpriv cannot find only the log would tell.
+            // Checked here, because setpriv would report a missing program only in the log.
             words.first().map_or(Ok(()), |program| self.context.shell.require(program))?;
         }
         self.daemon = self.context.start(&words, &self.log())?;
         Ok(())
     }
 
-    /// Waits until it is ready, and keeps it where it belongs.
+    /// Waits until the implementation is ready, and confines it to its cores.
     fn settle(&mut self) -> Result<(), TestbedError> {
         self.wait_until_ready()?;
         self.keep_to_cores()
     }
 
-    /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here. One that
-    /// polls is told its cores, and gives each of its threads one.
+    /// Some implementations, such as Knot DNS, pin their threads to the machine's cores by number, which could be the tester's cores here. A
+    /// polling one is given its cores and pins one thread to each.
     fn keep_to_cores(&self) -> Result<(), TestbedError> {
         let Some(daemon) = self.process() else { return Ok(()) };
         let own = &self.context.cores;
@@ -244,10 +245,10 @@ impl RunningRecipe {
         }
     }
 
-    /// Waits until the process serves these sockets.
+    /// Waits until the process serves all of these sockets.
     ///
     /// # Errors
-    /// The process has ended, a stop was requested, or the first socket that is not there in time.
+    /// The process has ended, a stop was requested, or a socket has not appeared in time.
     pub(crate) fn wait_for_sockets(&mut self, sockets: &[PathBuf]) -> Result<(), TestbedError> {
         if self.context.shell.is_rehearsal() {
             return Ok(());
@@ -267,7 +268,8 @@ impl RunningRecipe {
         Ok(())
     }
 
-    /// The version as the implementation prints it: the first line that is not empty, its words one space apart (dpkg-query has a tab).
+    /// Returns the version that the implementation prints: its first line that is not empty, with words separated by one space (dpkg-query prints a
+    /// tab).
     fn version(&self) -> Result<String, TestbedError> {
         let printed = self.context.shell.look(&self.vars.words(&self.recipe.version.run))?;
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -276,7 +278,7 @@ impl RunningRecipe {
     }
 }
 
-/// Checks that the programs that a recipe needs are installed, except in a rehearsal, which runs nothing.
+/// Checks that the programs a recipe needs are installed, except in a rehearsal, which runs nothing.
 pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
         Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: Some(need.cure()) }),
@@ -284,7 +286,7 @@ pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), Testb
     }
 }
 
-/// The directory of a device, empty at first. Dropping it removes it, where it does not go with all else that is undone there.
+/// A device's directory. Dropping this removes the directory, unless an undo record does so.
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
@@ -293,8 +295,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes that of the device in this place. It is ours alone, and new: in a directory that another user had made under that name, root would
-    /// write where its links point.
+    /// Makes the directory of the device in this place. It must be new and ours alone: in a directory made by another user, root would write
+    /// through that user's links.
     pub(crate) fn make(context: &ExecContext) -> Result<Self, TestbedError> {
         let path = context.directory();
         let name = path.display().to_string();

@@ -1,24 +1,24 @@
-//! What a device's configuration says of one subscriber.
+//! Fills in the lines of a device's configuration about a subscriber.
 
 use super::lines;
 use std::net::IpAddr;
 
-/// A subscriber by the rule of a recipe. What the rule means is not known here.
+/// A subscriber as defined by a recipe's rule. This module does not interpret the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     /// The number of the subscriber, from 0.
     pub number: u32,
-    /// Its IPv6 address.
+    /// The subscriber's IPv6 address.
     pub ipv6: IpAddr,
-    /// Its IPv4 address, where not all have the same.
+    /// The subscriber's IPv4 address, unless all share one.
     pub ipv4: Option<IpAddr>,
-    /// Its port set identifier.
+    /// The port set identifier.
     pub psid: u16,
-    /// The first and last port of the first range of its set.
+    /// The first and the last port of the first range of the port set.
     pub ports: (u16, u16),
 }
 
-/// The beginning of the placeholders of a subscriber: a line with one of them is repeated for each subscriber.
+/// The prefix of a subscriber's placeholders. A line with one of them is repeated for each subscriber.
 const MARK: &str = "{subscriber";
 
 impl Subscriber {
@@ -37,7 +37,7 @@ impl Subscriber {
     }
 }
 
-/// A text in which each line that speaks of a subscriber stands once for each.
+/// Returns `text` with each line about a subscriber repeated for each subscriber.
 pub(crate) fn fill(text: &str, subscribers: &[Subscriber]) -> String {
     lines::repeated(text, MARK, subscribers, Subscriber::fill)
 }

@@ -1,4 +1,4 @@
-//! The values of the placeholders in braces of a recipe, and what a plan may ask of a device beyond its recipe.
+//! The values of a recipe's placeholders in braces, and the options that a plan may set for a device beyond its recipe.
 
 use crate::dut::lines;
 use crate::dut::subscriber::{self, Subscriber};
@@ -10,28 +10,28 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// The options of a plan for a device, beyond its recipe.
+/// A plan's options for a device, beyond its recipe.
 #[derive(Clone, Debug, Default)]
 pub struct DutOptions {
-    /// Entries of its connection tracking table, where its recipe can set that.
+    /// The size of its connection tracking table, if its recipe can set that.
     pub table_size: Option<u64>,
-    /// The zone that a DNS server is asked for, or serves.
+    /// The zone that a DNS server is queried for, or serves.
     pub zone: Option<Zone>,
-    /// The subscribers its configuration files name one by one, by the name of the recipe: of devices in a row each has its own.
+    /// The subscribers that configuration files list one by one, by recipe name: each device in a row has its own.
     pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
-    /// Cores of machines of their own that stay online. (A namespace has those of its topology.)
+    /// The cores that stay online on machines of their own. (A namespace uses those of its topology.)
     pub cores: CoreLimits,
 }
 
-/// The names a DNS server is asked for.
+/// The names that a DNS server is queried for.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    /// Without a dot at its end.
+    /// The domain, without a trailing dot.
     pub domain: String,
-    /// A zone file as of RFC 1035 section 5, for an authoritative server; it may be of many megabytes. Without it a zone with nothing but
-    /// its apex is served.
+    /// The zone file (RFC 1035 section 5) for an authoritative server. It can be many megabytes. Without it, the served zone contains nothing but
+    /// its apex.
     pub text: Option<Arc<str>>,
-    /// The port on which the authority listens that a DNS64 server asks. The authority's address is in the recipe.
+    /// The port of the authority that a DNS64 server queries. The authority's address is in the recipe.
     pub authority_port: u16,
 }
 
@@ -54,24 +54,24 @@ impl Zone {
 pub(crate) struct TemplateVars {
     pub(crate) directory: String,
     pub(crate) table_size: Option<u64>,
-    /// The cores of the device, as `taskset -c` reads a list; empty where it has a machine of its own.
+    /// The device's cores as a list for `taskset -c`. Empty if it has a machine of its own.
     pub(crate) cores: String,
-    /// The number of threads, which is that of the cores.
+    /// The number of threads, equal to the number of cores.
     pub(crate) threads: usize,
-    /// The device's interfaces, where they are not called as in a namespace of ours, or its sockets in shared memory.
+    /// The device's interfaces if their names differ from those in our namespaces, or its sockets in shared memory.
     pub(crate) links: Option<[String; 2]>,
-    /// The links of the recipe, left and right; `None` where no device is set up by them.
+    /// The links of the recipe, left and right, or `None` if no device is set up with them.
     pub(crate) recipe_links: Option<[RecipeLink; 2]>,
-    /// The directory of the VPP that was built, where the recipe needs one.
+    /// The directory of the VPP build, if the recipe needs one.
     pub(crate) vpp: String,
     /// Present for DNS servers only.
     pub(crate) server: Option<ServerVars>,
-    /// The words of the recipe's rule, and its subscribers.
+    /// The recipe rule's placeholders and values, and its subscribers.
     pub(crate) rule: Vec<(String, String)>,
     pub(crate) subscribers: Arc<[Subscriber]>,
 }
 
-/// The address and port on which a DNS server listens, and the authority that it asks, with the domain of the queries.
+/// The address and port on which a DNS server listens, the authority that it queries, and the domain of the queries.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerVars {
     pub(crate) listen: SocketAddr,
@@ -81,7 +81,7 @@ pub(crate) struct ServerVars {
 }
 
 impl ServerVars {
-    /// The server of `recipe`, if it is one: as a device under test it listens where its foreground says.
+    /// Returns the values for the server of `recipe`, if it is one. Under test, it listens where its foreground goes.
     pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
         let port = recipe.dns.as_ref()?.port;
         Some(Self {
@@ -94,17 +94,17 @@ impl ServerVars {
 }
 
 impl TemplateVars {
-    /// Puts the values in place of the placeholders. A value has no braces, so it is none itself.
+    /// Replaces the placeholders by their values, which have no braces themselves.
     pub(crate) fn fill(&self, text: &str) -> String {
         self.values().iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
     }
 
-    /// Returns the words of a command line. A value is one word, or a part of one, whatever is in it.
+    /// Returns the words of a command line. A value never splits a word, whatever it contains.
     pub(crate) fn words(&self, line: &str) -> Vec<String> {
         line.split_whitespace().map(|word| self.fill(word)).collect()
     }
 
-    /// Refuses values that a shell, or the format of a configuration file, may take for more than a value.
+    /// Refuses values that a shell or a configuration file could interpret as more than a value.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
         let refused = |(word, wrong): (&String, String)| {
             let advice = match word.as_str() {
@@ -135,17 +135,17 @@ impl TemplateVars {
         named.chain(self.rule.iter().cloned()).collect()
     }
 
-    /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
+    /// Returns the placeholders of the rule that defines a recipe's subscribers, with their values.
     pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
         recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
     }
 
-    /// Returns the files of the sysctls that a stateful device needs otherwise on its machine, each with its value.
+    /// Returns the paths of the sysctls that a stateful device needs on its machine, each with its value.
     pub(crate) fn sysctls(&self, state: &StateSection) -> Vec<(String, String)> {
         state.host.iter().map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value))).collect()
     }
 
-    /// Fills in a configuration file, whose lines about a subscriber, an address or a route are repeated for each.
+    /// Fills in a configuration file. Its lines about a subscriber, an address or a route are repeated for each.
     pub(crate) fn fill_file(&self, text: &str) -> String {
         let text = subscriber::fill(&self.fill(text), &self.subscribers);
         self.recipe_links.as_ref().map_or(text.clone(), |links| lines::of_links(&text, links))

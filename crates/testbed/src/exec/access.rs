@@ -1,21 +1,21 @@
-//! How a person runs commands where a part of a testbed is, also from another process than the one that holds the testbed.
+//! Tells a user how to run commands where a part of a testbed is, even from a process other than the one that holds the testbed.
 
 use super::{ExecTarget, Shell, quoted, search_path};
 use serde::{Deserialize, Serialize};
 use std::process::Command;
 
-/// The words that lead to a part of a testbed.
+/// The command prefix that leads to a part of a testbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellAccess {
-    /// A description of the place, for people: `namespace sb-1-dut`.
+    /// A description of the place for the user: `namespace sb-1-dut`.
     pub location: String,
     prefix: Vec<String>,
-    /// True if the words of a command are handed over as one line of shell.
+    /// True if the words of a command are passed as a single shell line.
     takes_line: bool,
 }
 
 impl ShellAccess {
-    /// Returns the process that runs these words there, with the streams of this one; it is to be started.
+    /// Returns the command that runs these words there with this process's standard streams. The caller starts it.
     pub fn command(&self, words: &[String]) -> Command {
         let words = self.words(words);
         let mut command = Command::new(&words[0]);
@@ -30,7 +30,7 @@ impl ShellAccess {
 }
 
 impl Shell {
-    /// Returns the way to where this shell runs its commands.
+    /// Returns the means to run commands where this shell runs its own.
     pub fn access(&self) -> ShellAccess {
         let mut prefix = self.target().words::<&str>(&[]);
         let (location, takes_line) = match self.target() {

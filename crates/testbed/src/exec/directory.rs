@@ -1,19 +1,18 @@
-//! The names of directories for temporary files, and for sockets. Everybody may write where they are, so nobody else can guess them.
+//! The names of directories for temporary files and sockets. Their parent is world-writable, so no other user may be able to guess them.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Returns the path of a directory of this process, by the name of what it belongs to.
+/// Returns the path of a directory of this process, given the name of what it belongs to.
 pub(crate) fn own_directory(name: &str) -> PathBuf {
     std::env::temp_dir().join(unguessable(name))
 }
 
-/// Returns `sb-7.NUMBER-dut` for `sb-7-dut`, with a number that no other user can guess: in a directory where everybody may write, nobody can be there
-/// first under that name.
+/// Returns `sb-7.NUMBER-dut` for `sb-7-dut`, with a number that no other user can guess and so cannot create first in a world-writable directory.
 pub(crate) fn unguessable(name: &str) -> String {
     static NUMBER: OnceLock<u64> = OnceLock::new();
-    // The keys of its hash come from the kernel.
+    // The hash keys are random numbers of the kernel.
     let number = NUMBER.get_or_init(|| RandomState::new().hash_one(std::process::id()));
     match name.strip_prefix("sb-").and_then(|rest| rest.split_once('-')) {
         Some((process, role)) => format!("sb-{process}.{number}-{role}"),
@@ -21,7 +20,7 @@ pub(crate) fn unguessable(name: &str) -> String {
     }
 }
 
-/// Returns the name that a directory of [`own_directory`] belongs to.
+/// Returns the name from which [`own_directory`] made the name of a directory.
 pub(crate) fn guessable(directory: &str) -> String {
     let parts = directory.split_once('-').and_then(|(sb, rest)| Some((sb, rest.split_once('-')?)));
     parts.map_or(directory.to_owned(), |(sb, (process, role))| {

@@ -1,15 +1,15 @@
-//! Why the testbed is not as it should be, in words that tell what next.
+//! Errors of the testbed, which advise on what to do next.
 
 use super::quoted;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The reason why the testbed is not as it should be: what is wrong, where, and what to do next.
+/// The reason why the testbed does not work: what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum TestbedError {
-    /// A program cannot be found; `cure` is the way to obtain it, where that is known: a command, or its source.
+    /// A program cannot be found. `cure` says how to obtain it, if known: a command, or its source.
     #[error("cannot run {program}: {}", absence(cure.as_deref()))]
     Missing { program: String, cure: Option<String> },
     /// A command ended with an error.
@@ -18,21 +18,21 @@ pub enum TestbedError {
     /// A file or directory cannot be used.
     #[error("cannot {what} {}: {source}", path.display())]
     File { what: &'static str, path: PathBuf, source: std::io::Error },
-    /// A stop was requested before it was done.
+    /// A stop was requested before the work was done.
     #[error("interrupted")]
     Interrupted,
-    /// Anything else, in words.
+    /// Any other error, described by its text.
     #[error("{0}")]
     Other(String),
 }
 
 impl TestbedError {
-    /// Returns what makes an error of the system's answer to an action on a file.
+    /// Returns a conversion of an I/O error for an action on a file.
     pub(crate) fn file(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::File { what, path: path.to_owned(), source }
     }
 
-    /// Explains an error in other words; a request to stop remains one.
+    /// Replaces the text of an error, unless it is a stop request.
     pub(crate) fn explained(self, words: impl FnOnce(&Self) -> String) -> Self {
         match self {
             Self::Interrupted => Self::Interrupted,
@@ -45,7 +45,7 @@ fn absence(cure: Option<&str>) -> String {
     cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
 }
 
-/// Reports on standard error that something could not be undone: a drop cannot return an error.
+/// Reports on standard error that something could not be undone, because a drop cannot return an error.
 pub(crate) fn warn(what: &str, error: &TestbedError) {
     let _ = writeln!(std::io::stderr(), "warning: {what}: {error}");
 }
@@ -54,7 +54,7 @@ pub(super) fn command_line(words: &[String]) -> String {
     format!("`{}`", quoted(words))
 }
 
-/// A command whose end was not waited for any longer.
+/// Returns the error of a command that did not finish, unless a stop was requested.
 pub(super) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
     match why {
         TestbedError::Interrupted => TestbedError::Interrupted,
@@ -62,7 +62,7 @@ pub(super) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
     }
 }
 
-/// A command that ended with an error, with the last lines it printed.
+/// Returns the error of a command that failed, with the last lines of its output.
 pub(super) fn failed(words: &[String], status: &str, printed: &str) -> TestbedError {
     let lines: Vec<&str> = printed.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(4)..].join("; ");

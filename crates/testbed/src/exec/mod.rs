@@ -1,5 +1,5 @@
-//! How a command runs somewhere: here, in a network namespace, in a virtual machine of the lab, or on another machine over ssh. Its files and
-//! processes, waits, the transcript, and what undoes it elsewhere. Nothing here knows what a device or a link is.
+//! Runs commands here, in a network namespace, in a virtual machine of the lab, or on another machine over ssh: their files and processes, waits,
+//! the transcript, and the record of undo commands for another machine. This module knows nothing about devices and links.
 
 mod access;
 mod daemon;

@@ -1,4 +1,4 @@
-//! Which of Debian's packages has a program.
+//! Finds the Debian package that contains a program.
 
 use super::{TestbedError, search_path};
 use std::path::Path;
@@ -10,7 +10,7 @@ pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
     not_installed(program)
 }
 
-/// An error that names the package, when a program is not installed.
+/// Returns an error that names the package if a program is not installed.
 pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
     if has_program(program) {
         return Ok(());
@@ -23,7 +23,7 @@ fn not_installed(program: &str) -> TestbedError {
     TestbedError::Missing { program: program.to_owned(), cure }
 }
 
-/// Debian's packages of the tools that the testbed and the recipes run. (A recipe names those of its device itself.)
+/// The Debian packages of the tools that the testbed and the recipes run. (A recipe names the packages of its device.)
 const PACKAGES: [(&str, &[&str]); 24] = [
     ("apt", &["apt-get"]),
     ("bind9-dnsutils", &["dig"]),
@@ -87,7 +87,7 @@ mod tests {
         let owner = |program: &str| Shell::new().look(&["dpkg-query", "-S", &format!("*bin/{program}")]).unwrap_or_default();
         for (package, programs) in PACKAGES {
             for program in programs {
-                // Of a package that is not installed nothing is known; alternatives are in none.
+                // dpkg only knows installed packages, and no package owns an alternative.
                 let owners = owner(program);
                 let is_whole = |line: &&str| line.ends_with(&format!("bin/{program}"));
                 let named = || owners.lines().filter(is_whole).map(|line| line.split(':').next().unwrap_or_default());

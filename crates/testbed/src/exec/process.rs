@@ -1,4 +1,4 @@
-//! Processes of the system's own tools: started without the terminal, and waited for with a timeout.
+//! Runs the system's tools detached from the terminal and waits for them with a timeout.
 
 use super::{TestbedError, Wait, WaitContext};
 use std::io::{Read, Write as _};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// A command in a process group of its own, so that Ctrl-C on the terminal reaches only us.
+/// Returns a command in its own process group, so that Ctrl-C on the terminal reaches only us.
 pub(crate) fn command(words: &[String]) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&words[0]);
@@ -15,18 +15,18 @@ pub(crate) fn command(words: &[String]) -> Command {
     command
 }
 
-/// Returns the directories of programs. An ordinary user's PATH lacks those of the system's tools, and an empty environment all.
+/// Returns the directories of programs. An ordinary user's PATH lacks those of the system's tools, and an empty environment has no PATH.
 pub(crate) fn search_path() -> String {
     std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()) + ":/usr/sbin:/sbin"
 }
 
-/// A command under way when a stop is requested gets so long to end by itself: one that is killed may leave half of its work behind.
+/// A command that is running when a stop is requested gets this long to finish. One that is killed may leave its work half done.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Waits for the end of a process and of its output. `what` completes "waiting for ...".
+/// Waits for a process to end and to close its output. `what` completes "waiting for ...".
 ///
 /// # Errors
-/// A stop was requested, or the reason why the end did not come. The process is killed, if it has not ended.
+/// A stop was requested, or the reason why the process did not end. It is killed if it is still running.
 pub(crate) fn wait(
     mut child: Child,
     timeout: Duration,
@@ -43,7 +43,7 @@ pub(crate) fn wait(
             return Err(other.err().unwrap_or_else(late));
         }
     };
-    // What is in the group of a process that has ended cannot be told from a foreign process any more: it ends with the namespace.
+    // The group of a process that has ended can no longer be distinguished from a foreign one, so its members are only ended with the namespace.
     let held = "it ended, but a process that it left running holds its output; start that process as the recipe's [daemon]";
     let held = |_| TestbedError::Other(held.to_owned());
     let stdout = wait.receive(&out, what)?.map_err(held)?;
@@ -51,7 +51,7 @@ pub(crate) fn wait(
     Ok(Output { status, stdout, stderr })
 }
 
-/// Waits for the end of a process; `None` where it has not come in time.
+/// Waits for the end of a process. Returns `None` if it does not end in time.
 fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -> Result<Option<ExitStatus>, TestbedError> {
     loop {
         match child.try_wait() {
@@ -75,7 +75,7 @@ pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     }
 }
 
-/// Ends a process that ends when its standard input does, and waits for it; kills it where that takes longer than `timeout`.
+/// Closes a process's standard input and waits for its end, which this should cause. Kills it after `timeout`.
 pub(crate) fn end_by_input(child: &mut Child, timeout: Duration) {
     drop(child.stdin.take());
     let _ = ended(child, Instant::now() + timeout);
@@ -83,37 +83,37 @@ pub(crate) fn end_by_input(child: &mut Child, timeout: Duration) {
     let _ = child.wait();
 }
 
-/// The octets that are kept of what a process prints: another machine may print without end.
+/// The octets of a process's output that are kept, because another machine may never stop sending.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// Reads to the end in a thread of its own, so that no process blocks on a full pipe.
+/// Reads to the end in a separate thread, so that no process blocks on a full pipe.
 fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut all = Vec::new();
         if let Some(mut from) = from {
             let _ = (&mut from).take(MOST_OUTPUT).read_to_end(&mut all);
-            // The rest is read, too, so that the process ends.
+            // The rest is read and discarded, so that the process can end.
             let _ = std::io::copy(&mut from, &mut std::io::sink());
         }
-        // There is no receiver after the timeout.
+        // The receiver is gone after a timeout.
         let _ = send.send(all);
     });
     receive
 }
 
-/// Writes the standard input of a process in a thread of its own, and ends it; nothing where that is not piped.
+/// Writes `input` to a process's standard input in a separate thread and closes it. Does nothing if the input is not piped.
 pub(crate) fn feed(child: &mut Child, input: &str) {
     let Some(mut stdin) = child.stdin.take() else { return };
     let input = input.to_owned();
-    // What ended before it had read everything says so itself.
+    // A process that ended before it had read everything reports that itself.
     std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
 }
 
-/// Ends a process and what it has started, at once, and waits until they hold nothing any more: an address they listen at is free then.
+/// Kills a process and its descendants and waits until they have released their resources, such as the addresses they listen on.
 pub(crate) fn kill_group(child: &mut Child) {
     let family = family(child.id());
-    // The child itself first: it needs no other program, and in the middle of a trial this is the moment that counts.
+    // The process itself comes first: this needs no other program, and its time of death matters in the middle of a trial.
     let _ = child.kill();
     kill("KILL", &[format!("-{}", child.id())]);
     let _ = child.wait();
@@ -123,7 +123,7 @@ pub(crate) fn kill_group(child: &mut Child) {
     }
 }
 
-/// Returns a process and all that it has started, as far as they are still each other's children.
+/// Returns a process and its descendants, as far as the parent-child links still exist.
 pub(crate) fn family(process: u32) -> Vec<u32> {
     let mut family = vec![process];
     let mut at = 0;
@@ -134,7 +134,7 @@ pub(crate) fn family(process: u32) -> Vec<u32> {
     family
 }
 
-/// Returns the cores on which each thread of a process may run, ascending.
+/// Returns the cores on which each thread of a process may run, in ascending order.
 pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
     let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
@@ -143,7 +143,7 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Returns the cores of a list in the kernel's notation, such as `0-2,5`.
+/// Returns the cores in a list in the kernel's notation, such as `0-2,5`.
 pub(crate) fn core_list(text: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -158,28 +158,28 @@ fn children(parent: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Returns whether there is a process with this number, including one that has ended and was not waited for.
+/// Returns true if a process with this ID exists, even as a zombie.
 pub(crate) fn is_alive(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
 
-/// Returns whether the process exists and has not ended: a zombie that its parent has not waited for does not run.
+/// Returns true if the process is running, that is, if it exists and is not a zombie.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// Returns whether this process may make namespaces and open raw sockets.
+/// Returns true if this process may create namespaces and open raw sockets.
 pub fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
     uids.split_whitespace().nth(1) == Some("0")
 }
 
-/// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.
+/// Sends a signal with the shell's built-in `kill`, because no required package contains the program of that name.
 pub(crate) fn kill(signal: &str, pids: &[String]) {
     let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
-    // Some may have ended by themselves meanwhile.
+    // Some processes may have ended meanwhile.
     let _ =
         Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
-        // The timeout is the test's, not the command's: a busy machine may need more than the moment.
+        // Repeated, because a busy machine may need more than the grace period.
         let is_whole =
             |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
         assert!((0..20).any(is_whole));
@@ -234,7 +234,7 @@ mod tests {
     fn a_command_that_hangs_is_ended_with_its_children() {
         let file = std::env::temp_dir().join(format!("sb-{}-hangs", std::process::id()));
         let script = format!("sleep 61 & echo $! > {}; wait", file.display());
-        // Long enough for the shell to begin on a busy machine.
+        // Long enough for the shell to start on a busy machine.
         assert_eq!(run(&script, Duration::from_millis(2500)).unwrap_err(), "it did not end within 2.5 s");
         let pid = std::fs::read_to_string(&file).expect("a pid");
         std::fs::remove_file(&file).expect("removed");

@@ -1,5 +1,5 @@
-//! A daemon on another machine. A shell there holds it and waits for the end of its own standard input, which is ours: so it ends when we
-//! end it, when we are killed, and when the connection breaks.
+//! A daemon on another machine. A shell there starts it and ends it when its own standard input is closed: when we close it, when we are killed, or
+//! when the connection breaks.
 
 use super::{Remote, TestbedError, WaitContext, end_by_input, failed, kill_group, quoted, wait};
 use std::io::{BufRead as _, BufReader};
@@ -8,18 +8,18 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// For a session to begin, and for what is killed to be gone.
+/// The timeout for a session to start and for killed processes to disappear.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Every session of sshd is a process group of its own: its number is said first, and one signal ends all that is in it. `$1` is the log, beside
-/// which the number stands as long as the group is to live.
+/// sshd makes every session a process group. Its ID is printed first, and one signal ends all of its members. `$1` is the log. A file next to it
+/// contains the group's ID for as long as the group should live.
 const HOLDER: &str = r#"echo $$
 log=$1; shift; exec 3<&0
 echo $$ >"$log.group"
 ( cat <&3; rm -f "$log.group"; kill -s KILL 0 ) >/dev/null 2>&1 &
 "$@" </dev/null >"$log" 2>&1 3<&-"#;
 
-/// Returns the line that ends a daemon where it runs, should nobody have ended it before; `log` is that of the daemon.
+/// Returns the shell line that ends a daemon on its machine if it is still running. `log` is the daemon's log.
 pub(crate) fn ending_line(log: &Path) -> String {
     let file = quoted(&[format!("{}.group", log.display())]);
     format!("[ ! -e {file} ] || kill -s KILL -- -\"$(cat {file})\"")
@@ -32,7 +32,7 @@ pub(crate) struct RemoteProcess {
 }
 
 impl RemoteProcess {
-    /// Starts `words` there; their output goes to `log`. Returns the `ssh` that holds them, too.
+    /// Starts `words` there with the output going to `log`. Also returns the `ssh` that controls the process.
     pub(super) fn start(
         remote: &Remote,
         words: &[String],
@@ -61,18 +61,18 @@ impl RemoteProcess {
         self.group
     }
 
-    /// Ends the group, and waits until nothing of it is left.
+    /// Ends the group and waits until all of its members are gone.
     pub(crate) fn end(&self, ssh: &mut Child) {
         end_by_input(ssh, TIMEOUT);
         let gone =
             format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
         let words = ["sh", "-c", &gone].map(str::to_owned);
-        // The next command over a connection that is lost reports it.
+        // If the connection is lost, the next command over it reports that.
         let _ = self.remote.capture(&words, None, TIMEOUT, &WaitContext::default());
     }
 }
 
-/// Returns what the first line means that a process prints and that means something to `read`; `None` where none comes in time.
+/// Returns the value of the first line of a process's output for which `read` returns one, or `None` if there is none in time.
 ///
 /// # Errors
 /// A stop was requested.
@@ -86,7 +86,7 @@ pub(crate) fn first_answer<T: Send + 'static>(
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let answer = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| read(&line));
-        // There is no receiver after the timeout.
+        // The receiver is gone after a timeout.
         let _ = send.send(answer);
     });
     Ok(context.wait(TIMEOUT, Duration::ZERO).receive(&receive, what)?.ok().flatten())

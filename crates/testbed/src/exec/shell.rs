@@ -1,4 +1,4 @@
-//! Runs the system's own tools at one place, and writes down what it runs.
+//! Runs the system's tools in one place and records the commands.
 
 use super::{Daemon, ExecTarget, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A command that takes longer than this hangs, where nothing else is said.
+/// The default timeout, after which a command is considered to hang.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The program that is running, as the kernel has it.
+/// The path of the running program, as provided by the kernel.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Runs commands at one place.
+/// Runs commands in one place.
 #[derive(Clone, Debug)]
 pub struct Shell {
     transcript: Transcript,
@@ -23,7 +23,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Runs commands here.
+    /// Returns a shell for this machine.
     pub fn new() -> Self {
         Self {
             transcript: Transcript::default(),
@@ -34,12 +34,12 @@ impl Shell {
         }
     }
 
-    /// Runs nothing: only the transcript is written.
+    /// Returns a shell that only writes the transcript.
     pub fn rehearsal() -> Self {
         Self { is_rehearsal: true, ..Self::new() }
     }
 
-    /// A shell in a namespace, with the same transcript.
+    /// Returns a shell in a namespace, with the same transcript.
     pub fn within(&self, namespace: &str) -> Self {
         self.at(ExecTarget::Namespace(namespace.to_owned()))
     }
@@ -52,33 +52,33 @@ impl Shell {
         &self.target
     }
 
-    /// A shell outside of every namespace of ours, with the same transcript.
+    /// Returns a shell outside of our namespaces, with the same transcript.
     pub fn outside(&self) -> Self {
         self.at(ExecTarget::Here)
     }
 
-    /// The same shell, whose commands may take so long.
+    /// Returns the same shell with this timeout for each command.
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The same shell, and all shells made from it, with a flag that is set when a stop is requested. Then the command under way gets a moment
-    /// to end, waits end, and no other command begins: all of them return [`TestbedError::Interrupted`].
+    /// Returns the same shell with a flag that is set to request a stop; shells made from it share the flag. The running command then gets a moment
+    /// to finish, waits end, and no further command starts: all of them return [`TestbedError::Interrupted`].
     pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         self.with_context(|context| context.stopped_by(stop))
     }
 
-    /// The same shell, and all shells made from it, with a listener that gets a sentence on each wait of more than a few seconds.
+    /// Returns the same shell with a listener, shared by shells made from it, that gets a sentence about each wait of more than a few seconds.
     pub fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.with_context(|context| context.told_to(listener))
     }
 
-    /// The same shell, whose commands are told of as a wait for `purpose` where they last.
+    /// Returns the same shell, whose long-running commands are reported as a wait for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         self.with_context(|context| context.for_purpose(purpose))
     }
 
-    /// The same shell, whose commands run although a stop was requested: what was set up must be undone.
+    /// Returns the same shell, whose commands run even if a stop was requested, because the setup must be undone.
     pub(crate) fn for_undoing(&self) -> Self {
         self.clone().with_context(WaitContext::unstoppable)
     }
@@ -91,31 +91,31 @@ impl Shell {
         &self.context
     }
 
-    /// A wait that begins now and is over after `timeout`. It rests for `pause` between two looks.
+    /// Starts a wait that is over after `timeout` and sleeps for `pause` between two polls.
     pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
         self.context.wait(timeout, pause)
     }
 
-    /// Returns the transcript of the commands that were run so far.
+    /// Returns the transcript of the commands run so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// Returns whether commands are not really run.
+    /// Returns true if commands are not actually run.
     pub fn is_rehearsal(&self) -> bool {
         self.is_rehearsal
     }
 
-    /// Runs a command that may change something to its end; returns what it printed on standard output.
+    /// Runs a command that may change something to its end, and returns its standard output.
     ///
     /// # Errors
-    /// A stop was requested before, and here also while it ran; the command failed. On another machine a request to stop does not cut it:
-    /// the command would go on there, and what it had changed would not be undone.
+    /// The command failed, or a stop was requested before it or, on this machine, while it ran. On another machine, a stop does not interrupt it:
+    /// it would continue there, and its changes would not be undone.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
         self.run_heeding(&self.context_of_changes(), words)
     }
 
-    /// Does the same as [`Shell::run`], for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
+    /// Like [`Shell::run`], for a command whose changes need not be undone: a stop request interrupts it on another machine, too.
     pub(crate) fn run_stoppably(&self, words: &[String]) -> Result<String, TestbedError> {
         self.run_heeding(&self.context, words)
     }
@@ -126,14 +126,13 @@ impl Shell {
         if self.is_rehearsal { Ok(String::new()) } else { self.target.capture(words, self.timeout, context) }
     }
 
-    /// Returns the context for waits on the end of a change: a change on another machine is waited for even if a stop was
-    /// requested.
+    /// Returns the context for waiting until a change is complete. On another machine, this ignores stop requests.
     fn context_of_changes(&self) -> WaitContext {
         let context = WaitContext::clone(&self.context);
         if self.target.commands_outlive_us() { context.unstoppable() } else { context }
     }
 
-    /// As [`Shell::run`], for a command that only looks: it is left out of the transcript, and of a rehearsal.
+    /// Like [`Shell::run`], for a command that changes nothing: neither transcript nor rehearsal includes it.
     pub fn look<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
         if self.is_rehearsal {
             return Ok(String::new());
@@ -142,7 +141,7 @@ impl Shell {
         self.target.capture(words, self.timeout, &self.context)
     }
 
-    /// Checks that another machine still runs commands; any other place always does.
+    /// Checks that another machine still runs commands. Does nothing for any other place.
     ///
     /// # Errors
     /// The connection is lost, or there was no answer in time.
@@ -153,7 +152,7 @@ impl Shell {
         }
     }
 
-    /// Runs the words of a line, separated by white space.
+    /// Runs the words of a line, separated by whitespace.
     pub fn line(&self, line: &str) -> Result<String, TestbedError> {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -175,7 +174,7 @@ impl Shell {
         if self.is_rehearsal { Ok(()) } else { self.target.write(path, content, &self.context_of_changes()) }
     }
 
-    /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
+    /// Writes a file that may be too large for the transcript, which then has its first lines only.
     pub(crate) fn write_large(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
         const LINES: usize = 20;
         if content.lines().nth(LINES).is_none() {
@@ -186,10 +185,10 @@ impl Shell {
         self.write_shown(path, content, &head)
     }
 
-    /// Copies the program that is running to a file on another machine, which only root can read and run there.
+    /// Copies the running program to a file on another machine that only its owner, root, can read and run.
     ///
     /// # Errors
-    /// The connection is lost, there is no room for it, or the shell's place is this machine.
+    /// The connection is lost, there is not enough space, or this shell runs on this machine.
     pub(crate) fn copy_this_program(&self, to: &Path) -> Result<(), TestbedError> {
         self.context.check()?;
         let ExecTarget::Ssh(remote) = &self.target else {
@@ -198,19 +197,19 @@ impl Shell {
         let shown = std::env::current_exe().unwrap_or_else(|_| Path::new(THIS_PROGRAM).to_owned());
         let line = format!("umask 077; cat > {0} && chmod 700 {0}", quoted(&[to.display().to_string()]));
         self.transcript.line(&format!("{} < {}", quoted(&remote.shown(line)), quoted(&[shown.display().to_string()])));
-        // By this name also a program that was replaced meanwhile.
+        // This path works even if the program was replaced meanwhile.
         if self.is_rehearsal { Ok(()) } else { remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes()) }
     }
 
-    /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another
-    /// machine with this process. Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
+    /// Starts a daemon whose output goes to `log`. It dies with the thread that started it, even after kill -9; on another machine, with this
+    /// process. Only in its first milliseconds, before setpriv has requested that, could it outlive us. The next sweep finds such a process.
     pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
         self.context.check()?;
         self.transcript.line(&self.target.daemon_line(cores, words, log));
         if self.is_rehearsal { Ok(None) } else { self.target.spawn(cores, words, log, &self.context).map(Some) }
     }
 
-    /// Returns an error that names the package, when a program is not installed where this shell is.
+    /// Returns an error that names the package if a program is not installed in this shell's place.
     pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
         self.target.require(program, &self.context)
     }

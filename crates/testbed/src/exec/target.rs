@@ -1,5 +1,5 @@
-//! Where commands run: here, in a network namespace of this machine, in a virtual machine of the lab, or on another machine over ssh. What
-//! differs between them, and nothing else, is here.
+//! The places where commands run: here, in a network namespace of this machine, in a virtual machine of the lab, or on another machine over ssh.
+//! Everything that differs between them is in this module.
 
 use super::{
     Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed, given_up, missing, own_directory,
@@ -11,24 +11,23 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ExecTarget {
-    /// This machine as it is.
+    /// This machine, outside of our namespaces.
     Here,
-    /// A network namespace of this machine: its files are those of here.
+    /// A network namespace of this machine, with the same files.
     Namespace(String),
-    /// Another machine, with files and processes of its own.
+    /// Another machine, with its own files and processes.
     Ssh(Remote),
-    /// A virtual machine of the lab, which sees this machine's files; by the script that runs commands in it. A process in it has no
-    /// number here.
+    /// A virtual machine of the lab, given by the script that runs commands in it. It sees this machine's files, but its processes have no ID here.
     Lab(PathBuf),
 }
 
 impl ExecTarget {
-    /// Returns whether a command goes on there when our process that waits for it is killed.
+    /// Returns true if a command continues there after our process that waits for it has been killed.
     pub(crate) fn commands_outlive_us(&self) -> bool {
         matches!(self, Self::Ssh(_))
     }
 
-    /// The words that run `words` there, as said here: they stand in the transcript.
+    /// Returns the words that run `words` there, as given on this machine and shown in the transcript.
     pub(crate) fn words<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
         let prefix = match self {
             Self::Here => vec![],
@@ -39,7 +38,7 @@ impl ExecTarget {
         prefix.into_iter().chain(words.iter().map(|word| word.as_ref().to_owned())).collect()
     }
 
-    /// Runs a command to its end; returns what it printed on standard output.
+    /// Runs a command to its end, and returns its standard output.
     pub(crate) fn capture<S: AsRef<str>>(
         &self,
         words: &[S],
@@ -49,19 +48,19 @@ impl ExecTarget {
         if let Self::Ssh(remote) = self {
             return remote.capture(&owned(words), None, timeout, context);
         }
-        // Asked here: `ip netns exec` would only say that it cannot. A machine of the lab has programs of its own, too.
+        // Checked here, because `ip netns exec` would only report a failure. A machine of the lab has its own programs, too.
         if !matches!(self, Self::Lab(_)) {
             require(words[0].as_ref())?;
         }
         capture(&self.words(words), timeout, context)
     }
 
-    /// An error that names the package, when a program is not installed there.
+    /// Returns an error that names the package if a program is not installed there.
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
         if let Self::Ssh(remote) = self { remote.require(program, context) } else { require(program) }
     }
 
-    /// The line that writes a file from its input, for the transcript.
+    /// Returns the line, for the transcript, that writes its input to a file.
     pub(crate) fn write_line(&self, path: &Path) -> String {
         let line = format!("cat > {}", quoted(&[path.display().to_string()]));
         if let Self::Ssh(remote) = self { quoted(&remote.shown(line)) } else { line }
@@ -77,12 +76,12 @@ impl ExecTarget {
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
-            // Wherever ours are, every system has this one.
+            // Every system has /tmp, wherever ours is.
             Self::Ssh(_) => Path::new("/tmp").join(unguessable(name)),
         }
     }
 
-    /// Removes a directory of ours. What there is on another machine goes when all is undone there, in its turn.
+    /// Removes a directory of ours. A directory on another machine is removed by the undo record, in its turn.
     pub(crate) fn remove(&self, directory: &Path) {
         if !matches!(self, Self::Ssh(_)) {
             let _ = std::fs::remove_dir_all(directory);
@@ -101,7 +100,7 @@ impl ExecTarget {
         lines[lines.len().saturating_sub(count)..].to_vec()
     }
 
-    /// The line that starts a daemon there, kept to `cores`, as it stands in the transcript.
+    /// Returns the line that starts a daemon there, confined to `cores`, as shown in the transcript.
     pub(crate) fn daemon_line(&self, cores: &str, words: &[String], log: &Path) -> String {
         let log = quoted(&[log.display().to_string()]);
         match self {
@@ -112,13 +111,13 @@ impl ExecTarget {
         }
     }
 
-    /// The line that ends it, for the transcript.
+    /// Returns the line that ends a daemon, for the transcript.
     pub(crate) fn kill_line(&self, number: u32) -> String {
         let Self::Ssh(remote) = self else { return format!("kill -KILL {number}") };
         quoted(&remote.shown(format!("kill -KILL -- -{number}")))
     }
 
-    /// Starts it. It ends with the thread that started it; over ssh, when this process ends or the connection breaks.
+    /// Starts a daemon. It ends with the thread that started it or, over ssh, when this process ends or the connection breaks.
     pub(crate) fn spawn(
         &self,
         cores: &str,
@@ -139,7 +138,7 @@ impl ExecTarget {
     }
 
     fn daemon_words(&self, cores: &str, words: &[String]) -> Vec<String> {
-        // Pinned first of all: in the middle of a trial even the way to the program must not cross the tester's core.
+        // `taskset` comes first: in the middle of a trial, not even the programs that lead to the daemon may run on the tester's core.
         let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
         prefix.into_iter().map(str::to_owned).chain(self.words(words)).collect()
     }

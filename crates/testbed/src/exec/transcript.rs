@@ -1,20 +1,20 @@
-//! A transcript: what a run did can be read, and done again by hand.
+//! The transcript of a run, to read and to repeat by hand.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Every command that was run, in order, as lines of a shell script.
+/// The commands that were run, in order, as lines of a shell script.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript(Arc<Mutex<String>>);
 
 impl Transcript {
-    /// The script so far.
+    /// Returns the script so far.
     pub fn text(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Adds a comment.
     pub fn comment(&self, text: &str) {
-        // A second line would be a command.
+        // Without its own `#`, a second line would be a command.
         text.lines().for_each(|line| self.line(&format!("# {line}")));
     }
 
@@ -25,7 +25,7 @@ impl Transcript {
     }
 }
 
-/// A text as the input of a command; its last line is none of the text's.
+/// Returns `text` as a here-document, with a delimiter that is not a line of it.
 pub(super) fn here_document(text: &str) -> String {
     let mut end = "END".to_owned();
     while text.lines().any(|line| line == end) {
@@ -34,7 +34,7 @@ pub(super) fn here_document(text: &str) -> String {
     format!("<<'{end}'\n{text}\n{end}")
 }
 
-/// The words as a line that a shell reads back as the same words.
+/// Returns the words as a line that a shell parses into the same words.
 pub fn quoted(words: &[String]) -> String {
     let quote = |word: &String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);

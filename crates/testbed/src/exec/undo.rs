@@ -1,7 +1,7 @@
-//! What was set up on another machine, undone there: a shell that gathers the commands that undo, one line each, and runs them from the
-//! last to the first when its standard input ends. That is when the device is dropped, at the end, on an error, on a panic, on Ctrl-C; and
-//! by itself when this process is killed or the connection breaks, as soon as the sshd there notices. A connection that hangs does not end, which
-//! sshd may notice only after hours: so the shell expects a sign of life every few seconds, and undoes everything when none comes.
+//! Undoes the setup of another machine: a shell there collects undo commands, one per line, and runs them from the last to the first when its
+//! standard input is closed. That happens when the device is dropped (at the end, on an error, on a panic, on Ctrl-C), and also when this process
+//! is killed or the connection breaks, as soon as sshd there notices. sshd may take hours to notice that a connection hangs, so the shell expects a
+//! heartbeat every few seconds and undoes everything if it stops.
 
 use super::{Remote, Shell, TestbedError, WaitContext, quoted, refusal, wait, warn};
 use std::io::Write as _;
@@ -11,17 +11,18 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time between two signs of life.
+/// The interval between heartbeats.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// A shell that gets no sign of life naps so many times, each time as long as between two signs, before it undoes everything: longer than ssh at
-/// this end takes to give a connection up.
+/// The number of heartbeat intervals without a heartbeat after which the shell undoes everything. Together they are longer than ssh at this end
+/// takes to give up a connection.
 const NAPS: u32 = 12;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Neither a signal nor a closed output may end it before everything is undone. What is read comes by way of a process that the watch can end: `$1`
-/// are the seconds of a nap, `$2` the naps without a line of input after which it does. An empty line is a sign of life and nothing else.
+/// Neither a signal nor a closed output may end the script before everything is undone. It reads its input through a process that the watchdog can
+/// kill: `$1` is the length of a nap in seconds, `$2` the number of naps without a line of input after which it does. An empty line is just a
+/// heartbeat.
 const UNDO_SCRIPT: &str = r#"trap "" HUP INT TERM PIPE
 sh -c 'echo $$; exec cat' | {
 IFS= read -r reader
@@ -45,27 +46,27 @@ while [ $n -gt 0 ]; do
 done
 } 2>/dev/null"#;
 
-/// Undoes everything when dropped.
+/// Dropping this undoes everything.
 #[derive(Debug)]
 pub(crate) struct Undo {
     shell: Shell,
     remote: Remote,
     undoing: Arc<Mutex<UndoShell>>,
-    /// Dropping it ends the signs of life.
+    /// Dropping this sender ends the heartbeats.
     beats: Option<Sender<()>>,
-    /// True once everything is set up. Before that, the commands that undo a half-finished step may fail.
+    /// True once the setup is complete. Until then, commands that undo a half-finished step may fail.
     is_settled: AtomicBool,
 }
 
 #[derive(Debug)]
 struct UndoShell {
-    /// None in a rehearsal.
+    /// `None` in a rehearsal.
     process: Option<Child>,
     lines: Vec<String>,
 }
 
 impl Undo {
-    /// Begins to keep what is to be undone at `remote`; `shell` is any of the same transcript.
+    /// Starts to record undo commands at `remote`. `shell` is any shell with the same transcript.
     pub(crate) fn open(remote: &Remote, shell: &Shell) -> Result<Self, TestbedError> {
         let arguments = [BEAT.as_secs().to_string(), NAPS.to_string()];
         let process = (!shell.is_rehearsal()).then(|| remote.start(UNDO_SCRIPT, &arguments, Stdio::piped())).transpose()?;
@@ -74,17 +75,17 @@ impl Undo {
         Ok(Self { shell: shell.clone(), remote: remote.clone(), undoing, beats, is_settled: AtomicBool::new(false) })
     }
 
-    /// Adds the words of the command that undoes the next thing to be undone.
+    /// Adds the words of the command that undoes the step that comes next.
     pub(crate) fn by(&self, words: &[String]) -> Result<(), TestbedError> {
         self.by_line(quoted(words))
     }
 
-    /// Adds a line of shell that undoes the next thing to be undone.
+    /// Adds a shell line that undoes the step that comes next.
     ///
     /// # Errors
     /// The connection is lost.
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
-        // The shell over there would take the second for another command.
+        // The shell on the other machine would treat the second line as another command.
         if line.contains('\n') {
             return Err(TestbedError::Other(format!("cannot undo with `{line}`: it has more than one line")));
         }
@@ -99,18 +100,18 @@ impl Undo {
         Ok(())
     }
 
-    /// Adds a line as [`Undo::by_line`], unless it was added before.
+    /// Adds a line like [`Undo::by_line`], unless it was added before.
     pub(crate) fn by_line_once(&self, line: String) -> Result<(), TestbedError> {
         let is_there = self.undoing().lines.contains(&line);
         if is_there { Ok(()) } else { self.by_line(line) }
     }
 
-    /// Everything is set up: from now on what cannot be undone is worth telling.
+    /// Marks the setup as complete: from now on, failures of undo commands are reported.
     pub(crate) fn settle(&self) {
         self.is_settled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns an error if the connection is lost: then everything is undone already, or soon.
+    /// Returns an error if the connection is lost. Everything then has been or will soon be undone.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
         let mut undoing = self.undoing();
         match undoing.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {
@@ -123,10 +124,10 @@ impl Undo {
         lock(&self.undoing)
     }
 
-    /// Lines that failed, with what they said.
+    /// Undoes everything; returns the commands that failed, with their messages.
     fn run(&self, mut process: Child) -> Result<String, TestbedError> {
         drop(process.stdin.take());
-        // Although a stop may be requested: undoing is what it is for.
+        // This ignores stop requests, which undoing usually follows.
         let output = wait(process, TIMEOUT, &WaitContext::default(), &String::new)?;
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
@@ -140,14 +141,14 @@ fn lock(undoing: &Mutex<UndoShell>) -> MutexGuard<'_, UndoShell> {
     undoing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the shell signs of life until what is returned is dropped.
+/// Sends heartbeats to the shell until the returned sender is dropped.
 fn give_signs_of_life(undoing: Arc<Mutex<UndoShell>>) -> Sender<()> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         while receive.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
             let mut undoing = lock(&undoing);
             if let Some(stdin) = undoing.process.as_mut().and_then(|process| process.stdin.as_mut()) {
-                // Of a connection that is lost whoever uses it next is told.
+                // If the connection is lost, the next command that uses it reports that.
                 let _ = stdin.write_all(b"\n").and_then(|()| stdin.flush());
             }
         }
@@ -183,7 +184,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::Instant;
 
-    /// A shell as on the other machine, but here, which undoes by making a file. Its naps are short.
+    /// Starts the shell of the other machine on this one, with short naps and an undo command that creates a file.
     fn undoing(name: &str) -> (Child, PathBuf) {
         let undone = std::env::temp_dir().join(format!("sb-{}-undone-{name}", std::process::id()));
         let words = ["sh", "-c", UNDO_SCRIPT, "sixbench", "0.2", "5"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Waits of the testbed. Each has an end of its own. Besides, a request to stop ends it, and a wait that lasts is told of once.
+//! The waits of the testbed. Each has its own timeout, is ended by a stop request, and is reported once if it takes long.
 
 use super::TestbedError;
 use std::fmt;
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 /// The time after which a wait is reported to the listener.
 const WORTH_TELLING: Duration = Duration::from_secs(4);
 
-/// The longest time between two looks at the request to stop.
+/// The longest time between two checks for a stop request.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 
 type Listener = dyn Fn(&str) + Send + Sync;
 
-/// The conditions that a wait observes besides its own end: a request to stop, and a listener that is told of a wait that
-/// lasts. By default there is neither. Clones share both.
+/// The conditions of a wait other than its own end: a flag that requests a stop, and a listener to which a long wait is reported. By default there
+/// is neither. Clones share both.
 #[derive(Clone)]
 pub(crate) struct WaitContext {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
-    /// The purpose that is reported instead of each wait's own.
+    /// The purpose reported instead of that of each wait.
     purpose: Option<Arc<str>>,
     worth_telling: Duration,
 }
@@ -39,17 +39,17 @@ impl fmt::Debug for WaitContext {
 }
 
 impl WaitContext {
-    /// The same context with a flag that is set when a stop is requested.
+    /// Returns the same context with a flag that is set to request a stop.
     pub(crate) fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop: Some(stop), ..self }
     }
 
-    /// The same context with a listener that gets a sentence on each wait that lasts.
+    /// Returns the same context with a listener that gets a sentence about each long wait.
     pub(crate) fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Arc::new(listener)), ..self }
     }
 
-    /// The same context, whose waits are told as being for `purpose`.
+    /// Returns the same context, whose waits are reported as waits for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         Self { purpose: Some(purpose.into()), ..self }
     }
@@ -65,7 +65,7 @@ impl WaitContext {
         }
     }
 
-    /// A wait that begins now and is over after `timeout`. It rests for `pause` between two looks.
+    /// Starts a wait that is over after `timeout` and sleeps for `pause` between two polls.
     pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
         Wait { context: self, start: Instant::now(), timeout, pause, longest: pause, is_told: false }
     }
@@ -82,7 +82,7 @@ pub(crate) struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    /// The same wait, whose rests double up to `longest`.
+    /// Returns the same wait with pauses that double up to `longest`.
     pub(crate) fn backing_off(self, longest: Duration) -> Self {
         Self { longest, ..self }
     }
@@ -95,7 +95,7 @@ impl Wait<'_> {
         self.start.elapsed()
     }
 
-    /// Rests before the next look. `what` completes "waiting for ...".
+    /// Sleeps until the next poll. `what` completes "waiting for ...".
     ///
     /// # Errors
     /// A stop was requested.
@@ -107,10 +107,10 @@ impl Wait<'_> {
         self.context.check()
     }
 
-    /// Receives what comes before the wait is over.
+    /// Receives a message before the wait is over.
     ///
     /// # Errors
-    /// A stop was requested; nothing had come by then.
+    /// A stop was requested before a message arrived.
     pub(crate) fn receive<T>(
         &mut self,
         from: &Receiver<T>,

@@ -1,18 +1,18 @@
-//! How right a machine's clock is, by the daemon that keeps it so.
+//! The accuracy of a machine's clock, from the daemon that sets it.
 
 use crate::exec::{Shell, TestbedError};
 use serde::{Deserialize, Serialize};
 
-/// A bound of the error of the system's clock, as chrony has it.
+/// A bound on the error of the system clock, according to chrony.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockAccuracy {
-    /// The error at most, nanoseconds, if the source of the time is right.
+    /// The largest possible error in nanoseconds, provided the time source is correct.
     pub bound_ns: u64,
-    /// The source of the time, as chrony calls it: a server, or a clock such as `PHC0`.
+    /// The time source's name in chrony: a server, or a clock such as `PHC0`.
     pub source: String,
 }
 
-/// The fields of `chronyc -c tracking`, by their places (chronyc(1), `tracking`).
+/// The positions of fields in the output of `chronyc -c tracking` (chronyc(1), `tracking`).
 const SOURCE: usize = 1;
 const STRATUM: usize = 2;
 const SYSTEM_TIME: usize = 4;
@@ -21,10 +21,11 @@ const ROOT_DISPERSION: usize = 11;
 const LEAP_STATUS: usize = 13;
 
 impl ClockAccuracy {
-    /// Asks chrony of the machine that the shell's commands run on. A clock that PTP keeps is known if chrony has it as a reference clock (`refclock PHC`).
+    /// Queries chrony on the machine where the shell runs its commands. A clock synchronised by PTP is known if it is a reference clock of chrony
+    /// (`refclock PHC`).
     ///
     /// # Errors
-    /// The reason why no bound is known, in words.
+    /// The reason why no bound is known.
     pub fn read(shell: &Shell) -> Result<Self, String> {
         match shell.look(&["chronyc", "-c", "tracking"]) {
             Ok(printed) => Self::parse(&printed),
@@ -33,14 +34,14 @@ impl ClockAccuracy {
         }
     }
 
-    /// Reads what `chronyc -c tracking` prints. By chronyc(1), "an absolute bound on the computer's clock accuracy (assuming the stratum-1 computer
-    /// is correct) is given by: clock_error <= |system_time_offset| + root_dispersion + (0.5 * root_delay)".
+    /// Parses the output of `chronyc -c tracking`. According to chronyc(1), "an absolute bound on the computer's clock accuracy (assuming the
+    /// stratum-1 computer is correct) is given by: clock_error <= |system_time_offset| + root_dispersion + (0.5 * root_delay)".
     fn parse(printed: &str) -> Result<Self, String> {
         let fields: Vec<&str> = printed.trim().split(',').collect();
         let unreadable = || format!("chronyc prints what is not understood: {}", printed.trim());
         let field = |place: usize| fields.get(place).copied().ok_or_else(unreadable);
         let seconds = |place| field(place)?.parse::<f64>().ok().filter(|time| time.is_finite()).ok_or_else(unreadable);
-        // It prints whole nanoseconds.
+        // chronyc prints whole nanoseconds.
         let nanoseconds = |place| seconds(place).map(|time| (time.abs() * 1e9).round() as u64);
         if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
             return Err("chronyd has not synchronised the clock yet (chronyc waitsync)".to_owned());

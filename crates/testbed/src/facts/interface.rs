@@ -1,9 +1,9 @@
-//! Facts of an interface that test traffic passes: what it is, where its interrupts go, what it does on its own with frames.
+//! The facts about an interface on the path of test traffic: its hardware, where its interrupts go, and what it does to frames by itself.
 
 use super::Machine;
 use std::collections::BTreeMap;
 
-/// Facts of hardware: name, file below the directory of the interface. A virtual interface has them too, and they mean nothing there.
+/// Facts about hardware: name, and file below the interface's directory. On a virtual interface, these files exist but mean nothing.
 const HARDWARE: [(&str, &str); 6] = [
     ("driver", "device/driver"),
     ("vendor", "device/vendor"),
@@ -13,7 +13,7 @@ const HARDWARE: [(&str, &str); 6] = [
     ("NUMA node", "device/numa_node"),
 ];
 
-/// What a hash of received frames may be made of, as `ethtool -n` prints it, and the letter by which `ethtool -N` takes it.
+/// The fields that the hash of received frames may include, as `ethtool -n` prints them, with the letters for `ethtool -N`.
 const HASH_FIELDS: [(&str, char); 7] = [
     ("L2DA", 'm'),
     ("VLAN tag", 'v'),
@@ -25,7 +25,7 @@ const HASH_FIELDS: [(&str, char); 7] = [
 ];
 
 impl Machine {
-    /// Returns the facts of an interface by name. Those of its hardware are left out where it has none.
+    /// Returns the facts about an interface by name. Those about its hardware are left out if it has none.
     pub(crate) fn interface_facts(&self, interface: &str) -> BTreeMap<String, String> {
         let file = |file: &str| format!("/sys/class/net/{interface}/{file}");
         let has_hardware = self.line(&file("device/driver")).is_some();
@@ -57,7 +57,7 @@ impl Machine {
         (!all.is_empty()).then_some(text)
     }
 
-    /// Returns what the hash that chooses the queue of a received frame is made of, in the letters of `ethtool -N`.
+    /// Returns the fields of the hash that selects the queue of a received frame, as letters for `ethtool -N`.
     pub(crate) fn hash_fields(&self, interface: &str, flow: &str) -> Option<String> {
         let printed = self.lines(&format!("ethtool -n {interface} rx-flow-hash {flow}"));
         let fields: String = HASH_FIELDS
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// Returns the rings of received frames and of those to be sent, by `ethtool -g`, which prints the largest sizes first.
+    /// Returns the receive and transmit rings from `ethtool -g`, which prints the largest sizes first.
     pub(crate) fn rings(&self, interface: &str) -> Vec<Ring> {
         let printed = self.lines(&format!("ethtool -g {interface}"));
         let ring = |name: &'static str| {
@@ -83,7 +83,7 @@ impl Machine {
         ["RX", "TX"].into_iter().filter_map(ring).collect()
     }
 
-    /// Returns the offloads by `ethtool -k`, without those that sum up the indented ones below them.
+    /// Returns the offloads from `ethtool -k`, without those that summarise the indented ones below them.
     pub(crate) fn offloads(&self, interface: &str) -> Vec<Offload> {
         let printed = self.lines(&format!("ethtool -k {interface}"));
         let is_sum =
@@ -104,13 +104,13 @@ impl Machine {
 pub(crate) struct Ring {
     /// `RX` or `TX`.
     pub(crate) name: &'static str,
-    /// The frames that it holds.
+    /// The number of frames that it holds.
     pub(crate) now: u32,
-    /// The frames that it could hold.
+    /// The largest number of frames that it could hold.
     pub(crate) most: u32,
 }
 
-/// Work on frames that an interface or its driver may do in the kernel's place.
+/// A task that an interface or its driver may perform on frames instead of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offload {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! What a machine says of itself in its files, and by ethtool of its interfaces: of this machine, and by the same script of another.
+//! Reads a machine's description of itself from its files and, about its interfaces, from ethtool. The same script reads this machine and others.
 
 use crate::exec::{Shell, core_list};
 use sixbench_method::text::visible_lines;
@@ -9,7 +9,7 @@ const SCRIPT: &str = include_str!("machine.sh");
 /// The directory of the processor's settings.
 pub(crate) const CPU: &str = "/sys/devices/system/cpu";
 
-/// The state of a machine at one moment: the lines of each file, by its path, and those that ethtool printed, by its command.
+/// The state of a machine at one time: the lines of each file by its path, and the output lines of ethtool by its command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine(BTreeMap<String, Vec<String>>);
 
@@ -17,7 +17,7 @@ pub struct Machine(BTreeMap<String, Vec<String>>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdleState {
     pub(crate) name: String,
-    /// The time that the core takes to leave it, microseconds.
+    /// The exit latency in microseconds.
     pub(crate) latency_us: u32,
     pub(crate) is_disabled: bool,
 }
@@ -29,70 +29,70 @@ impl fmt::Display for IdleState {
 }
 
 impl Machine {
-    /// Reads the machine that the shell's commands run on, and these interfaces. A machine that cannot be asked says nothing.
+    /// Reads the machine on which the shell runs its commands, and these interfaces. The result is empty if the machine does not answer.
     pub fn read(shell: &Shell, interfaces: &[&str]) -> Self {
         Self::read_below("", shell, interfaces)
     }
 
-    /// Reads a tree of files at `root`.
+    /// Reads a file tree at `root`.
     pub(crate) fn read_below(root: &str, shell: &Shell, interfaces: &[&str]) -> Self {
         let words = ["sh", "-c", SCRIPT, "sh", root].into_iter().chain(interfaces.iter().copied());
         Self::parse(root, &shell.look(&words.collect::<Vec<_>>()).unwrap_or_default())
     }
 
-    /// Reads what the script has printed.
+    /// Parses the output of the script.
     pub(super) fn parse(root: &str, printed: &str) -> Self {
         let mut lines = BTreeMap::<String, Vec<String>>::new();
         for (name, line) in printed.lines().filter_map(|line| line.split_once(':')) {
-            // Tabs stay: ethtool sets its columns apart by them.
+            // Tabs are kept, because ethtool separates its columns with them.
             lines.entry(name.strip_prefix(root).unwrap_or(name).to_owned()).or_default().push(visible_lines(line).into_owned());
         }
         Self(lines)
     }
 
-    /// Returns all lines of a file, or of what a command printed.
+    /// Returns all lines of a file or of the output of a command.
     pub(super) fn lines(&self, name: &str) -> &[String] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the first line of a file; `None` if there is none, or an empty one.
+    /// Returns the first line of a file, or `None` if there is none or it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<&str> {
         self.lines(path).first().map(|line| line.trim()).filter(|line| !line.is_empty())
     }
 
-    /// Returns the rest of the first line of a file that begins with `prefix`.
+    /// Returns the rest of the first line in a file that begins with `prefix`.
     pub(super) fn field(&self, path: &str, prefix: &str) -> Option<&str> {
         self.lines(path).iter().find_map(|line| line.strip_prefix(prefix)).map(str::trim)
     }
 
-    /// Returns the first line of each file of a directory, by the rest of its path.
+    /// Returns the first line of each file whose path begins with `directory`, by the rest of the path.
     pub(super) fn below(&self, directory: &str) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(move |(path, lines)| Some((path.strip_prefix(directory)?, lines.first()?.trim())))
     }
 
-    /// Returns the cores that are online, ascending.
+    /// Returns the cores that are online, in ascending order.
     pub fn online(&self) -> Vec<u32> {
         self.line(&format!("{CPU}/online")).map(core_list).unwrap_or_default()
     }
 
-    /// Returns the first line of a file that each core has, where it has one.
+    /// Returns the first line of a per-core file for each of `cores` that has it.
     pub(crate) fn of_cores<'m>(&'m self, cores: &[u32], file: &str) -> Vec<(u32, &'m str)> {
         cores.iter().filter_map(|core| Some((*core, self.line(&format!("{CPU}/cpu{core}/{file}"))?))).collect()
     }
 
-    /// Returns the threads of execution that share a core's arithmetic with it, each a core of its own to the kernel.
+    /// Returns the other hardware threads of a core's physical core, each of which the kernel counts as a core.
     pub(crate) fn siblings(&self, core: u32) -> Option<Vec<u32>> {
         let all = core_list(self.line(&format!("{CPU}/cpu{core}/topology/thread_siblings_list"))?);
         Some(all.into_iter().filter(|other| *other != core).collect())
     }
 
-    /// Returns these cores and the siblings of each, ascending.
+    /// Returns these cores and the siblings of each, in ascending order.
     pub(crate) fn with_siblings(&self, cores: &[u32]) -> Vec<u32> {
         let siblings = cores.iter().flat_map(|core| self.siblings(*core).unwrap_or_default());
         siblings.chain(cores.iter().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
-    /// Returns whether the processor may raise its frequency above the nominal one; `None` if the kernel does not tell.
+    /// Returns true if the processor may exceed its nominal frequency, or `None` if the kernel does not report it.
     pub(crate) fn is_turbo_on(&self) -> Option<bool> {
         let is = |file: &str, on: &str| self.line(&format!("{CPU}/{file}")).map(|value| value == on);
         is("intel_pstate/no_turbo", "0").or_else(|| is("cpufreq/boost", "1"))
@@ -108,7 +108,7 @@ impl Machine {
         (0..).map_while(state).collect()
     }
 
-    /// Returns the cores that a list such as `isolated` has; `None` if the kernel has no such list.
+    /// Returns the cores in a list such as `isolated`, or `None` if the kernel has no such list.
     pub(crate) fn listed_cores(&self, list: &str) -> Option<Vec<u32>> {
         Some(core_list(self.lines(&format!("{CPU}/{list}")).first()?))
     }
@@ -125,13 +125,13 @@ impl Machine {
         nodes.iter().filter(|(_, own)| own.iter().any(|core| cores.contains(core))).map(|(number, _)| *number).collect()
     }
 
-    /// Returns whether the machine is virtual, so that a host may take time from it; `None` if its processor does not tell.
+    /// Returns true if the machine is virtual, so that a host may take time from it, or `None` if its processor does not report it.
     pub(crate) fn is_virtual(&self) -> Option<bool> {
         let flags = self.field("/proc/cpuinfo", "flags\t\t: ")?;
         Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
     }
 
-    /// Returns the name that the host of a virtual machine gives itself.
+    /// Returns the name by which the host of a virtual machine identifies itself.
     pub(crate) fn hypervisor(&self) -> Option<String> {
         let vendor = || {
             let names = ["sys_vendor", "product_name"].map(|file| self.line(&format!("/sys/class/dmi/id/{file}")));

@@ -1,11 +1,11 @@
-//! Facts read from a made-up tree of files, from what ethtool prints, and from this machine.
+//! Tests facts read from a synthetic file tree, from the output of ethtool, and from this machine.
 
 use super::*;
 use crate::exec::Shell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A tree of files as a kernel has them; gone when dropped.
+/// A file tree like the kernel's, removed when dropped.
 pub(crate) struct FakeMachine(PathBuf);
 
 impl FakeMachine {
@@ -37,7 +37,7 @@ impl Drop for FakeMachine {
     }
 }
 
-/// A server of two nodes with four cores of two threads each, as its kernel describes it.
+/// A server with two nodes of four cores with two threads each, as its kernel describes it.
 pub(crate) const SERVER: [(&str, &str); 34] = [
     ("proc/sys/kernel/hostname", "lab7"),
     ("proc/cmdline", "BOOT_IMAGE=/vmlinuz isolcpus=2-3 nohz_full=2-3 a:b"),

@@ -1,5 +1,5 @@
-//! Builds a lab: step by step, in a directory beside the one it will have. What is complete bears the lab's name; a build that failed
-//! keeps its log, and the next one goes on behind the steps that were done.
+//! Builds a lab step by step, in a directory next to its final one. Only a complete lab gets the final name. A failed build keeps its log, and the
+//! next build resumes after the completed steps.
 
 mod jool;
 mod source;
@@ -17,25 +17,25 @@ use steps::LabSources;
 pub use work::BuildProgress;
 use work::{BuildStep, BuildWork};
 
-/// Knows which packages a lab is built of.
+/// The script that knows the packages needed to build a lab.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
 
-/// The longest time that an installation may take: a package may be large and the line slow.
+/// The timeout for an installation, because a package may be large and the network slow.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// The order for a build of a lab.
+/// The parameters of a lab build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOrder {
-    /// The directory labs are kept in.
+    /// The directory that contains the labs.
     pub cache: PathBuf,
-    /// A source of Jool to be used instead of Debian's package: a directory or an archive.
+    /// A source of Jool to use instead of Debian's package: a directory or an archive.
     pub jool: Option<PathBuf>,
 }
 
-/// Builds the lab that is ordered, unless it is there.
+/// Builds a lab, unless it exists.
 ///
 /// # Errors
-/// A package that cannot be had, a step that failed (with its last lines and where its log is).
+/// A package is not available, or a step failed (with its last lines and the location of its log).
 pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<KernelLab, TestbedError> {
     let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
     install(&order.cache, ("the kernel lab", part), tell)?;
@@ -46,10 +46,10 @@ pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Res
     complete((&order.cache, &directory), KernelLab::open, begin, steps::STEPS, tell)
 }
 
-/// Builds VPP from its source, unless this very source was built already.
+/// Builds VPP from its source, unless this exact source has already been built.
 ///
 /// # Errors
-/// No source of VPP, a package that cannot be had, a step that failed (with its last lines and where its log is).
+/// The source is not VPP's, a package is not available, or a step failed (with its last lines and the location of its log).
 pub fn build_vpp(cache: &Path, source: &Path, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<BuiltVpp, TestbedError> {
     let source = vpp::VppSource::open(source)?;
     install(cache, ("VPP", "vpp"), tell)?;
@@ -58,7 +58,7 @@ pub fn build_vpp(cache: &Path, source: &Path, tell: &mut dyn FnMut(BuildProgress
     complete((cache, &directory), BuiltVpp::open, begin, vpp::STEPS, tell)
 }
 
-/// Performs the steps of a build beside the `directory` that it will have, which then gets its name. Nothing is done where it is there already.
+/// Runs the steps of a build next to the final `directory`, then renames the result to it. Does nothing if it exists already.
 fn complete<C, T>(
     (cache, directory): (&Path, &Path),
     open: fn(&Path) -> Option<T>,
@@ -67,7 +67,7 @@ fn complete<C, T>(
     tell: &mut dyn FnMut(BuildProgress<'_>),
 ) -> Result<T, TestbedError> {
     let mut _lock = None;
-    // Who was waited for may have built just this.
+    // The process that held the lock may have built exactly this.
     for is_locked in [false, true] {
         if is_locked {
             _lock = Some(lock(cache, &mut || tell(BuildProgress::Waits))?);
@@ -88,7 +88,7 @@ fn unfinished(directory: &Path) -> PathBuf {
     name.into()
 }
 
-/// Installs what is missing for something that is built, by its part of the repository's installer, as that does.
+/// Installs the missing packages of a part of the repository's installer, using that script.
 fn install(cache: &Path, (what, part): (&str, &str), tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
     let shell = Shell::new().with_timeout(TIMEOUT);
     let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
@@ -105,14 +105,14 @@ fn install(cache: &Path, (what, part): (&str, &str), tell: &mut dyn FnMut(BuildP
     let (start, log) = (Instant::now(), cache.join("install.log"));
     tell(BuildProgress::Begins(&format!("install {missing}")));
     make_directories(cache)?;
-    // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
+    // Output goes to a file, because background processes left by apt-get would hold a pipe open and block us (observed: six minutes).
     let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
         tell(BuildProgress::Failed);
         return Err(not_installed(missing, &log, &error));
     }
     tell(BuildProgress::Ended(start.elapsed()));
-    // Of no use any more.
+    // The log is no longer needed.
     let _ = std::fs::remove_file(&log);
     Ok(())
 }
@@ -141,7 +141,7 @@ mod tests {
             needs.filter_map(|words| words.split_once(' ')).map(|(file, package)| (file.replace('\'', ""), package)).collect();
         assert!(needs.iter().any(|(_, package)| *package == "libnl-genl-3-dev"), "{needs:?}");
         for (file, package) in needs {
-            // Of a package that is not installed nothing is known.
+            // dpkg does not know the files of packages that are not installed.
             let owners = Shell::new().look(&["dpkg-query", "-S", &file]).unwrap_or_default();
             let mut named = owners.lines().filter_map(|line| line.split(':').next());
             assert!(owners.is_empty() || named.all(|owner| owner == package), "{file} is not {package}'s: {owners}");

@@ -1,4 +1,4 @@
-//! The labs that were built, in their cache.
+//! The cache of labs that have been built.
 
 use super::inputs::{self, Inputs};
 use crate::exec::TestbedError;
@@ -11,23 +11,23 @@ const CACHE: &str = "/var/cache/sixbench/lab";
 
 pub(super) const MANIFEST: &str = "lab.toml";
 
-/// The beginning of the name of each directory in the cache that is a build of VPP.
+/// The prefix of the name of each cache directory with a build of VPP.
 pub(super) const VPP_PREFIX: &str = "vpp-";
 
-/// The file of a complete build of VPP that holds its version, as recipes print it.
+/// The file in a complete build of VPP that contains its version as recipes print it.
 pub(super) const VPP_VERSION: &str = "version";
 
-/// The end of the name of a lab that is being built.
+/// The suffix of the name of a lab that is being built.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
-/// The directory labs are kept in; absolute, since commands run in directories of their own.
+/// Returns the directory of the labs, absolute because commands run in other directories.
 pub fn cache() -> PathBuf {
     cache_named(std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map(PathBuf::from))
 }
 
 fn cache_named(named: Option<PathBuf>) -> PathBuf {
     let path = named.unwrap_or_else(|| CACHE.into());
-    // It fails only where the working directory is gone, and with it whatever a relative path meant.
+    // Fails only if the working directory is gone, and with it the meaning of a relative path.
     std::path::absolute(&path).unwrap_or(path)
 }
 
@@ -39,7 +39,7 @@ pub struct Manifest {
     pub kernel: String,
     /// The version of Jool.
     pub jool: String,
-    /// The modules that were built for it, beside the kernel's own.
+    /// The modules built for it, in addition to the kernel's own.
     pub modules: Vec<String>,
 }
 
@@ -55,20 +55,20 @@ pub struct KernelLab {
 pub struct CachedLab {
     /// The directory.
     pub path: PathBuf,
-    /// A description of what was built; `None` where the build did not come to its end.
+    /// A description of what was built, or `None` if the build is unfinished.
     pub contents: Option<String>,
-    /// The size of its files, octets.
+    /// The total size of its files in octets.
     pub size: u64,
-    /// True if it is built from the packages that this machine has now.
+    /// True if it was built from the packages that this machine has now.
     pub is_current: bool,
 }
 
 impl KernelLab {
-    /// The lab for the packages this machine has now, with all of `modules`: of several the one of the newest Jool, and of one Jool the
-    /// lab that was built last.
+    /// Returns the lab for this machine's current packages that has all of `modules`. Of several, prefers the one with the newest Jool, and then
+    /// the most recently built one.
     ///
     /// # Errors
-    /// There is none: it was not built, or of other versions, or without such a module.
+    /// There is no such lab: none was built, or only of other versions or without such a module.
     pub fn find(cache: &Path, modules: &[String]) -> Result<Self, TestbedError> {
         let labs = Self::of_this_machine(cache);
         let has_all = |lab: &&Self| modules.iter().all(|module| lab.has(module));
@@ -96,7 +96,7 @@ impl KernelLab {
         built_at(&self.directory.join(MANIFEST))
     }
 
-    /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
+    /// Opens a lab. Returns `None` if the directory is not a complete lab.
     pub(super) fn open(directory: &Path) -> Option<Self> {
         let is_unfinished = directory.to_string_lossy().ends_with(UNFINISHED);
         let text = std::fs::read_to_string(directory.join(MANIFEST)).ok().filter(|_| !is_unfinished)?;
@@ -133,12 +133,12 @@ impl KernelLab {
     }
 }
 
-/// Returns when a file was written last, which of one that ends a build is when it was built.
+/// Returns the modification time of a file: the time of a build if it completes one.
 pub(super) fn built_at(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// The numbers of a version, without those of Debian's packaging: of `4.1.9-1` 4, 1 and 9.
+/// Returns the numbers of an upstream version, without Debian's revision: 4, 1 and 9 for `4.1.9-1`.
 fn numbers(version: &str) -> Vec<u32> {
     let upstream = version.split_once('-').map_or(version, |(upstream, _)| upstream);
     upstream.split('.').map_while(|number| number.parse().ok()).collect()
@@ -148,7 +148,7 @@ pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
     lab.join("modules/lib/modules").join(kernel)
 }
 
-/// Everything in the cache that is of ours, complete or not.
+/// Returns all directories in the cache that belong to sixbench, complete or not.
 pub fn list(cache: &Path) -> Vec<CachedLab> {
     let inputs = Inputs::of_this_machine().ok();
     let describe = |path: PathBuf| CachedLab {
@@ -176,17 +176,17 @@ fn is_vpp(path: &Path) -> bool {
     has_prefix(path, VPP_PREFIX)
 }
 
-/// Removes everything in the cache that is of ours, but for the file that is locked meanwhile; returns what it was. `waits` is called once
-/// where another process builds there, whose end is waited for.
+/// Removes everything in the cache that belongs to sixbench, except the lock file, and returns what it was. If another process is building there,
+/// calls `waits` once and waits for it.
 ///
 /// # Errors
-/// A directory that cannot be removed.
+/// A directory cannot be removed.
 pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<CachedLab>, TestbedError> {
     if entries(cache).is_empty() {
         return Ok(vec![]);
     }
     let _lock = lock(cache, waits)?;
-    // What is there now: who was waited for has finished something.
+    // Listed again, because the process we waited for has finished something.
     let entries = list(cache);
     for entry in &entries {
         std::fs::remove_dir_all(&entry.path).map_err(TestbedError::file("remove", &entry.path))?;
@@ -194,9 +194,9 @@ pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<CachedLab>, Te
     Ok(entries)
 }
 
-/// Held while something in the cache is built or removed. `waits` is called once where another process holds it.
+/// Takes the lock for building or removing in the cache. Calls `waits` once if another process holds it.
 ///
-/// The file is not removed: a process that has opened it and waits would then hold a lock on a file that no other process can open.
+/// The lock file is never removed: a process waiting for it would then lock a file that no other process can open.
 pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
     let path = cache.join("lock");
     make_directories(cache)?;
@@ -214,7 +214,7 @@ pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
     std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
-/// Directories whose names are those of labs or of programs built beside them, by name.
+/// Returns the directories with the names of labs or of programs built next to them, sorted by name.
 pub(super) fn entries(cache: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(cache).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut labs: Vec<PathBuf> = all.filter(|path| path.is_dir() && is_ours(path)).collect();
@@ -244,7 +244,7 @@ fn size_of(path: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    /// A cache of this test's own, gone when dropped.
+    /// A cache for this test, removed when dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

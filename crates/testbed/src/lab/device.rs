@@ -1,4 +1,4 @@
-//! The virtual machine of a device: the ends of its links in a namespace become the machine's.
+//! The virtual machine of a device. The ends of the device's links in a namespace become the machine's.
 
 use super::{BuiltVpp, GuestLink, KernelLab, MachineSpec, VirtualMachine, cache};
 use crate::exec::{Shell, TestbedError};
@@ -7,14 +7,14 @@ use crate::net::topology::{LINKS, hand_over, link_local};
 use crate::recipe::{DeviceHost, LabProgram, Recipe};
 use std::path::Path;
 
-/// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
+/// The memory that a machine may use, in MiB, allocated on demand. It is enough for two million tracked connections.
 const MEMORY_MIB: u32 = 1024;
 
-/// Octets of layer 3, where the interface cannot be asked.
+/// The layer 3 MTU in octets if the interface cannot be queried.
 const ORDINARY_MTU: u32 = 1500;
 
-/// The hardware addresses of the machine's interfaces, the same in every run and locally administered. The interfaces in the
-/// namespace have others.
+/// The hardware addresses of the machine's interfaces, locally administered and the same in every run. The interfaces in the namespace have
+/// different ones.
 const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
 
 impl VirtualMachine {
@@ -41,11 +41,11 @@ impl VirtualMachine {
     }
 }
 
-/// Checks that the lab is there for the device of a recipe, and for each of those in a row that it stands for, and what is built into its cache.
-/// Passes if none needs any of it.
+/// Checks that the lab, and whatever else has to be built into its cache, is available for the device or devices of a recipe. Passes if none of
+/// them needs it.
 ///
 /// # Errors
-/// The lab is missing, or a module in it, or a program; with the command that builds it.
+/// The lab, a module in it, or a program is missing. The error names the command that builds it.
 pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
     recipe.devices().iter().try_for_each(check_one)
 }

@@ -1,5 +1,5 @@
-//! The files by which a virtual machine is booted, and by which commands get into it. They are plain shell scripts, so that the transcript
-//! of a run boots the same machine by hand.
+//! The files that boot a virtual machine and run commands inside it. They are plain shell scripts, so that the transcript of a run can boot the
+//! same machine by hand.
 
 use super::KernelLab;
 use crate::exec::quoted;
@@ -10,31 +10,31 @@ use std::path::{Path, PathBuf};
 /// Runs a command inside: `sh DIRECTORY/inside WORD...`.
 pub(super) const INSIDE: &str = include_str!("inside.sh");
 
-/// The specification of the machine that is wanted.
+/// The specification of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSpec {
-    /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
+    /// A directory of the caller, which the machine sees under the same name and cannot write to. The machine's own files are in a folder there.
     pub directory: PathBuf,
-    /// Interfaces of the namespace that become the machine's. They must be up there, and nothing else may use them.
+    /// Interfaces of the namespace that become the machine's. They must be up, and nothing else may use them.
     pub links: Vec<GuestLink>,
-    /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
+    /// The cores that the machine may use, as a list for `taskset -c`. It has a single virtual core.
     pub cores: String,
-    /// The MTU of all its links, octets of layer 3.
+    /// The layer 3 MTU of all its links, in octets.
     pub mtu: u32,
-    /// Memory it may come to use, MiB.
+    /// The memory that the machine may use, in MiB.
     pub memory_mib: u32,
-    /// Kernel modules that are loaded from the start.
+    /// Kernel modules that are loaded at boot.
     pub modules: Vec<String>,
 }
 
 /// An interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestLink {
-    /// Its name in the namespace, and in the machine.
+    /// The interface's name, both in the namespace and in the machine.
     pub name: String,
-    /// Its hardware address in the machine. The interface in the namespace must have another one.
+    /// The interface's hardware address in the machine. The interface in the namespace must have a different one.
     pub mac: String,
-    /// The link-local address of the machine there, by which its kernel can ask for neighbours.
+    /// The machine's link-local address on the interface, from which its kernel can solicit neighbours.
     pub local: Ipv6Addr,
 }
 
@@ -66,13 +66,12 @@ impl Files {
         self.0.join("console.log")
     }
 
-    /// Returns the path of the file with the number of the machine's process on this host.
+    /// Returns the path of the file with the machine's process ID on this host.
     pub(super) fn pid(&self) -> PathBuf {
         self.0.join("pid")
     }
 
-    /// Returns the directories that must exist before the machine boots: for numbered commands, for their output, and for the
-    /// kernel's own files.
+    /// Returns the directories that must exist before the machine boots: for numbered commands, their output, and the kernel's own files.
     pub(super) fn folders(&self) -> [PathBuf; 3] {
         ["jobs", "out", "uml"].map(|name| self.0.join(name))
     }
@@ -82,9 +81,9 @@ impl Files {
     }
 }
 
-/// The script that starts the machine, in the network namespace its interfaces are in.
+/// Returns the script that starts the machine in the network namespace of its interfaces.
 pub(super) fn boot(lab: &KernelLab, wanted: &MachineSpec, files: &Files) -> String {
-    // In a namespace of process numbers, so that the end of its first process ends all processes of the machine.
+    // The machine gets a PID namespace, so that all its processes end with its first one.
     let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
     let shim = format!("LD_PRELOAD={}", lab.shim().display());
     let words: Vec<String> = before.into_iter().chain([shim, "linux.uml".to_owned()]).chain(kernel(wanted, files)).collect();
@@ -106,7 +105,7 @@ fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
     words
 }
 
-/// The first process: a router with its links up, then whatever it is told over the console.
+/// Returns the script of the first process: a router with its links up, then commands read from the console.
 pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
     let programs = word(&lab.programs());
     let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");
@@ -120,7 +119,7 @@ pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
     script + SERVE
 }
 
-/// The loop of the first process: runs what it is told. An empty line only wakes it.
+/// The loop in which the first process runs commands. An empty line only wakes it.
 const SERVE: &str = r#"while read -r job; do
     [ -n "$job" ] || continue
     {
@@ -150,7 +149,7 @@ mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    /// Names that a shell would take apart.
+    /// Paths that a shell would split.
     const DIRECTORY: &str = "/tmp/it's a $HOME; b";
     const LAB: &str = "/cache of mine/linux-1";
 
@@ -169,7 +168,7 @@ mod tests {
         [boot(&lab, &wanted, &files), init(&lab, &wanted)]
     }
 
-    /// What a shell makes of a line's words, each on a line of its own.
+    /// Returns the words of a line as a shell parses them.
     fn read_by_a_shell(line: &str) -> Vec<String> {
         let output = Command::new("sh").args(["-c", &format!("printf '%s\\n' {line}")]).output().expect("sh");
         String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
@@ -188,7 +187,7 @@ mod tests {
         let path = init.lines().find_map(|line| line.strip_prefix("export ")).expect("a search path");
         assert_eq!(read_by_a_shell(path), [format!("PATH={LAB}/bin:/usr/sbin:/usr/bin:/sbin:/bin")]);
     }
-    /// A machine as the one that ran for minutes without looking at its console: it reads a line when the next one comes.
+    /// Emulates a machine that did not read its console for minutes: it reads each line only when the next one arrives.
     const LATE: &str = "while read -r line; do printf '%s\\n' \"$held\"; held=$line; done <> \"$here/console\" | (\n";
 
     #[test]
@@ -204,7 +203,7 @@ mod tests {
         let mut machine =
             Command::new("sh").args(["-c", &format!("{here}{LATE}{SERVE})")]).process_group(0).spawn().expect("a machine");
         std::fs::write(files.pid(), format!("{}\n", machine.id())).expect("a file");
-        // Without an end the test would hang instead of failing.
+        // Without `timeout`, a failure would make the test hang.
         let inside = files.inside();
         let asked = Command::new("timeout").args(["60", "sh"]).arg(inside).args(["echo", "it's awake"]).output().expect("sh");
         let group = format!("-{}", machine.id());

@@ -1,4 +1,4 @@
-//! What a lab is made of, and so what it is called: another kernel, another Jool or another shim make another lab.
+//! The inputs of a lab, which determine its name: another kernel, another Jool or another shim makes another lab.
 
 use crate::exec::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ pub(super) const PREFIX: &str = "linux-";
 /// The source of the library that is preloaded into User-Mode Linux.
 pub(super) const SHIM: &str = include_str!("shim.c");
 
-/// The version of the build, which is raised when the same inputs are made into something else.
+/// The version of the build process, which is incremented when the same inputs lead to a different result.
 const FORM: u64 = 1;
 
-/// The versions that the packages of this machine state.
+/// The versions of this machine's packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inputs {
-    /// The version of Debian's source package of the virtual machines' kernel: `6.1.176-1`.
+    /// The version of Debian's source package of the virtual machines' kernel, such as `6.1.176-1`.
     pub(super) kernel_package: String,
-    /// The version of Debian's package of Jool: its modules and its tools must be of the same version.
+    /// The version of Debian's Jool package. Its modules and tools must have the same version.
     pub(super) jool_package: String,
 }
 
@@ -32,18 +32,18 @@ impl Inputs {
         })
     }
 
-    /// The release of the kernel: `6.1.176`.
+    /// Returns the release of the kernel, such as `6.1.176`.
     pub(super) fn kernel(&self) -> &str {
         self.kernel_package.rsplit_once('-').map_or(&self.kernel_package, |(upstream, _)| upstream)
     }
 
-    /// The binary package with the source: `linux-source-6.1`.
+    /// Returns the binary package with the source: `linux-source-6.1`.
     pub(super) fn source_package(&self) -> String {
         let series: Vec<&str> = self.kernel().splitn(3, '.').take(2).collect();
         format!("linux-source-{}", series.join("."))
     }
 
-    /// Returns the name of the lab of Debian's Jool, or of the user's own that is called `own_jool`.
+    /// Returns the name of the lab with Debian's Jool, or with the user's own Jool, called `own_jool`.
     pub(super) fn name(&self, own_jool: Option<&str>) -> String {
         match own_jool {
             None => self.base(),
@@ -83,12 +83,12 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
 
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns the FNV-1a hash, 64 bits. It serves as a name, not as protection.
+/// Returns the 64-bit FNV-1a hash. It is for names, not for security.
 fn fnv(octets: &[u8]) -> u64 {
     fnv_of_more(FNV_START, octets)
 }
 
-/// Returns the hash of data that has the hash `before`, followed by `octets`.
+/// Returns the hash of some data with the hash `before`, followed by `octets`.
 pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
     octets.iter().fold(before, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
 }

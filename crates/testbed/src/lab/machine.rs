@@ -1,4 +1,4 @@
-//! A virtual router: booted in a network namespace whose interfaces become its own.
+//! A virtual router, booted in a network namespace whose interfaces become its own.
 
 use super::KernelLab;
 use super::guest::{self, Files, MachineSpec};
@@ -6,15 +6,15 @@ use crate::exec::{Daemon, ExecTarget, Shell, TestbedError, family, kill, quoted,
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest time that a machine may take until it runs commands: two seconds are usual.
+/// The time that a machine may take until it runs commands. Two seconds are usual.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Virtual cores of a machine: User-Mode Linux knows only one.
+/// The number of virtual cores of a machine: User-Mode Linux supports only one.
 pub(crate) const VIRTUAL_CORES: usize = 1;
 
 const LAST: usize = 4;
 
-/// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
+/// A running machine. Dropping it ends all processes in it. Its files remain in the caller's directory.
 #[derive(Debug)]
 pub struct VirtualMachine {
     kernel: String,
@@ -26,10 +26,10 @@ pub struct VirtualMachine {
 }
 
 impl VirtualMachine {
-    /// Boots it in the namespace of a shell; returns when it runs commands: forwarding is on, its links are up.
+    /// Boots the machine in the namespace of a shell. Returns once it runs commands, with forwarding enabled and its links up.
     ///
     /// # Errors
-    /// A file that cannot be written; a machine that does not come up in 20 seconds, with the last lines of its console.
+    /// A file cannot be written, or the machine does not come up within 20 seconds. The error contains the last lines of its console.
     pub fn boot(lab: &KernelLab, wanted: &MachineSpec, namespace: &Shell) -> Result<Self, TestbedError> {
         let files = Files::of(&wanted.directory);
         let names: Vec<&str> = wanted.links.iter().map(|link| link.name.as_str()).collect();
@@ -61,17 +61,17 @@ impl VirtualMachine {
         }
     }
 
-    /// A shell inside, with the same transcript. A command that a machine has no end of goes with it.
+    /// Returns a shell inside the machine, with the same transcript. A command that never finishes ends with the machine.
     pub fn shell(&self) -> Shell {
         self.namespace.at(ExecTarget::Lab(self.files.inside()))
     }
 
-    /// The number of its process on this machine, which all others of it descend from. `None` in a rehearsal.
+    /// Returns the ID on this machine of its main process, the ancestor of all others, or `None` in a rehearsal.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().and_then(Daemon::process)
     }
 
-    /// Returns an error if the machine has ended, with the last words of its console.
+    /// Returns an error if the machine has ended, with the last lines of its console.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         let Some(status) = self.child.as_mut().and_then(Daemon::ended) else { return Ok(()) };
         Err(TestbedError::Other(format!("the virtual machine has ended ({status}); its console says: {}", self.last_words())))
@@ -92,7 +92,7 @@ impl VirtualMachine {
     }
 }
 
-/// The last lines of a console; where the kernel panicked, up to that.
+/// Returns the last lines of a console, or the last ones up to a kernel panic.
 fn last_words(console: &str) -> String {
     let lines: Vec<&str> = console.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let end = lines.iter().position(|line| line.contains("Kernel panic")).map_or(lines.len(), |panic| panic + 1);
@@ -113,7 +113,7 @@ impl Drop for VirtualMachine {
     }
 }
 
-/// Ends the machine's kernel, whose end is that of all its processes; then the process that waits for it.
+/// Kills the machine's kernel and with it all of its processes, then the process that waits for it.
 fn end(child: &mut Daemon) {
     let kernels: Vec<String> = family(child.number()).iter().skip(1).map(u32::to_string).collect();
     if !kernels.is_empty() {

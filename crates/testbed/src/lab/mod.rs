@@ -1,7 +1,7 @@
-//! The kernel lab: virtual routers with a Linux of their own, for devices that need kernel modules this machine has not got. Each is a
-//! process (User-Mode Linux) whose root is this machine's own file system, read-only; so there is no image.
+//! The kernel lab: virtual routers with their own Linux, for devices that need kernel modules that this machine lacks. Each is a User-Mode Linux
+//! process whose root is this machine's file system, mounted read-only, so no image is needed.
 //!
-//! What cannot be had as a package is built once and kept in a cache, under a name made of everything that went into it.
+//! Whatever is not available as a package is built once and cached under a name derived from all of its inputs.
 
 mod build;
 mod cache;

@@ -1,23 +1,23 @@
-//! VPP as it was built into the cache: its programs and plugins, of which recipes take the newest.
+//! VPP builds in the cache: programs and plugins. Recipes use the newest build.
 
 use super::cache::{UNFINISHED, VPP_PREFIX, VPP_VERSION, built_at, entries};
 use crate::exec::TestbedError;
 use std::path::{Path, PathBuf};
 
-/// A VPP that was built.
+/// A build of VPP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltVpp {
-    /// The directory of `bin`, `lib` and `version`.
+    /// The directory with `bin`, `lib` and `version`.
     pub directory: PathBuf,
-    /// The version, as its own source names it.
+    /// The version according to VPP's source.
     pub version: String,
 }
 
 impl BuiltVpp {
-    /// Returns the VPP that was built last.
+    /// Returns the most recent build of VPP.
     ///
     /// # Errors
-    /// There is none; with the command that builds it.
+    /// There is no build. The error names the command for it.
     pub fn find(cache: &Path) -> Result<Self, TestbedError> {
         let all = entries(cache).into_iter().filter_map(|path| Self::open(&path));
         all.max_by_key(|vpp| built_at(&vpp.directory.join(VPP_VERSION))).ok_or_else(|| {
@@ -28,7 +28,7 @@ impl BuiltVpp {
         })
     }
 
-    /// Opens a build. Returns `None` if the directory is none, or not yet a complete one.
+    /// Opens a build. Returns `None` if the directory is not a complete one.
     pub(super) fn open(directory: &Path) -> Option<Self> {
         let name = directory.file_name()?.to_str()?;
         let is_whole = name.starts_with(VPP_PREFIX) && !name.ends_with(UNFINISHED);

@@ -1,24 +1,24 @@
-//! The kernel's connection tracking table of the DUT's namespace: how many entries it has, and why connections were not made or were lost.
-//! Read from outside in some microseconds, where `conntrack -C` takes milliseconds of the DUT's core.
+//! The kernel's connection tracking table in the DUT's namespace: the number of entries, and why connections were not created or were lost. Reading
+//! it from outside takes microseconds, whereas `conntrack -C` would take milliseconds of the DUT's core.
 
 use sixbench_method::record::{DropPlace, Drops};
 
-/// Counters that say why a connection is not there; the others of the file count what went well.
+/// The counters that explain why connections are missing. The others in the file count successes.
 const LOSSES: [&str; 4] = ["invalid", "insert_failed", "drop", "early_drop"];
 
-/// The table at one moment. All zero where the kernel has none.
+/// The table at one time. All values are zero if the kernel has none.
 #[derive(Debug, Default)]
 pub(super) struct ConntrackCounters {
     entries: u64,
     losses: [u64; LOSSES.len()],
 }
 
-/// The table now, of the network namespace the process `holder` lives in.
+/// Returns the current state of the table in the network namespace of the process `holder`.
 pub(super) fn snapshot(holder: u32) -> ConntrackCounters {
     parse(&std::fs::read_to_string(format!("/proc/{holder}/net/stat/nf_conntrack")).unwrap_or_default())
 }
 
-/// A line of names, then one of hexadecimal numbers for each core. `entries` is the whole table's and the same in every line.
+/// Parses a line of names, then one of hexadecimal numbers for each core. `entries` covers the whole table and is the same in every line.
 fn parse(text: &str) -> ConntrackCounters {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
@@ -37,13 +37,13 @@ fn parse(text: &str) -> ConntrackCounters {
     snapshot
 }
 
-/// Entries at each sample; empty where there never were any.
+/// Returns the entries at each sample, if there ever were any.
 pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
     let entries: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.entries).collect();
     if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }
 }
 
-/// The counters that moved, interval by interval.
+/// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
     let series = |(at, name): (usize, &&str)| {
         let moved = |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);

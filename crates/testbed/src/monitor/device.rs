@@ -1,4 +1,4 @@
-//! Devices with processors that are not this machine's own to look at: how each of them is watched, and nothing else.
+//! Devices whose processors are not simply this machine's: the way to watch each of them.
 
 use super::other_machine::RemoteProbe;
 use super::processor::{self, CoreTicks};
@@ -23,7 +23,7 @@ enum Probe {
 }
 
 impl Watcher {
-    /// Begins to watch. `None` where nothing can be seen: then there will be no watch, and that is no reason to measure nothing.
+    /// Starts to watch. Returns `None` if nothing can be watched, which does not prevent a measurement.
     pub(super) fn begin(device: &WatchedDevice) -> Option<Self> {
         let probe = match &device.source {
             WatchSource::VirtualMachine { process, cores } => Probe::VirtualMachine(VmProbe::new(*process, *cores)),
@@ -33,7 +33,7 @@ impl Watcher {
         Some(Self { name: device.name.clone(), machine: device.machine.clone(), probe })
     }
 
-    /// Looks; never waits.
+    /// Takes a sample without blocking.
     pub(super) fn look(&mut self) {
         match &mut self.probe {
             Probe::VirtualMachine(probe) => probe.look(),
@@ -42,7 +42,7 @@ impl Watcher {
         }
     }
 
-    /// Ends; `moments` are those of all looks. `None` of a device that was not seen.
+    /// Stops watching. `moments` are the times of all samples. Returns `None` if the device was not seen.
     pub(super) fn end(self, moments: &[Instant]) -> Option<DeviceWatch> {
         let (cores, memory) = match self.probe {
             Probe::VirtualMachine(probe) => probe.close(),

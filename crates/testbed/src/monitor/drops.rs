@@ -1,5 +1,4 @@
-//! Where the DUT's kernel drops frames: the counters of its interfaces, and of the queue between an interface and the core that works
-//! for it.
+//! Determines where the DUT's kernel drops frames, from the counters of its interfaces and of the queue between an interface and its core.
 
 use super::NetnsHolder;
 use sixbench_method::record::{DropPlace, Drops};
@@ -7,7 +6,7 @@ use std::collections::BTreeMap;
 
 pub(super) type DropCounters = BTreeMap<(DropPlace, &'static str), u64>;
 
-/// The counters now, of the network namespaces that are held.
+/// Returns the current counters of the held network namespaces.
 pub(super) fn snapshot(holders: &[NetnsHolder]) -> DropCounters {
     let mut counters: DropCounters = holders.iter().flat_map(of_namespace).collect();
     if !holders.is_empty() {
@@ -22,8 +21,8 @@ fn of_namespace(holder: &NetnsHolder) -> DropCounters {
     parse_interfaces(&interfaces, &holder.device.iter().map(|device| format!("{device}: ")).collect::<String>())
 }
 
-/// Lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`.
-/// The names begin with that of the device, where it is one of several.
+/// Parses lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`. Names are
+/// prefixed with that of the device if there are several.
 fn parse_interfaces(text: &str, device: &str) -> DropCounters {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     lines.flat_map(|(name, counters)| parse_interface(device.to_owned() + name.trim(), counters)).collect()
@@ -42,13 +41,13 @@ fn parse_interface(name: String, counters: &str) -> Vec<((DropPlace, &'static st
     ]
 }
 
-/// The second column, hexadecimal: frames dropped because a core's queue was full. All cores: the tester's own queues stay empty.
+/// Sums the second, hexadecimal column: frames dropped because a core's queue was full. All cores, because the tester's own queues stay empty.
 fn parse_queues(text: &str) -> u64 {
     let dropped = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().filter_map(dropped).sum()
 }
 
-/// The counters that moved, interval by interval.
+/// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
     let Some(last) = snapshots.last() else { return Vec::new() };
     let series = |(key, _): (&(DropPlace, &'static str), &u64)| {

@@ -1,5 +1,5 @@
-//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections; devices
-//! that are virtual machines or other machines.
+//! Samples the DUT during a trial, out of band (RFC 5180 section 4) and at 10 Hz: processors, memory, drops and connections, also of devices that
+//! are virtual or other machines.
 
 mod conntrack;
 mod device;

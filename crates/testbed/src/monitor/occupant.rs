@@ -1,4 +1,4 @@
-//! A short look at the cores that a trial needs, while nothing is sent: who else has them?
+//! Looks briefly at the cores that a trial needs, while nothing is sent, to find out who else uses them.
 
 use super::others::RunTimes;
 use super::sampling::Monitor;
@@ -10,20 +10,20 @@ use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
 use std::fmt;
 use std::time::Duration;
 
-/// The time of a look: two intervals of the monitor and a little.
+/// The duration of a look: two intervals of the monitor and a little more.
 const LOOK: Duration = Duration::from_millis(220);
 
-/// The share of a core that a kernel's own housekeeping may have, per mille.
+/// The share of a core that the kernel's own housekeeping may take, in per mille.
 const HOUSEKEEPING: u64 = 100;
 
-/// Who has a core that a trial needs.
+/// The occupant of a core that a trial needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupant {
-    /// The core, as its machine numbers it.
+    /// The core, as numbered on its machine.
     core: u32,
-    /// The device whose core it is, where it has cores of its own; or the machine of the tester's other end.
+    /// The device that the core belongs to, if it has its own cores, or the machine of the tester's other end.
     device: Option<String>,
-    /// The share of the core's time, per cent.
+    /// The share of the core's time, in per cent.
     percent: u64,
     by: Occupation,
 }
@@ -33,27 +33,27 @@ pub struct Occupant {
 enum Occupation {
     /// The host of this virtual machine.
     Host,
-    /// Processes: the number and the name of the busiest, where it is seen.
+    /// Processes, with the ID and name of the busiest if it is visible.
     Processes(Option<(u32, String)>),
 }
 
 impl Occupant {
-    /// Returns whether it is the same as another, perhaps with another share.
+    /// Returns true if this is the same occupant as `other`, possibly with a different share.
     pub fn is_still(&self, other: &Self) -> bool {
         (self.core, &self.device, &self.by) == (other.core, &other.device, &other.by)
     }
 
-    /// Returns the same as another machine sees it: its core is one of `machine`.
+    /// Returns the same occupant as seen from another machine: its core is one of `machine`.
     pub fn on(self, machine: &str) -> Self {
         Self { device: Some(self.device.unwrap_or_else(|| machine.to_owned())), ..self }
     }
 
-    /// Returns who it is: `rustc (process 41)`.
+    /// Returns the occupant's name: `rustc (process 41)`.
     pub fn who(&self) -> String {
         self.by.to_string()
     }
 
-    /// Returns the core, and whose it is: `core 1`, `core 1 of jool`.
+    /// Returns the core and its owner: `core 1`, `core 1 of jool`.
     pub fn place(&self) -> String {
         let device = self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}"));
         format!("core {}{device}", self.core)
@@ -76,7 +76,8 @@ impl fmt::Display for Occupation {
     }
 }
 
-/// Returns who else has the cores of tester or device now; `None` if nobody has, but for a little. Takes a fifth of a second. No trial may be under way.
+/// Returns who else uses the cores of the tester or device now, or `None` if their use is negligible. Takes a fifth of a second, and must not run
+/// during a trial.
 pub fn occupant(cores: &Cores, watched: Watched) -> Option<Occupant> {
     let own: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
     let before = RunTimes::now();
@@ -88,11 +89,11 @@ pub fn occupant(cores: &Cores, watched: Watched) -> Option<Occupant> {
     Some(Occupant { by: Occupation::Processes(busiest), ..found })
 }
 
-/// Returns who has most of a core.
+/// Returns the occupant with the largest share of a core.
 fn in_watch(watch: &Watch) -> Option<Occupant> {
     let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0).max(1);
     let lasted_us = samples * watch.interval_ns / 1000;
-    // Of several cores any may have been the device's own processes'.
+    // The device's own processes may have run on any of its cores.
     let own = watch.process_ms.unwrap_or(0) * 1_000_000 / lasted_us.max(1);
     let of_trial = watch.cores.iter().filter(|core| core.role != CoreRole::Other);
     let here = of_trial.map(|core| (None, core, if core.role == CoreRole::Dut { own } else { 0 }));
@@ -107,12 +108,12 @@ fn in_watch(watch: &Watch) -> Option<Occupant> {
     shares.max_by_key(|occupant| occupant.percent)
 }
 
-/// The mean share of a core's time, per mille.
+/// Returns the mean share of a core's time, in per mille.
 fn mean(core: &CoreWatch, of: impl Fn(&CpuSample) -> u16) -> u64 {
     core.samples.iter().map(|sample| u64::from(of(sample))).sum::<u64>() / core.samples.len().max(1) as u64
 }
 
-/// Returns the process that has run longest on this core since `before`, none of our own.
+/// Returns the process, other than our own, that has run longest on this core since `before`.
 fn busiest(before: &RunTimes, own: &[u32], core: u32) -> Option<(u32, String)> {
     let (process, _) = RunTimes::now().since(before, own, &[core]).into_iter().max_by_key(|(_, ran_ns)| *ran_ns)?;
     let name = std::fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
@@ -176,7 +177,7 @@ mod tests {
         let seen = loop {
             let cores = Cores { tester: crate::exec::allowed_cores(program.id()).concat(), dut: vec![] };
             let seen = occupant(&cores, Watched::default()).map(|occupant| occupant.to_string()).unwrap_or_default();
-            // On a busy machine another may have more, and it may have gone to another core.
+            // On a busy machine, another process may have more, or this one may have moved.
             if seen.contains(&format!("(process {})", program.id())) || std::time::Instant::now() > end {
                 break seen;
             }

@@ -1,7 +1,7 @@
-//! A device on another machine, seen over ssh: what its kernel says of its cores and its memory.
+//! A device on another machine, watched over ssh through its kernel's counters for processors and memory.
 //!
-//! It is asked at each look, and not again before it has answered. A device under load may be late: then one share stands for all intervals
-//! its answer covers, so that a mean over the trial holds whatever the device was kept from.
+//! It is queried at each sample, but never before it has answered the previous query. A device under load may answer late. One share then covers
+//! all intervals since the previous answer, so that the mean over the trial remains correct.
 
 use super::processor::{self, over};
 use super::remote_sampler::Sampler;
@@ -9,14 +9,14 @@ use crate::exec::Remote;
 use sixbench_method::record::{CoreRole, CoreWatch};
 use std::time::{Duration, Instant};
 
-/// For the first answer, before the trial, and for the last one after it, when the load is gone.
+/// The timeout for the first answer, before the trial, and for the last one, after it, when the load is gone.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 struct RemoteSample {
     at: Instant,
     processors: processor::CoreTicks,
-    /// Octets in use; `None` for a kernel that does not say how many are available (before Linux 3.14).
+    /// The memory in use in octets, or `None` if the kernel does not report the available memory (before Linux 3.14).
     memory: Option<u64>,
 }
 
@@ -28,8 +28,8 @@ pub(super) struct RemoteProbe {
 }
 
 impl RemoteProbe {
-    /// Waits for the first answer, so that no session begins on the device while frames are sent. `None` where there is no connection, or
-    /// no /proc/stat.
+    /// Waits for the first answer, so that no session starts on the device while frames are sent. Returns `None` if there is no connection or no
+    /// /proc/stat.
     pub(super) fn open(remote: &Remote) -> Option<Self> {
         let mut sampler = Sampler::start(remote).ok()?;
         sampler.ask();
@@ -48,8 +48,8 @@ impl RemoteProbe {
         }
     }
 
-    /// The cores between the `moments` and the memory at each of them. `None` where the last answer does not come: the connection is lost,
-    /// and a part of the trial must not pass for the whole.
+    /// Returns the cores' shares between the `moments` and the memory at each of them. Returns `None` if the last answer does not arrive: the
+    /// connection is lost, and part of a trial must not pass for all of it.
     pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         if self.is_asked {
             self.seen.push(parse(self.sampler.answer(TIMEOUT)?)?);
@@ -63,7 +63,7 @@ fn parse((at, text): (Instant, String)) -> Option<RemoteSample> {
     (!processors.is_empty()).then(|| RemoteSample { at, processors, memory: memory_in_use(&text) })
 }
 
-/// By the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo, in octets.
+/// Returns the memory in use in octets, from the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo.
 fn memory_in_use(text: &str) -> Option<u64> {
     let kib = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -72,8 +72,7 @@ fn memory_in_use(text: &str) -> Option<u64> {
     Some(kib("MemTotal:")?.saturating_sub(kib("MemAvailable:")?) * 1024)
 }
 
-/// Returns the shares of the processor time for each interval between two moments, taken between the two answers around its
-/// middle.
+/// Returns the shares of processor time in each interval between two moments, computed from the two answers around its middle.
 fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
     let Some(first) = seen.first() else { return Vec::new() };
     let pair = |interval: &[Instant]| {
@@ -84,7 +83,7 @@ fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
     over(&first.processors, &pairs, |_| CoreRole::Dut)
 }
 
-/// Returns the memory at each moment, taken from the next answer after it, octets.
+/// Returns the memory in octets at each moment, taken from the first answer after it.
 fn memory(seen: &[RemoteSample], moments: &[Instant]) -> Vec<u64> {
     let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
     moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
@@ -101,7 +100,7 @@ mod tests {
 
     const MEMORY: &str = "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    1000 kB\n";
 
-    /// An answer of a machine without its core 1, which is offline, that has so many ticks of work and of idleness behind it.
+    /// Returns the answer of a machine whose core 1 is offline, with this many ticks of work and idleness so far.
     fn answered(at: Instant, busy: u64, idle: u64) -> RemoteSample {
         let core = |number: u32| format!("cpu{number} 0 0 {busy} {idle} 0 0 0 0 0 0\n");
         let text = format!("cpu  7 7 7 7 7 7 7 7 0 0\n{}{}{MEMORY}", core(0), core(2));

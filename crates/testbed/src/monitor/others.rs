@@ -1,14 +1,14 @@
-//! How long other programs ran, as the scheduler counts it. The kernel's ticks do not show it where frames are handled in their time: then a tick counts
-//! as a softirq, and the program that holds the core for it as idle.
+//! The run time of other programs as counted by the scheduler. The kernel's tick accounting can miss it while frames are being handled: a tick then
+//! counts as softirq, and the time of the program that occupies the core as idle.
 
 use super::processor::{fields_from_third, scheduled};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A thread of the kernel's own, in the flags of a stat file: what it does on a device's core is mostly the device's work.
+/// The flag of a kernel thread in a stat file. On a device's core, the work of such threads is mostly the device's.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// Numbers of fields of a stat file (proc(5)).
+/// Numbers of fields in a stat file (proc(5)).
 const FLAGS: usize = 9;
 const LAST_CORE: usize = 39;
 
@@ -16,13 +16,13 @@ const LAST_CORE: usize = 39;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Thread {
     process: u32,
-    /// The core that it ran on last.
+    /// The core on which it ran last.
     core: u32,
-    /// The time that it has run so far, nanoseconds.
+    /// The total run time so far, in nanoseconds.
     ran_ns: u64,
 }
 
-/// The threads of all programs, by their numbers.
+/// The threads of all programs, by thread ID.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunTimes(BTreeMap<u32, Thread>);
 
@@ -37,8 +37,8 @@ impl RunTimes {
         Self(threads.collect())
     }
 
-    /// Returns for how long each process ran on these cores since `before`, nanoseconds; none of those in `own`. A thread that was elsewhere at either
-    /// end does not count, as it is not known when it moved.
+    /// Returns the time in nanoseconds for which each process not in `own` ran on these cores since `before`. A thread that was on another core at
+    /// either end does not count, because it is unknown when it moved.
     pub(super) fn since(&self, before: &Self, own: &[u32], cores: &[u32]) -> BTreeMap<u32, u64> {
         let mut ran = BTreeMap::new();
         for (number, now) in self.0.iter().filter(|(_, now)| !own.contains(&now.process) && cores.contains(&now.core)) {
@@ -51,13 +51,13 @@ impl RunTimes {
     }
 }
 
-/// The entries of a directory that are numbers.
+/// Returns the entries of a directory that are numbers.
 fn numbers(directory: &Path) -> Vec<u32> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Returns what is known of a thread; `None` of one of the kernel's, and of one that has ended.
+/// Returns a thread's state, or `None` for a kernel thread and for one that has ended.
 fn read(process: u32, directory: &Path) -> Option<Thread> {
     let stat = std::fs::read_to_string(directory.join("stat")).ok()?;
     let fields = fields_from_third(&stat)?;
@@ -78,7 +78,7 @@ mod tests {
             RunTimes(threads.iter().map(thread).collect())
         };
         let before = times(&[(1, 1, 1, 100), (2, 2, 1, 100), (3, 2, 0, 100), (4, 4, 0, 100)]);
-        // The device's, another's two threads, one that came from another core, one that stayed there, and a new one.
+        // One thread of the device, two of another process, one that came from another core, one that stayed there, and a new one.
         let after = times(&[(1, 1, 1, 900), (2, 2, 1, 150), (3, 2, 1, 700), (4, 4, 0, 800), (5, 5, 1, 30)]);
         assert_eq!(after.since(&before, &[1], &[1]), [(2, 50), (5, 30)].into());
     }
@@ -87,7 +87,7 @@ mod tests {
     fn this_thread_has_run_and_the_kernels_have_no_entry() {
         let own = RunTimes::now().0.get(&std::process::id()).copied().expect("our own");
         assert!(own.process == std::process::id() && own.ran_ns > 0);
-        // The kernel's thread 2 starts all others of its own.
+        // Thread 2 is the parent of all other kernel threads.
         assert!(!RunTimes::now().0.contains_key(&2));
     }
 }

@@ -1,4 +1,4 @@
-//! What every core spends its time on: /proc/stat.
+//! Reads how each core spends its time, from /proc/stat.
 
 use crate::net::Cores;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
@@ -21,13 +21,13 @@ pub(super) fn snapshot() -> CoreTicks {
     std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
 }
 
-/// The lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
+/// Parses the lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
 pub(super) fn parse(text: &str) -> CoreTicks {
     text.lines().filter_map(parse_line).collect()
 }
 
 fn parse_line(line: &str) -> Option<Ticks> {
-    // The line `cpu ` with a blank is the sum of all.
+    // The line `cpu ` with a blank is the sum of all cores.
     let numbered = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?;
     let mut words = numbered.split_whitespace();
     let core = words.next()?.parse().ok()?;
@@ -41,7 +41,7 @@ pub(super) fn watched(snapshots: &[CoreTicks], cores: &Cores) -> Vec<CoreWatch> 
     snapshots.first().map(|first| over(first, &pairs, |core| role(core, cores))).unwrap_or_default()
 }
 
-/// The shares between two snapshots each, of the cores that `first` has.
+/// Returns the shares between each pair of snapshots, for the cores in `first`.
 pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: impl Fn(u32) -> CoreRole) -> Vec<CoreWatch> {
     let of = |core: u32, snapshot: &CoreTicks| snapshot.iter().find(|ticks| ticks.core == core).copied();
     let watch = |ticks: &Ticks| CoreWatch {
@@ -50,7 +50,7 @@ pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: im
         samples: pairs
             .iter()
             .filter_map(|(before, after)| Some((of(ticks.core, before)?, of(ticks.core, after)?)))
-            // In one that follows a late one at once no tick may have passed: it is as the one before, for the samples' places tell their time.
+            // A sample right after a late one may see no tick. It repeats the one before, because positions give the samples' times.
             .scan(None, |last, (before, after)| {
                 *last = share(&before, &after).or(*last);
                 Some(*last)
@@ -61,7 +61,7 @@ pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: im
     first.iter().map(watch).collect()
 }
 
-/// Processor time a process and its threads have used, milliseconds.
+/// Returns the processor time that a process and its threads have used, in milliseconds.
 pub(super) fn time_of(process: u32) -> Option<u64> {
     Some(ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)? * 10)
 }
@@ -72,19 +72,19 @@ pub(super) fn resident_octets(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Returns the memory of the kernel that it cannot reclaim, octets; 0 where it does not say.
+/// Returns the unreclaimable kernel memory in octets, or 0 if it is not reported.
 pub(super) fn kernel_octets() -> u64 {
     unreclaimable(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
 }
 
-/// The unreclaimable part of the slab allocator (connections, sessions), of vmalloc (hash tables) and of memory per core, by /proc/meminfo.
+/// Sums the unreclaimable part of the slab allocator (connections, sessions), vmalloc (hash tables) and per-CPU memory from /proc/meminfo.
 fn unreclaimable(meminfo: &str) -> u64 {
     let of =
         |name: &str| meminfo.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
     ["SUnreclaim:", "VmallocUsed:", "Percpu:"].into_iter().filter_map(of).sum::<u64>() * 1024
 }
 
-/// Returns what the scheduler has counted of all threads of these processes together; zeroes where the kernel does not say.
+/// Returns the scheduler's statistics summed over all threads of these processes, or zeroes if the kernel does not keep them.
 pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
     let threads = |process: &u32| std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let counted = processes.iter().flat_map(threads).filter_map(|thread| scheduled(&thread.path()));
@@ -94,7 +94,7 @@ pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
     })
 }
 
-/// Returns the kernel's threads that hand frames on, on these cores, where interrupts cannot keep up with them.
+/// Returns the kernel threads that process frames on these cores when interrupts cannot keep up.
 pub(super) fn softirq_threads(cores: &[u32]) -> Vec<u32> {
     let names: Vec<String> = cores.iter().map(|core| format!("ksoftirqd/{core}\n")).collect();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -104,32 +104,32 @@ pub(super) fn softirq_threads(cores: &[u32]) -> Vec<u32> {
     processes.filter_map(number).filter(is_one).collect()
 }
 
-/// What the scheduler has counted of a thread, nanoseconds.
+/// The scheduler's statistics about a thread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scheduled {
     /// The time for which it ran.
     pub(super) ran_ns: u64,
-    /// The time for which it was ready to run and waited for a core.
+    /// The time for which it was ready to run but waited for a core.
     pub(super) waited_ns: u64,
 }
 
-/// Returns what the scheduler has counted of the thread with this directory; `None` of one that has ended, or where the kernel does not count.
+/// Returns the scheduler's statistics about the thread with this directory, or `None` if it has ended or the kernel keeps none.
 pub(super) fn scheduled(thread: &Path) -> Option<Scheduled> {
     parse_schedstat(&std::fs::read_to_string(thread.join("schedstat")).ok()?)
 }
 
-/// A schedstat file: time on the core, time waited for it, and turns.
+/// Parses a schedstat file: run time, wait time, and time slices.
 fn parse_schedstat(text: &str) -> Option<Scheduled> {
     let mut numbers = text.split_whitespace().map(str::parse);
     Some(Scheduled { ran_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })
 }
 
-/// Returns the fields of a stat file from the third on: the second, a name in parentheses, may hold blanks.
+/// Returns the fields of a stat file starting with the third: the second, a name in parentheses, may contain blanks.
 pub(super) fn fields_from_third(stat: &str) -> Option<Vec<&str>> {
     Some(stat.rsplit_once(')')?.1.split_whitespace().collect())
 }
 
-/// User and system time, fields 14 and 15 of a stat file, in ticks of 10 ms.
+/// Returns the user and system time, fields 14 and 15 of a stat file, in ticks of 10 ms.
 pub(super) fn ticks(stat: &str) -> Option<u64> {
     let fields = fields_from_third(stat)?;
     let at = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
@@ -144,9 +144,9 @@ fn role(core: u32, cores: &Cores) -> CoreRole {
     }
 }
 
-/// Returns the shares of the time between two snapshots, per mille, or `None` if the clock did not tick.
+/// Returns the shares of the time between two snapshots in per mille, or `None` if no tick has passed.
 fn share(before: &Ticks, after: &Ticks) -> Option<CpuSample> {
-    // Saturating: the kernel's counters are known to step back now and then.
+    // Saturating, because the kernel's counters occasionally go backwards.
     let spent = [
         after.user.saturating_sub(before.user),
         after.system.saturating_sub(before.system),

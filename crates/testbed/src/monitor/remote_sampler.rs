@@ -1,5 +1,5 @@
-//! A shell on another machine that prints its counters once for each line it reads. It does not sample by itself, so that samples belong to
-//! the moments of the monitor here, and no clock is needed there. It ends when its standard input does: with this process.
+//! A shell on another machine that prints its counters once for each line it reads. It does not sample by itself, so that samples match the
+//! monitor's times here and no clock is needed there. It ends when its input is closed, and so with this process.
 
 use crate::exec::{Remote, TestbedError, end_by_input};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,17 +7,17 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// For the shell to end when its input has.
+/// The timeout for the shell to end after its input is closed.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Starts one process for each request, beside the session's shell. Of Linux's files it prints only those lines that are read here: on a
-/// machine with many interrupts all of their counters would otherwise be encrypted ten times a second. An empty line ends an answer.
+/// Starts one process per query, in addition to the session's shell. It prints only the lines of Linux's files that are used here; on a machine
+/// with many interrupts, all of their counters would otherwise have to be encrypted ten times a second. An empty line ends an answer.
 const LOOK: &str = r"while read -r question; do
     sed -n '/^cpu/p;/^Mem/p' /proc/stat /proc/meminfo 2>/dev/null
     echo
 done";
 
-/// Ends when dropped.
+/// Ended when dropped.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     ssh: Child,
@@ -25,22 +25,22 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Starts the shell at `remote`; nothing is asked yet.
+    /// Starts the shell at `remote` without querying it yet.
     pub(crate) fn start(remote: &Remote) -> Result<Self, TestbedError> {
         let mut ssh = remote.start(LOOK, &[], Stdio::piped())?;
         let answers = read(ssh.stdout.take());
         Ok(Self { ssh, answers })
     }
 
-    /// Asks. Of a connection that is lost the answer will not come.
+    /// Sends a query. If the connection is lost, no answer will arrive.
     pub(crate) fn ask(&mut self) {
         if let Some(stdin) = &mut self.ssh.stdin {
             let _ = stdin.write_all(b"\n").and_then(|()| stdin.flush());
         }
     }
 
-    /// The next answer, with the moment it came: lines `cpu...` of /proc/stat and `Mem...` of /proc/meminfo, none where the machine has no
-    /// such files. `None` where it has not come within so long.
+    /// Returns the next answer and its time of arrival: lines `cpu...` of /proc/stat and `Mem...` of /proc/meminfo, or nothing if the machine does
+    /// not have these files. Returns `None` after the timeout.
     pub(crate) fn answer(&self, timeout: Duration) -> Option<(Instant, String)> {
         self.answers.recv_timeout(timeout).ok()
     }
@@ -52,7 +52,7 @@ impl Drop for Sampler {
     }
 }
 
-/// Answers as they come, in a thread of its own.
+/// Receives answers in a separate thread.
 fn read(stdout: Option<ChildStdout>) -> Receiver<(Instant, String)> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Samples of everything that is watched, taken at the same moments.
+//! Samples everything that is watched at the same times.
 
 use super::device::Watcher;
 use super::others::RunTimes;
@@ -10,13 +10,13 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between samples.
+/// The time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The samples that a trial is watched with at most: a trial of hours needs none in each tenth of a second.
+/// The maximum number of samples in a trial: one that takes hours does not need ten per second.
 const MOST_SAMPLES: u32 = 6000;
 
-/// Returns the time between samples of a trial that sends for `duration`: [`INTERVAL`], or a multiple of it for a long one.
+/// Returns the time between samples for a trial that sends for `duration`: [`INTERVAL`], or a multiple of it for a long trial.
 pub fn interval_for(duration: Duration) -> Duration {
     let times = (duration / MOST_SAMPLES).as_nanos().div_ceil(INTERVAL.as_nanos()) as u32;
     INTERVAL * times.max(1)
@@ -30,7 +30,7 @@ pub struct Monitor {
     cores: Cores,
     watched: Watched,
     interval: Duration,
-    /// How long every program had run at the start, where the DUT is processes that others may keep from their cores.
+    /// The run time of every program at the start, if the DUT consists of processes that other programs could keep from their cores.
     began: Option<RunTimes>,
 }
 
@@ -39,22 +39,22 @@ struct MonitorSample {
     at: Instant,
     processors: processor::CoreTicks,
     drops: drops::DropCounters,
-    /// Octets; 0 where there is no process.
+    /// In octets; 0 if there are no processes.
     memory: u64,
-    /// Octets; 0 where the kernel does not say.
+    /// In octets; 0 if the kernel does not report it.
     kernel_memory: u64,
-    /// Processor time of the DUT's process so far, milliseconds.
+    /// The processor time of the DUT's processes so far, in milliseconds.
     process_ms: u64,
-    /// What the scheduler has counted so far of the DUT's processes.
+    /// The scheduler's statistics about the DUT's processes so far.
     own: processor::Scheduled,
-    /// The time for which the kernel's threads that hand the DUT its frames have waited for a core so far, each on its own, nanoseconds.
+    /// The time that each kernel thread that delivers frames to the DUT has waited for a core so far, in nanoseconds.
     softirqs_waited_ns: Vec<u64>,
     conntrack: conntrack::ConntrackCounters,
 }
 
 impl MonitorSample {
     fn now(watched: &Watched, softirqs: &[u32]) -> Self {
-        // Some servers are several processes: if the others counted as foreign processes on the DUT's cores, its trials would be invalid.
+        // Some servers consist of several processes. If the others counted as foreign processes on the DUT's cores, their trials would be invalid.
         let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
         Self {
             at: Instant::now(),
@@ -71,12 +71,12 @@ impl MonitorSample {
 }
 
 impl Monitor {
-    /// Does the same as [`Monitor::start_every`] with the usual interval.
+    /// Like [`Monitor::start_every`], with the usual interval.
     pub fn start(cores: &Cores, watched: Watched) -> Self {
         Self::start_every(INTERVAL, cores, watched)
     }
 
-    /// Starts sampling in a thread of its own, as soon as a device on another machine answers. One that does not is not watched.
+    /// Starts to sample in a separate thread, after waiting for devices on other machines to answer. One that does not answer is not watched.
     pub fn start_every(interval: Duration, cores: &Cores, watched: Watched) -> Self {
         let (stop, stopped) = mpsc::channel();
         let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
@@ -84,8 +84,8 @@ impl Monitor {
         let softirqs = if whom.processes.is_empty() { Vec::new() } else { processor::softirq_threads(&cores.dut) };
         let thread = std::thread::spawn(move || {
             let mut snapshots = Vec::new();
-            // Each is due at a multiple of the interval: to look takes time itself, and on a busy machine much of it. Were it added to every
-            // interval, the samples would fall behind the trial, and what was seen would be held against the losses of another moment.
+            // Each sample is due at a multiple of the interval, because sampling itself takes time, on a busy machine a lot. If that time were
+            // added to every interval, the samples would lag behind the trial and be compared with losses at other times.
             let mut due = Instant::now();
             loop {
                 snapshots.push(MonitorSample::now(&whom, &softirqs));
@@ -101,12 +101,12 @@ impl Monitor {
         Self { stop, thread, cores: cores.clone(), watched, interval, began }
     }
 
-    /// Stops; returns what was seen.
+    /// Stops the monitor and returns its samples.
     pub fn stop(self) -> Watch {
         self.stop_after(None)
     }
 
-    /// Does the same; `began` is the moment at which the first frame of the trial was due, where it is known.
+    /// Like [`Monitor::stop`]. `began` is the time at which the first frame of the trial was due, if known.
     pub fn stop_after(self, began: Option<Instant>) -> Watch {
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -117,7 +117,7 @@ impl Monitor {
                 self.watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
             RunTimes::now().since(began, &own, &self.cores.dut).values().sum::<u64>() / 1_000_000
         });
-        // The time of a process that was restarted in the middle begins at zero.
+        // The processor time of a process that was restarted during the trial starts at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
         let waited_us = waited_us(&snapshots, self.interval);
         let first = snapshots.first().map(|snapshot| snapshot.at);
@@ -142,7 +142,7 @@ impl Monitor {
             devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
             kernel_memory,
-            // A device that runs elsewhere has neither a namespace nor a process here: then what ran on its cores is not known.
+            // A device that runs elsewhere has neither a namespace nor a process here, so it is unknown what ran on its cores.
             process_ms: self.watched.is_here().then_some(used),
             polling: self.watched.polling,
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
@@ -154,7 +154,7 @@ impl Monitor {
     }
 }
 
-/// The time for which the DUT's processes waited for a core, in each interval, microseconds; empty where the kernel does not say.
+/// Returns the time in microseconds for which the DUT's processes waited for a core in each interval, or nothing if the kernel does not report it.
 fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
     if snapshots.iter().all(|snapshot| snapshot.own.waited_ns == 0) {
         return Vec::new();
@@ -164,10 +164,10 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
     by_interval(&moments, &waited, interval)
 }
 
-/// The time for which the DUT waited for a core between two samples, nanoseconds.
+/// Returns the time in nanoseconds for which the DUT waited for a core between two samples.
 ///
-/// A process that is handed no frame sleeps, and waits for nothing: then what takes its core keeps the kernel's own thread from handing it one. That
-/// thread waits for the DUT's processes, too, which is their own doing.
+/// A process that receives no frames sleeps and waits for nothing. Whatever takes its core then keeps the kernel's thread from delivering frames,
+/// so that thread's wait counts, except for the DUT's own processes.
 fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
     let processes = after.own.waited_ns.saturating_sub(before.own.waited_ns);
     let ran = after.own.ran_ns.saturating_sub(before.own.ran_ns);
@@ -176,15 +176,15 @@ fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
     processes.max(longest.saturating_sub(ran))
 }
 
-/// Spreads what was counted between two moments over the intervals that lie between them. A snapshot taken late, because what held the
-/// DUT's core held the monitor's, too, has counted what belongs to the intervals after its own.
+/// Distributes the counts between successive moments over the intervals. If a snapshot is late, because the DUT's core and the monitor were held up
+/// by the same cause, its count also covers the following intervals.
 fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<u64> {
     let (Some(begin), Some(end), Some(last)) = (moments.first(), moments.last(), counted.len().checked_sub(1)) else {
         return Vec::new();
     };
     let interval = interval.as_nanos() as u64;
     let since = |moment: &Instant| moment.duration_since(*begin).as_nanos() as u64;
-    // A monitor that had no core for long has fewer snapshots than there were intervals.
+    // A monitor that was without a core for a long time has fewer snapshots than there were intervals.
     let last = last.max((since(end).div_ceil(interval) as usize).saturating_sub(1));
     let mut spread = vec![0; last + 1];
     for (pair, total) in moments.windows(2).zip(counted) {
@@ -192,7 +192,7 @@ fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<
         let length = u128::from(to - from).max(1);
         let until = |edge: u64| (u128::from(*total) * u128::from(edge.clamp(from, to) - from) / length) as u64;
         for index in from / interval..=to / interval {
-            // What was counted after the last interval is put to it.
+            // Counts after the last interval are assigned to it.
             spread[(index as usize).min(last)] += until((index + 1) * interval) - until(index * interval);
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(seconds, [100, 100, 200, 600, 2400]);
     }
 
-    /// What a monitor sees in a time that is doubled until it is enough: a busy machine may keep the monitor from looking.
+    /// Returns what a monitor sees in a time that is doubled until that is enough: on a busy machine, it may not get to sample.
     fn seen(cores: &Cores, watched: &Watched, is_enough: impl Fn(&Watch) -> bool) -> Watch {
         let watch = |doublings: u32| {
             let monitor = Monitor::start(cores, watched.clone());

@@ -1,38 +1,38 @@
-//! What a monitor watches.
+//! The targets of a monitor.
 
 use crate::exec::Remote;
 
-/// The processes and devices to watch beside the processors.
+/// The processes and devices to watch in addition to the processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// True if these processes look for frames without pause, so that their cores are always busy.
+    /// True if these processes poll for frames, so that their cores are always busy.
     pub polling: bool,
-    /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
+    /// The processes of the DUT, if it has any. Their descendants are watched, too.
     pub processes: Vec<u32>,
-    /// A process in each DUT's network namespace, by which its counters can be read.
+    /// A process in each DUT's network namespace through which its counters can be read.
     pub holders: Vec<NetnsHolder>,
-    /// The one in whose namespace connections are tracked.
+    /// The process in whose namespace connections are tracked.
     pub tracked: Option<u32>,
-    /// Devices with processors of their own, in the order frames of the forward direction pass them.
+    /// Devices with their own processors, in the order in which forward frames pass through them.
     pub devices: Vec<WatchedDevice>,
 }
 
-/// A process that does nothing but live in a namespace.
+/// A process that exists only to hold a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetnsHolder {
-    /// The name of the device in that namespace, where it is one of several; it is put before the names of interfaces.
+    /// The name of the device in that namespace if it is one of several. The names of interfaces are prefixed with it.
     pub device: Option<String>,
-    /// Its number.
+    /// The process ID.
     pub process: u32,
 }
 
 impl Watched {
-    /// Returns whether the devices run on this machine.
+    /// Returns true if the devices run on this machine.
     pub(super) fn is_here(&self) -> bool {
         !self.holders.is_empty() || !self.processes.is_empty()
     }
 
-    /// Returns all that is watched of several devices in a row, with the name of each device.
+    /// Merges the targets of several devices in a row, labelled with the name of each device.
     pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
         let is_one = devices.len() == 1;
         let mut all = Self::default();
@@ -48,29 +48,29 @@ impl Watched {
     }
 }
 
-/// A device with processors of its own.
+/// A device with its own processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedDevice {
     /// The name of its recipe.
     pub name: String,
-    /// The name by which ssh knows its machine, where it is another one than this.
+    /// The ssh name of its machine, if that is not this one.
     pub machine: Option<String>,
-    /// The source by which it can be watched.
+    /// The means by which it can be watched.
     pub source: WatchSource,
 }
 
-/// The source by which a device can be watched.
+/// The means by which a device can be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchSource {
-    /// A virtual machine, from its host.
+    /// A virtual machine, watched from its host.
     VirtualMachine {
-        /// Its main process on this host; what that has started is watched with it.
+        /// Its main process on this host. That process's descendants are watched, too.
         process: u32,
         /// Its virtual cores.
         cores: usize,
     },
-    /// Cores of this machine that are the device's alone.
+    /// Cores of this machine that only the device uses.
     HostCores(Vec<u32>),
-    /// Another machine that runs Linux, over ssh: a shell there, and one process each time it is looked at.
+    /// Another machine that runs Linux, watched over ssh with a shell there and one process per sample.
     OtherMachine(Remote),
 }

@@ -1,4 +1,4 @@
-//! A virtual machine, seen from its host: what its processes use of the host's processors and memory.
+//! A virtual machine watched from its host: its processes' use of the host's processors and memory.
 
 use super::processor::{resident_octets, ticks};
 use crate::exec::family;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct VmSample {
-    /// Processor time of each thread so far, nanoseconds. Empty where the machine does not run.
+    /// The processor time of each thread so far, in nanoseconds. Empty if the machine does not run.
     threads: BTreeMap<u32, u64>,
-    /// Resident memory, octets; pages that two of its processes share count twice.
+    /// The resident memory in octets. Pages shared by two of its processes count twice.
     memory: u64,
 }
 
@@ -28,13 +28,13 @@ fn threads(process: u32) -> Vec<(u32, u64)> {
     numbers.filter_map(|thread| Some((thread, time_of(process, thread)?))).collect()
 }
 
-/// By the scheduler's own statistics, or where the kernel keeps none in ticks of 10 ms.
+/// Uses the scheduler's own statistics or, if the kernel keeps none, ticks of 10 ms.
 fn time_of(process: u32, thread: u32) -> Option<u64> {
     let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).ok();
     read("schedstat").and_then(|text| on_processor_ns(&text)).or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
 }
 
-/// The first field of schedstat: time on a processor, nanoseconds. A kernel that does not count has zeros in all three.
+/// Returns the first field of schedstat, the time on a processor in nanoseconds. A kernel that does not count has zeros in all three.
 fn on_processor_ns(schedstat: &str) -> Option<u64> {
     let fields: Vec<u64> = schedstat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
     fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))
@@ -56,9 +56,8 @@ impl VmProbe {
         self.seen.push((Instant::now(), snapshot(self.process)));
     }
 
-    /// Ends the watch, and returns the cores' shares and the memory. The work of each virtual core cannot be seen from outside:
-    /// core 0 stands for all of them, with the mean of their shares. Returns `None` for a machine that never ran, of which
-    /// nothing is known.
+    /// Stops watching, and returns the cores' shares and the memory. The work of each virtual core cannot be seen from outside, so core 0
+    /// represents all of them with the mean of their shares. Returns `None` for a machine that never ran.
     pub(super) fn close(self) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
         let share = |pair: &[(Instant, VmSample)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
@@ -68,13 +67,13 @@ impl VmProbe {
     }
 }
 
-/// Processor time between two snapshots. What a thread used that ended in between is not known, and small.
+/// Returns the processor time between two snapshots. The small amount used by a thread that ended in between is unknown.
 fn used_ns(before: &VmSample, after: &VmSample) -> u64 {
     let used = |(thread, ns): (&u32, &u64)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0));
     after.threads.iter().map(used).sum()
 }
 
-/// A machine's own threads may take more than its cores for a moment: its devices are emulated beside them.
+/// A machine's threads may briefly take more than its cores, because its devices are emulated in additional threads.
 fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
     let all = (time.as_nanos() as u64).max(1) * cores.max(1) as u64;
     let used = (used_ns * 1000 / all).min(1000) as u16;
@@ -97,14 +96,14 @@ mod tests {
     #[test]
     fn a_machine_that_spins_is_busy_and_one_that_sleeps_is_idle() {
         let start = |script: &str| command(&["sh", "-c", script].map(str::to_owned)).spawn().expect("sh");
-        // The machine is the shell's child: what a main process has started counts as it.
+        // The machine is the shell's child, because descendants of the main process count as part of it.
         let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
         let source = |process| WatchSource::VirtualMachine { process, cores: 1 };
         let device = |name: &str, process| WatchedDevice { name: name.to_owned(), machine: None, source: source(process) };
         let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
         let cores = Cores { tester: vec![], dut: vec![0] };
         let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });
-        // Until the one that spins had the processor for some intervals, which takes longer on a busy machine.
+        // Wait until the busy one has had the processor for several intervals, which takes longer on a busy machine.
         let (before, end) = (snapshot(machines[0].id()), Instant::now() + INTERVAL * 600);
         while used_ns(&before, &snapshot(machines[0].id())) < (INTERVAL * 4).as_nanos() as u64 && Instant::now() < end {
             std::thread::yield_now();
@@ -113,14 +112,14 @@ mod tests {
         machines.iter_mut().for_each(kill_group);
         let [clat, plat] = &watch.devices[..] else { panic!("two machines, not {}", watch.devices.len()) };
         assert_eq!((clat.device.as_str(), plat.device.as_str()), ("clat", "plat"));
-        // On a crowded host even one that spins runs only now and then.
+        // On a crowded host, even a busy loop does not run all the time.
         assert!(
             idle_percent(clat) < idle_percent(plat) && idle_percent(plat) > 95,
             "{} {}",
             idle_percent(clat),
             idle_percent(plat)
         );
-        // The first look may come before the shell has begun.
+        // The first sample may precede the start of the shell.
         assert!(plat.memory.iter().skip(1).all(|octets| *octets > 100_000), "{:?}", plat.memory);
     }
 

@@ -1,4 +1,4 @@
-//! Interfaces that exist already: real NICs, cabled to a device. Looked at here; [`crate::net::interfaces`] takes them.
+//! Checks existing interfaces, such as real NICs cabled to a device. [`crate::net::interfaces`] takes them over.
 
 use super::link::{self, word_after};
 use super::occupied::{self, RouteOver};
@@ -8,13 +8,13 @@ use sixbench_method::names::INTERFACE;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
-/// The rule for an interface that has addresses and routes of this machine when it is taken for test traffic.
+/// The rule for an interface that has addresses and routes of this machine when it is to carry test traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnAddresses {
-    /// It is refused: it is in use.
+    /// The interface is refused, because it is in use.
     #[default]
     Refused,
-    /// They are noted, and come back with it.
+    /// They are recorded, and restored with the interface.
     Lent,
 }
 
@@ -24,7 +24,7 @@ pub enum OwnAddresses {
 /// An interface that does not exist, is not one that frames leave directly by, or has work of its own on this machine.
 pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
     INTERFACE.check(interface).map_err(TestbedError::Other)?;
-    // Not by /sys, which may be mounted of another network namespace than this process is in.
+    // /sys is not used, because it may show a network namespace other than this process's.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
     let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
     if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
@@ -66,7 +66,7 @@ fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Resu
     )))
 }
 
-/// Returns the local and the remote end of a connection as `ss` prints it; its first two words are the lengths of queues.
+/// Returns the local and the remote end of a connection in a line of `ss`, whose first two words are queue lengths.
 fn ends_of(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace().skip(2);
     Some((words.next()?, words.next()?))
@@ -125,7 +125,7 @@ fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), Testbe
     )))
 }
 
-/// Refuses an interface with routes that were set by hand, in any table: they would be lost while it is measured. The kernel restores only its own.
+/// Refuses an interface with manually added routes in any table. They would be lost during the run, as the kernel only restores its own.
 fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
     let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else { return Ok(()) };
     let table = route.line.split(" table ").nth(1).and_then(|rest| rest.split(' ').next());
@@ -139,7 +139,7 @@ fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedErro
     )))
 }
 
-/// Checks that datagrams of `octets` fit through an interface, the header around encapsulated ones included.
+/// Checks that datagrams of `octets`, including the outer header of encapsulated ones, fit the MTU of an interface.
 pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     let read = std::fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"));
     let Some(mtu) = read.ok().and_then(|text| text.trim().parse::<u32>().ok()).filter(|mtu| *mtu < octets) else {
@@ -152,7 +152,7 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     )))
 }
 
-/// The rate of a NIC's medium, bit/s, where its driver says; a virtual interface has none, whatever it says.
+/// Returns the rate of a NIC's medium in bit/s, if its driver reports it. A virtual interface has none, whatever it reports.
 pub fn link_rate(interface: &str) -> Option<u64> {
     let folder = std::path::Path::new("/sys/class/net").join(interface);
     if !folder.join("device").exists() {

@@ -1,5 +1,5 @@
-//! The tester's ends as hosts: for TCP and DNS, the kernel's own sockets need addresses, and each end a namespace of its own. Without that the
-//! kernel would hand what one end sends to the other, and the device would see nothing.
+//! The tester's ends as hosts for TCP and DNS. The kernel's own sockets need addresses, and each end needs its own namespace. Otherwise the kernel
+//! would deliver one end's traffic directly to the other, bypassing the device.
 
 use super::interfaces::Interfaces;
 use super::namespace::{Namespace, name};
@@ -10,24 +10,24 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const LOOP: &str = "loop";
 
-/// The addresses of the client and of the authority on the direct link between them, which leaves the device out; in the range for benchmarking
+/// The addresses of the client and the authority on the direct link between them, which bypasses the device. They are in the range for benchmarking
 /// (RFC 5180 section 8).
 pub const LOOP_ENDS: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 2)];
 
-/// The length of the prefix of that link.
+/// The prefix length of that link.
 pub(crate) const LOOP_PREFIX: u8 = 64;
 
-/// The same of IPv4, /30, for an authority that is asked over IPv4: out of the way of what recipes use (RFC 2544).
+/// The same for IPv4, /30, for an authority queried over IPv4. They avoid the addresses in recipes (RFC 2544).
 const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
 
-/// Both ends with their addresses.
+/// Both ends of the tester with their addresses.
 #[derive(Debug)]
 pub struct Hosts {
     ends: [TesterEnd; 2],
     /// The tester's cores.
     cores: Vec<u32>,
-    /// The namespace of the right end, where one was made for it; dropping it removes it.
+    /// The namespace created for the right end, if any. Dropping it removes it.
     _own: Option<Namespace>,
 }
 
@@ -45,7 +45,7 @@ impl TesterEnd {
 }
 
 impl Hosts {
-    /// Moves the right end of a topology into a namespace of its own, and gives both the addresses of `recipe` and those beside them.
+    /// Moves the right end of a topology into a namespace of its own, and gives each end the addresses of `recipe` and those in `others`.
     pub fn settle(
         topology: &Topology,
         recipe: &Recipe,
@@ -59,13 +59,13 @@ impl Hosts {
         let ends = [TesterEnd::of(topology.tester(), LINKS[0]), TesterEnd::of(&far, LINKS[1])];
         let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
         for end in &hosts.ends {
-            // What this end receives is the tester's work, not the device's.
+            // Receiving frames here is the tester's work, not the device's.
             end.shell.set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
         }
         hosts.add_addresses(recipe, others).map(|()| hosts)
     }
 
-    /// Gives interfaces of this machine the addresses of `recipe` and those beside them; `cores` are the tester's.
+    /// Gives interfaces of this machine the addresses of `recipe` and those in `others`. `cores` are the tester's.
     pub fn settle_on(
         interfaces: &Interfaces,
         cores: &[u32],
@@ -79,8 +79,8 @@ impl Hosts {
         hosts.add_addresses(recipe, others).map(|()| hosts)
     }
 
-    /// Gives the left interface the addresses of `recipe` and those beside them. The right one is the tester's end of the link to the machine of the
-    /// authority, over which only the self-test is made.
+    /// Gives the left interface the addresses of `recipe` and those in `others`. The right interface is the tester's end of the link to the
+    /// authority's machine, which is only used for the self-test.
     pub fn settle_apart(
         interfaces: &Interfaces,
         cores: &[u32],
@@ -107,13 +107,13 @@ impl Hosts {
         HostInterface::at(far).settle(&recipe.right, right)
     }
 
-    /// The namespaces of the left and the right end.
+    /// Returns the names of the namespaces of the left and the right end.
     pub fn namespaces(&self) -> (String, String) {
         let [near, far] = &self.ends;
         (near.namespace.clone(), far.namespace.clone())
     }
 
-    /// Joins both ends directly, past the device: for the self-test of RFC 8219 section 9.2.1, which loops the tester's client and its
+    /// Joins both ends directly, bypassing the device, for the self-test of RFC 8219 section 9.2.1, which loops the tester's client and its
     /// authority. Returns the addresses of the left and the right end.
     pub fn loop_back(&self) -> Result<(IpAddr, IpAddr), TestbedError> {
         let [near, far] = &self.ends;
@@ -129,7 +129,7 @@ impl Hosts {
         Ok((LOOP_ENDS[0].into(), LOOP_ENDS[1].into()))
     }
 
-    /// Leads the left end's queries for an address of the right end over the direct link, and their answers back.
+    /// Routes the left end's queries to an address of the right end, and the responses, over the direct link.
     pub fn reach_over_loop(&self, address: IpAddr) -> Result<(), TestbedError> {
         let near = &self.ends[0].shell;
         match address {
@@ -143,12 +143,12 @@ impl Hosts {
         }
     }
 
-    /// Returns the location of the right end: a shell inside the namespace, and the namespace's name.
+    /// Returns a shell inside the right end's namespace and the namespace's name.
     pub(crate) fn far(&self) -> (Shell, &str) {
         (self.ends[1].shell.clone(), &self.ends[1].namespace)
     }
 
-    /// The tester's cores.
+    /// Returns the tester's cores.
     pub(crate) fn cores(&self) -> &[u32] {
         &self.cores
     }
@@ -170,7 +170,7 @@ impl<'a> HostInterface<'a> {
         for tester in &link.tester {
             let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else { continue };
             self.add(*tester, dut.prefix_len())?;
-            // Two addresses of one family have one way out.
+            // The last address of a family determines its default route.
             self.shell.line(&format!("ip route replace default via {}", dut.addr()))?;
         }
         others.iter().filter(|address| !link.tester.contains(address)).try_for_each(|&address| {

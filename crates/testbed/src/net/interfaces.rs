@@ -1,6 +1,6 @@
-//! Interfaces of this machine as the tester's ends: each is moved into a network namespace of the tester's own, and given back. While one
-//! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
-//! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
+//! Interfaces of this machine as the tester's ends: each is moved into a network namespace of the tester's own, and given back later. With both
+//! ends in one namespace, the kernel would deliver one end's traffic directly to the other, or even forward in the device's place. With separate
+//! namespaces, all traffic between the ends passes through the device.
 
 use super::existing::{self, OwnAddresses};
 use super::lent_addresses;
@@ -14,21 +14,21 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Negotiation of a link's speed takes some seconds.
+/// Autonegotiation takes some seconds.
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The directory of the notes on what is done to this machine's interfaces. Only root can write there.
+/// The directory of the notes about changes to this machine's interfaces. Only root can write there.
 const NOTES: &str = "/run";
 const NOTE_SUFFIX: &str = "-interfaces";
 
-/// The settings of an interface that the kernel forgets when it moves.
+/// The settings of an interface that the kernel resets when it moves.
 const SETTINGS: [&str; 2] = ["ipv4/conf", "ipv6/conf"];
 
-/// The files of an interface that say when its interrupts give way to polling, and what each is to hold for that: interrupts that are deferred
-/// twice, and a look by the kernel itself every 200 us (Linux, Documentation/networking/napi.rst).
+/// The settings of an interface that replace interrupts by polling, with their values: an interrupt is deferred twice, and the kernel itself polls
+/// every 200 us (Linux, Documentation/networking/napi.rst).
 const POLLING: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "200000")];
 
-/// Has an interface of the shell's namespace defer its interrupts to threads that poll.
+/// Makes an interface of the shell's namespace defer its interrupts in favour of polling threads.
 pub(crate) fn defer_interrupts(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     POLLING.iter().try_for_each(|(file, value)| shell.set(&polling_file(interface, file), value))
 }
@@ -37,7 +37,7 @@ fn polling_file(interface: &str, file: &str) -> String {
     format!("/sys/class/net/{interface}/{file}")
 }
 
-/// The interfaces of this machine that are ends of the tester, two or one, each in a namespace of its own. Dropping this gives them back.
+/// The interfaces of this machine that are ends of the tester, one or two, each in its own namespace. Dropping this gives them back.
 #[derive(Debug)]
 pub struct Interfaces {
     shell: Shell,
@@ -45,25 +45,26 @@ pub struct Interfaces {
     namespaces: Vec<Namespace>,
 }
 
-/// An interface as it was before it was moved.
+/// The state of an interface before it was moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Lent {
     name: String,
     is_up: bool,
     has_arp: bool,
-    /// Files below /proc/sys/net, where they are not what new interfaces get, and those of [`POLLING`], each with what it held; and what
-    /// [`NicSetting::noted`] says of the settings that a plan changes.
+    /// The sysctls below /proc/sys/net that differ from the defaults of new interfaces, and the files of [`POLLING`], each with its previous value;
+    /// also [`NicSetting::noted`] for the settings that a plan changes.
     settings: Vec<(String, String)>,
-    /// The commands that give it its addresses and routes again.
+    /// The commands that restore its addresses and routes.
     addresses: Vec<String>,
 }
 
 impl Interfaces {
-    /// Checks the left and the right interface and moves each into a namespace of its own, where it is set as `wanted`, is up, and the kernel
-    /// is silent on it. `own` says whether they may have addresses, which are then given back with them.
+    /// Checks the left and the right interface and moves each into its own namespace, where it is configured as `wanted` and up, and the kernel
+    /// sends nothing on it. `own` says whether it may have addresses, which are restored later.
     ///
     /// # Errors
-    /// An interface that is this machine's own, that the kernel does not let go, or that cannot be set so; what was done until then is undone.
+    /// An interface is in use by this machine, cannot be moved by the kernel, or cannot be configured as wanted. Everything done until then is
+    /// undone.
     pub fn take(
         shell: &Shell,
         run: &str,
@@ -74,10 +75,10 @@ impl Interfaces {
         Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], (wanted, own))
     }
 
-    /// Does the same with the interface of one end, `left` or `right`; the other end of the tester is on another machine.
+    /// Does the same with the interface of one end, `left` or `right`, if the tester's other end is on another machine.
     ///
     /// # Errors
-    /// The same.
+    /// As for [`Interfaces::take`].
     pub fn take_one(
         shell: &Shell,
         run: &str,
@@ -101,7 +102,7 @@ impl Interfaces {
         let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
         let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
         write_note(shell, &namespaces, &lent)?;
-        // From here on the drop gives back whatever has been moved.
+        // From here on, the drop gives back every interface that has been moved.
         let interfaces = Self { shell: shell.clone(), lent, namespaces };
         for (lent, namespace) in interfaces.lent.iter().zip(&interfaces.namespaces) {
             move_into(shell, &lent.name, namespace)?;
@@ -111,28 +112,28 @@ impl Interfaces {
         Ok(interfaces)
     }
 
-    /// Returns the names of the interfaces, the left one before the right one, and the namespace that each is in.
+    /// Returns the names of the interfaces with their namespaces, the left one before the right one.
     pub fn ends(&self) -> impl Iterator<Item = (&str, &Namespace)> {
         self.lent.iter().map(|lent| lent.name.as_str()).zip(&self.namespaces)
     }
 
-    /// Returns the facts of them by name, as they are set now.
+    /// Returns the facts about the interfaces with their current settings, by name.
     pub fn facts(&self) -> BTreeMap<String, String> {
         self.ends().flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
     }
 
-    /// Has them defer their interrupts to threads that poll, until they are given back.
+    /// Makes the interfaces defer their interrupts in favour of polling threads until they are given back.
     ///
     /// # Errors
-    /// The kernel does not take the settings.
+    /// The kernel does not accept the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
         self.ends().try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
     }
 
-    /// Waits until all have a carrier: the device at the other ends must be there.
+    /// Waits until all interfaces have a carrier, which requires the device at their other ends.
     ///
     /// # Errors
-    /// One has none in time.
+    /// An interface has no carrier in time.
     pub fn wait_for_carriers(&self) -> Result<(), TestbedError> {
         let mut wait = self.shell.wait(CARRIER_TIMEOUT, Duration::from_millis(20));
         for (interface, namespace) in self.ends() {
@@ -188,7 +189,7 @@ impl Lent {
     }
 }
 
-/// Returns the settings that differ from the default for this interface alone. Some cannot be read before they are set.
+/// Returns the settings that differ from the default for this interface only. Some cannot be read before they have been set.
 fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     let root = Path::new("/proc/sys/net").join(folder);
     let entries = fs::read_dir(root.join(interface)).into_iter().flatten().filter_map(Result::ok);
@@ -199,7 +200,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
             let file = entry.file_name();
             let own = read(interface, &file)?;
             let is_own = read("default", &file).is_some_and(|default| default != own) && !own.is_empty();
-            // The interface's own MTU moves with it.
+            // The interface keeps its MTU when it moves.
             let path = root.join(interface).join(&file);
             (is_own && file != "mtu").then(|| (path.to_string_lossy().into_owned(), own))
         })
@@ -208,7 +209,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// Moves an interface into a namespace, where the kernel must send nothing: the tester answers for its addresses itself.
+/// Moves an interface into a namespace, where the kernel must not send anything: the tester itself answers for its addresses.
 fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
@@ -229,27 +230,27 @@ fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
     Ok(shell.look(&["ip", "-o", "link", "show", "dev", interface])?.contains("LOWER_UP"))
 }
 
-/// The namespace that interfaces are given back to.
+/// The namespace to which interfaces are given back.
 struct Home {
-    /// The namespace in the form that `ip link set netns` takes.
+    /// The namespace in the form accepted by `ip link set netns`.
     target: String,
-    /// Its name under /run/netns; none where this process is in it.
+    /// Its name under /run/netns, or `None` if this process is in it.
     name: Option<String>,
 }
 
 fn own_home() -> Home {
     let own = std::process::id();
-    // For who replays the transcript the first process is as good, and still there.
+    // For users who replay the transcript, the first process is equivalent and still exists.
     let first = namespace_of("1").filter(|first| Some(*first) == namespace_of("self"));
     Home { target: first.map_or(own, |_| 1).to_string(), name: None }
 }
 
-/// The network namespace of a process, by the kernel's number of it.
+/// Returns the inode number of a process's network namespace.
 fn namespace_of(process: &str) -> Option<u64> {
     fs::metadata(format!("/proc/{process}/ns/net")).ok().map(|metadata| metadata.ino())
 }
 
-/// The namespace of this number: this process's own, or one with a name.
+/// Returns the namespace with this inode number, if it is this process's own or has a name.
 fn home_of(number: u64) -> Option<Home> {
     if namespace_of("self") == Some(number) {
         return Some(own_home());
@@ -262,7 +263,7 @@ fn home_of(number: u64) -> Option<Home> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReturnOutcome {
-    /// It is not in the namespace: it was never moved, or it is gone.
+    /// The interface is not in the namespace: it was never moved, or it no longer exists.
     NotThere,
     Returned,
     Failed,
@@ -294,7 +295,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     let of_nic: Vec<NicSetting> = settings.iter().filter_map(NicSetting::of_note).collect();
     nic::restore(&outside, name, &of_nic);
     for (path, value) in settings.iter().filter(|setting| NicSetting::of_note(setting).is_none()) {
-        // Some follow from others, and are not to be written.
+        // Some settings follow from others and cannot be written.
         if let Err(error) = outside.set(path, value) {
             warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
         }
@@ -303,7 +304,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
         outside.line(&format!("ip link set {name} up"))?;
     }
     for command in addresses {
-        // The kernel may have made some of them again by itself.
+        // The kernel may already have restored some of them by itself.
         if let Err(error) = outside.line(command) {
             warn(&format!("cannot give interface {name} back what it had ({command})"), &error);
         }
@@ -311,7 +312,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     Ok(())
 }
 
-/// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
+/// Writes the note from which a later run can give back the interfaces if this run cannot.
 fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -326,7 +327,8 @@ fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<
     fs::write(&path, format!("home {number}\n{lines}")).map_err(TestbedError::file("write", &path))
 }
 
-/// Returns the path of the note for the namespaces that were made together, by the first of them, since a process may have several pairs.
+/// Returns the path of the note for namespaces that were created together. It contains the name of the first, because a process may have several
+/// sets.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
     let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
@@ -337,7 +339,7 @@ fn owner(note: &Path) -> Option<u32> {
     name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()
 }
 
-/// Reads a note back. Returns the number of the home, and each interface with the namespace it is in.
+/// Parses a note. Returns the inode number of the home namespace, and each interface with the namespace it is in.
 fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
     let (mut home, mut namespace, mut all) = (0, String::new(), Vec::<(String, Lent)>::new());
     for line in text.lines() {
@@ -363,8 +365,8 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
     (home, all)
 }
 
-/// Gives back the interfaces of runs that were killed before they could; returns their names. One that was destroyed with its namespace,
-/// or that belongs to a namespace which is gone, is forgotten.
+/// Gives back the interfaces of runs that were killed before they could do so, and returns their names. An interface destroyed with its namespace,
+/// or without a home namespace, is forgotten.
 pub fn give_back_stale(shell: &Shell) -> Vec<String> {
     let entries = fs::read_dir(NOTES).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     let mut returned = Vec::new();

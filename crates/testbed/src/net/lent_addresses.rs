@@ -1,22 +1,22 @@
-//! The addresses and routes that an interface of this machine has when the tester takes it, as the commands that give them to it again. The kernel
-//! forgets them when the interface moves to another namespace.
+//! The addresses and routes of an interface of this machine before the tester takes it, as the commands that restore them. The kernel removes them
+//! when the interface moves to another namespace.
 
 use super::occupied::{self, RouteOver};
 use crate::exec::{Shell, TestbedError};
 
-/// Flags of an address that are told to the kernel with it. The others follow from its other properties, or are states it is in.
+/// Flags that are specified when an address is added. The others follow from its other properties, or are states.
 const FLAGS: [&str; 4] = ["noprefixroute", "mngtmpaddr", "home", "autojoin"];
 
-/// Properties of an address that are a word and a value. `proto` is older than the `ip` that would take it.
+/// Properties of an address with a name and a value. `proto` is left out: not every `ip` that prints it accepts it.
 const PROPERTIES: [&str; 7] = ["peer", "brd", "any", "metric", "scope", "valid_lft", "preferred_lft"];
 
-/// Words behind a route that are a state it is in, and not told to the kernel with it.
+/// Words after a route that describe its state and are not specified when it is added.
 const ROUTE_STATES: [&str; 4] = ["linkdown", "dead", "offload", "trap"];
 
-/// Returns the commands that give an interface its addresses and routes again, in the order in which they must be run; the interface must be up.
+/// Returns the commands that restore an interface's addresses and routes, in the order in which they must run. The interface must be up.
 ///
 /// # Errors
-/// `ip` cannot tell them.
+/// `ip` cannot list them.
 pub(super) fn commands(shell: &Shell, interface: &str) -> Result<Vec<String>, TestbedError> {
     let described = shell.look(&["ip", "-o", "address", "show", "dev", interface])?;
     let addresses = described.lines().filter_map(|line| address_command(line, interface));
@@ -25,7 +25,7 @@ pub(super) fn commands(shell: &Shell, interface: &str) -> Result<Vec<String>, Te
     Ok(addresses.chain(routes).collect())
 }
 
-/// Returns the command for an address as `ip -o address` prints it; `None` for one that the kernel makes by itself.
+/// Returns the command for an address in a line of `ip -o address`, or `None` for one that the kernel creates by itself.
 fn address_command(line: &str, interface: &str) -> Option<String> {
     let line = line.replace('\\', " ");
     let mut words = line.split_whitespace().skip_while(|word| *word != "inet" && *word != "inet6");
@@ -35,7 +35,7 @@ fn address_command(line: &str, interface: &str) -> Option<String> {
         return None;
     }
     let pairs = rest.windows(2).filter(|pair| PROPERTIES.contains(&pair[0]));
-    // A lifetime is printed with its unit, which `ip` takes, too, but for this one.
+    // `ip` accepts all values as it prints them, except for the unit of a lifetime.
     let properties: String = pairs.map(|pair| format!(" {} {}", pair[0], pair[1].trim_end_matches("sec"))).collect();
     let flags: String = rest.iter().filter(|word| FLAGS.contains(word)).map(|flag| format!(" {flag}")).collect();
     let label = rest.iter().find(|word| word.starts_with(&format!("{interface}:")));
@@ -45,7 +45,7 @@ fn address_command(line: &str, interface: &str) -> Option<String> {
 
 fn route_command(route: &RouteOver) -> String {
     let mut words: Vec<&str> = route.line.split(' ').filter(|word| !ROUTE_STATES.contains(word)).collect();
-    // The time that a route still has is printed in a form that is not read.
+    // `ip` prints a route's remaining lifetime in a form that it does not accept.
     if let Some(at) = words.iter().position(|word| *word == "expires") {
         words.drain(at..(at + 2).min(words.len()));
     }

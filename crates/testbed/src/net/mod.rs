@@ -1,4 +1,4 @@
-//! What lies around a device on this machine: namespaces, links, interfaces, addresses, cores, sysctls. Nothing here starts a device.
+//! The surroundings of a device on this machine: namespaces, links, interfaces, addresses, cores, sysctls. Nothing here starts a device.
 
 pub mod existing;
 mod hosts;

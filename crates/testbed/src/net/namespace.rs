@@ -1,17 +1,17 @@
-//! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
+//! Our own network namespaces: created here, and removed with everything in them. Their names, `sb-<pid>-<role>`, show which process owns them.
 
 use crate::exec::{Shell, TestbedError, kill, warn};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A namespace that goes when this is dropped, with the processes in it.
+/// A namespace that is removed with the processes in it when this is dropped.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
     shell: Shell,
 }
 
-/// The name of this process's namespace for a role. `run` tells several testbeds of one process apart.
+/// Returns the name of this process's namespace for a role. `run` distinguishes several testbeds of one process.
 pub fn name(run: &str, role: &str) -> String {
     match run {
         "" => format!("sb-{}-{role}", std::process::id()),
@@ -20,14 +20,14 @@ pub fn name(run: &str, role: &str) -> String {
 }
 
 impl Namespace {
-    /// Makes a namespace with its loopback up.
+    /// Creates a namespace and brings its loopback interface up.
     pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name)?;
         namespace.shell().line("ip link set lo up")?;
         Ok(namespace)
     }
 
-    /// Makes it by a command. One that was cut may have made it; what was there before is not ours to remove.
+    /// Creates the namespace. An interrupted command may have created it, too; one that existed before is not ours to remove.
     fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let was_there = exists(name);
         let made = || Self { name: name.to_owned(), shell: shell.clone() };
@@ -39,12 +39,12 @@ impl Namespace {
         })
     }
 
-    /// Its name, as under /run/netns.
+    /// Returns its name, as under /run/netns.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A shell inside.
+    /// Returns a shell inside the namespace.
     pub fn shell(&self) -> Shell {
         self.shell.within(&self.name)
     }
@@ -64,7 +64,7 @@ fn exists(name: &str) -> bool {
 
 pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
     let shell = &shell.for_undoing();
-    // For who replays the transcript: a namespace lives as long as a process in it. One may end by itself just then.
+    // For users who replay the transcript: a namespace exists as long as a process is in it. One may end by itself just then.
     shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
     for signal in ["TERM", "KILL"] {
         let pids = pids(shell, name);
@@ -85,14 +85,14 @@ fn pids(shell: &Shell, name: &str) -> Vec<String> {
     printed.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Namespaces of sixbench runs that are gone: killed before they could undo their testbed.
+/// Returns the namespaces of sixbench processes that were killed before they could undo their testbed.
 pub fn stale() -> Vec<String> {
     let Ok(entries) = std::fs::read_dir("/run/netns") else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter(|name| is_left_behind(name)).collect()
 }
 
-/// Returns whether the process that gave something this name is gone.
+/// Returns true if the process whose ID is in this name no longer exists.
 pub(super) fn is_left_behind(name: &str) -> bool {
     owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }

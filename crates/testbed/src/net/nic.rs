@@ -1,18 +1,18 @@
-//! What an interface does with frames on its own, as ethtool sets it: offloads, the sizes of its rings, the fields that choose the queue of a
-//! frame. The kernel keeps all of it when an interface moves to another namespace, so whoever changes it must set it back.
+//! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, and the hash fields that select a frame's queue. The
+//! kernel keeps them when an interface moves to another namespace, so they must be restored explicitly.
 
 use crate::exec::{Shell, TestbedError, warn};
 use crate::facts::Machine;
 use serde::{Deserialize, Serialize};
 
-/// One kind of setting.
+/// A kind of setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NicKind {
-    /// An offload, by its name in `ethtool -k`: `on` or `off`.
+    /// An offload, named as in `ethtool -k`: `on` or `off`.
     Offload,
-    /// The size of the ring `rx` or `tx`, frames.
+    /// The size of the ring `rx` or `tx`, in frames.
     Ring,
-    /// The fields of the RSS hash of `udp4` or `udp6`, in the letters of `ethtool -N`.
+    /// The fields of the RSS hash of `udp4` or `udp6`, as letters for `ethtool -N`.
     HashFields,
 }
 
@@ -21,13 +21,13 @@ pub enum NicKind {
 pub struct NicSetting {
     /// The kind of the setting.
     pub kind: NicKind,
-    /// The name of what is set, as ethtool takes it.
+    /// The name of the setting, as ethtool accepts it.
     pub name: String,
-    /// The value, as ethtool takes it.
+    /// The value, as ethtool accepts it.
     pub value: String,
 }
 
-/// The kinds, and how the notes of a run call them.
+/// The kinds, with the prefixes of their paths in the notes of a run.
 const KINDS: [(NicKind, &str); 3] =
     [(NicKind::Offload, "ethtool/offload/"), (NicKind::Ring, "ethtool/ring/"), (NicKind::HashFields, "ethtool/hash/")];
 
@@ -37,19 +37,19 @@ impl NicSetting {
         Self { kind, name: name.into(), value: value.into() }
     }
 
-    /// Returns the path by which a note has the setting, and its value.
+    /// Returns the path and value that represent the setting in a note.
     pub(super) fn noted(self) -> (String, String) {
         let (_, folder) = KINDS.iter().find(|(kind, _)| *kind == self.kind).expect("a kind is in the list");
         (format!("{folder}{}", self.name), self.value)
     }
 
-    /// Reads what [`NicSetting::noted`] has written; `None` for the path of a file.
+    /// Parses the result of [`NicSetting::noted`]. Returns `None` for the path of a file.
     pub(super) fn of_note((path, value): &(String, String)) -> Option<Self> {
         KINDS.iter().find_map(|(kind, folder)| Some(Self::new(*kind, path.strip_prefix(folder)?, value)))
     }
 }
 
-/// Returns what an interface has of the kinds that are wanted.
+/// Returns an interface's current settings of the wanted kinds.
 pub(super) fn held(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Vec<NicSetting> {
     if wanted.is_empty() {
         return Vec::new();
@@ -67,10 +67,10 @@ pub(super) fn held(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Vec
     offloads.chain(rings).chain(hashes).filter(|setting| is_wanted(setting.kind)).collect()
 }
 
-/// Sets what a plan wants.
+/// Applies the settings that a plan wants.
 ///
 /// # Errors
-/// The interface has no such setting, or does not take the value.
+/// The interface does not have such a setting, or does not accept the value.
 pub(super) fn apply(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return commands(interface, wanted).iter().try_for_each(|line| shell.line(line).map(drop));
@@ -85,7 +85,7 @@ pub(super) fn apply(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Re
         }
     }
     change(shell, interface, &before, wanted)?;
-    // `ethtool -N` ends without an error where a driver does not take the fields.
+    // `ethtool -N` succeeds even if a driver ignores the fields.
     let after = held(shell, interface, wanted);
     let is_there = |setting: &&NicSetting| setting.kind != NicKind::HashFields || after.contains(setting);
     match wanted.iter().find(|setting| !is_there(setting)) {
@@ -94,7 +94,7 @@ pub(super) fn apply(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Re
     }
 }
 
-/// Sets an interface back to what it held before.
+/// Restores an interface's previous settings.
 pub(super) fn restore(shell: &Shell, interface: &str, before: &[NicSetting]) {
     let now = held(shell, interface, before);
     if let Err(error) = change(shell, interface, &now, before) {
@@ -102,13 +102,13 @@ pub(super) fn restore(shell: &Shell, interface: &str, before: &[NicSetting]) {
     }
 }
 
-/// Changes what is not yet as wanted: a driver may reset its link even if it is given what it has.
+/// Changes only the settings that differ, because a driver may reset its link even if a setting stays the same.
 fn change(shell: &Shell, interface: &str, now: &[NicSetting], wanted: &[NicSetting]) -> Result<(), TestbedError> {
     let other: Vec<NicSetting> = wanted.iter().filter(|setting| !now.contains(setting)).cloned().collect();
     commands(interface, &other).iter().try_for_each(|line| shell.line(line).map(drop))
 }
 
-/// Returns the commands that set these. All offloads are one, as some depend on others.
+/// Returns the commands for these settings: one for all offloads, because some depend on others.
 fn commands(interface: &str, settings: &[NicSetting]) -> Vec<String> {
     let of = |kind| settings.iter().filter(move |setting| setting.kind == kind);
     let together = [("-K", NicKind::Offload), ("-G", NicKind::Ring)].map(|(option, kind)| {

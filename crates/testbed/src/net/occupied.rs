@@ -3,12 +3,12 @@
 use crate::exec::{Shell, TestbedError};
 use ipnet::IpNet;
 
-/// A route over an interface.
+/// A route through an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RouteOver {
-    /// `-4` or `-6`, as `ip` wants it.
+    /// `-4` or `-6`, as an option of `ip`.
     pub(crate) family: &'static str,
-    /// The line that `ip` prints of it.
+    /// The line that `ip` prints for it.
     pub(crate) line: String,
 }
 
@@ -18,7 +18,7 @@ const WIDEST_FOUR: u8 = 7;
 const WIDEST_SIX: u8 = 15;
 
 impl RouteOver {
-    /// Returns the destination, with the type of the route where it has one: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
+    /// Returns the destination, with the type of the route if it is printed: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
     pub(crate) fn destination(&self) -> &str {
         let end = |words: usize| self.line.match_indices(' ').nth(words - 1).map_or(self.line.len(), |(at, _)| at);
         let first = &self.line[..end(1)];
@@ -26,7 +26,7 @@ impl RouteOver {
         if is_type { &self.line[..end(2)] } else { first }
     }
 
-    /// Returns whether it leads to so much that what is sent there may come to any host.
+    /// Returns true if the route is so wide that traffic over it may reach any host.
     pub(crate) fn is_wide(&self) -> bool {
         // One of a type, such as multicast, leads to no host, but for local, by which everything would be taken for this machine's.
         let prefix = self.destination().trim_start_matches("local ").split(' ').next();
@@ -35,7 +35,7 @@ impl RouteOver {
         prefix == Some("default") || length.is_some_and(|length| length <= widest)
     }
 
-    /// Returns whether the kernel made it by itself, and makes it again when the interface comes back.
+    /// Returns true if the kernel created the route by itself, and will do so again when the interface comes back.
     pub(crate) fn is_of_kernel(&self) -> bool {
         self.line.contains("proto kernel") || self.line.contains("proto ra")
     }
@@ -45,7 +45,7 @@ impl RouteOver {
     }
 }
 
-/// Returns the routes of all tables over an interface, also those by several interfaces at once.
+/// Returns the routes of all tables through an interface, including multipath routes.
 pub(crate) fn routes(shell: &Shell, interface: &str) -> Result<Vec<RouteOver>, TestbedError> {
     let mut routes = Vec::new();
     for family in ["-4", "-6"] {

@@ -1,4 +1,4 @@
-//! What runs that were killed have left: interfaces, sysctls, connections of ssh, namespaces.
+//! Cleans up after killed runs: interfaces, sysctls, ssh connections and namespaces.
 
 use super::namespace::{is_left_behind, name, remove, stale};
 use super::{interfaces, sysctls};
@@ -7,9 +7,10 @@ use std::fs::{DirBuilder, DirEntry};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::PathBuf;
 
-/// Removes what [`super::namespace::stale`] finds, with the devices' directories, and what [`stale_directories`] finds; returns the names of all.
+/// Removes the namespaces of [`super::namespace::stale`] with their devices' directories, and the directories of [`stale_directories`]. Returns all
+/// names.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
-    // What is in their namespaces would be destroyed with these, unless it is a NIC.
+    // Any interface left in a namespace is destroyed with it, except for a physical NIC.
     interfaces::give_back_stale(shell);
     let found = stale();
     sysctls::sweep(shell);
@@ -17,11 +18,11 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     for name in &found {
         shell.context().check()?;
         match remove(shell, name) {
-            // Another run that begins at the same time sweeps, too, and was faster.
+            // Another run that starts at the same time also sweeps, and was faster.
             Err(_) if !stale().contains(name) => {}
             removed => removed?,
         }
-        // Most have none.
+        // Most namespaces have no directory.
         let own = own_directories().into_iter().filter(|directory| guessable(directory) == *name);
         own.for_each(|directory| drop(std::fs::remove_dir_all(temporary(&directory))));
     }
@@ -32,34 +33,34 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     Ok([found, directories].concat())
 }
 
-/// The end of the names of directories that no namespace of the same name tells of.
+/// The suffix of the names of directories without a namespace of the same name.
 const IN_MEMORY: &str = "memif";
 
-/// Returns the name of the directory of a device at links in shared memory, which is in no namespace. `run` tells several devices of one
-/// process apart.
+/// Returns the name of the directory of a device with shared-memory links, which is in no namespace. `run` distinguishes several devices of one
+/// process.
 pub(crate) fn directory_name(run: &str) -> String {
     name(run, IN_MEMORY)
 }
 
-/// The end of the name of the directory of a process that holds a testbed for people to look into.
+/// The suffix of the name of the directory of a process that holds a testbed for users to inspect.
 const HOLDER: &str = "holder";
 
-/// Makes the directory of this process, which holds a testbed; only this user can read it.
+/// Creates the directory of this process, which holds a testbed. Only this user can read it.
 ///
 /// # Errors
-/// It cannot be made, or there is one of this name.
+/// The directory cannot be created, or already exists.
 pub fn make_holder_directory() -> Result<PathBuf, TestbedError> {
     let path = own_directory(&name("", HOLDER));
     DirBuilder::new().mode(0o700).create(&path).map_err(TestbedError::file("make", &path))?;
     Ok(path)
 }
 
-/// Returns the directories of processes of this user that hold a testbed, or did when they were killed.
+/// Returns the directories of this user's processes that hold a testbed, or held one when they were killed.
 pub fn holder_directories() -> Vec<PathBuf> {
     directories(HOLDER).iter().map(|name| temporary(name)).collect()
 }
 
-/// Returns the names of the directories of devices in memory and of holders, made by this user, whose processes are gone. (The devices end with
+/// Returns the names of this user's directories of shared-memory devices and of holders whose processes no longer exist. (The devices end with
 /// them.)
 pub(crate) fn stale_directories() -> Vec<String> {
     [IN_MEMORY, HOLDER].into_iter().flat_map(directories).filter(|name| is_left_behind(name)).collect()
@@ -74,11 +75,11 @@ fn temporary(name: &str) -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
-/// Returns the names of all directories of this user that are named as ours.
+/// Returns the names of all directories of this user with our prefix.
 fn own_directories() -> Vec<String> {
     let Ok(own) = std::fs::metadata("/proc/self").map(|own| own.uid()) else { return Vec::new() };
     let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
-    // Not followed where it is a link: what another user's link leads to is not ours.
+    // Symbolic links are not followed, because the target of another user's link is not ours.
     let is_own = |entry: &DirEntry| entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
     let names = entries.filter(is_own).filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with("sb-")).collect()

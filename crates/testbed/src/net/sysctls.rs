@@ -1,6 +1,6 @@
-//! Sysctls of this machine that a device or a plan needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
-//! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
-//! that is killed leaves a note of it for the next sweep.
+//! Sysctls of this machine that a device or a plan changes, such as the size of the kernel's connection tracking table. All processes share them,
+//! so each is written once, several devices at the same time must agree on its value, and the old value is restored after the last of them is gone.
+//! A run that is killed leaves a note for the next sweep.
 
 use crate::exec::{Shell, TestbedError, is_alive, warn};
 use crate::facts::CPU;
@@ -16,7 +16,7 @@ struct Used {
 
 static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
 
-/// The sysctls of a device or a plan; given back when this is dropped.
+/// The sysctls of a device or a plan, restored when this is dropped.
 #[derive(Debug)]
 pub struct Sysctls {
     files: Vec<String>,
@@ -27,7 +27,7 @@ impl Sysctls {
     /// Sets the frequency governor of these cores.
     ///
     /// # Errors
-    /// A core without a governor, or one that the kernel does not have.
+    /// A core has no governor, or the kernel does not support this one.
     pub fn govern(cores: &[u32], governor: &str, shell: &Shell) -> Result<Self, TestbedError> {
         let file = |core: &u32| (format!("{CPU}/cpu{core}/cpufreq/scaling_governor"), governor.to_owned());
         Self::write(&cores.iter().map(file).collect::<Vec<_>>(), shell).map_err(|error| {
@@ -43,7 +43,7 @@ impl Sysctls {
     /// Writes each value to its file.
     ///
     /// # Errors
-    /// A sysctl that cannot be written, or that another device of this process wants otherwise.
+    /// A sysctl cannot be written, or another device of this process needs a different value.
     pub(crate) fn write(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
         let mut sysctls = Self { files: Vec::new(), shell: shell.clone() };
         for (file, value) in wanted {
@@ -54,7 +54,7 @@ impl Sysctls {
     }
 }
 
-/// Counts one more user of a sysctl; the first writes it, by `write`.
+/// Adds a user of a sysctl. The first user writes it with `write`.
 fn take(
     (file, value): (&str, &str),
     shell: &Shell,
@@ -73,7 +73,7 @@ fn take(
         return Ok(());
     }
     let found = shell.look(&["cat", file])?.trim().to_owned();
-    // What another run has changed, and will set back, is not what was there before.
+    // If another run has changed the sysctl, the current value is not the original one.
     let before = noted_by_others(file).unwrap_or_else(|| found.clone());
     used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
     let written = note(&used, shell).and_then(|()| write());
@@ -83,14 +83,14 @@ fn take(
     })
 }
 
-/// Sets a sysctl back whose writing ended with an error: a command that was cut may have written it.
+/// Restores a sysctl after a failed write, because an interrupted command may still have written it.
 fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
     if shell.for_undoing().look(&["cat", file]).is_ok_and(|now| now.trim() != found) {
         restore(shell, file, found);
     }
 }
 
-/// Writes down the values that the sysctls had before, for a process that finds this one gone.
+/// Records the original values of the sysctls for a later process, in case this one is killed.
 fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -101,7 +101,7 @@ fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError
     written.map_err(TestbedError::file("write", &path))
 }
 
-/// A directory that only root can write to: a note of another user could make root write to any file.
+/// A directory that only root can write to: with a forged note, another user could make root write to any file.
 const NOTES: &str = "/run";
 
 fn note_of(process: u32) -> PathBuf {
@@ -134,8 +134,8 @@ fn restore(shell: &Shell, file: &str, before: &str) {
     }
 }
 
-/// Sets back what processes that are gone have left, unless one that is still there uses it. A sysctl that is not there is left to others: processes of
-/// another mount namespace, such as a container, may have `/run` in common with this one, but not the files below `/sys`.
+/// Restores the sysctls left changed by processes that no longer exist, unless a running one uses them. A sysctl that does not exist here is left
+/// to other processes: those in another mount namespace, such as a container, may share `/run` with this one, but not the files below `/sys`.
 pub(crate) fn sweep(shell: &Shell) {
     for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
         let lines = lines_of(&note);
@@ -152,7 +152,7 @@ pub(crate) fn sweep(shell: &Shell) {
     }
 }
 
-/// Returns the value that a sysctl had before another process, one that still runs, changed it.
+/// Returns the value of a sysctl before another process, still running, changed it.
 fn noted_by_others(file: &str) -> Option<String> {
     let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
     let mut lines = others.flat_map(|(note, _)| lines_of(&note));
@@ -178,7 +178,7 @@ fn owner(path: &Path) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The notes of a process are one file.
+    /// A process has only one file for its notes.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     fn wanted(file: &Path, value: &str) -> [(String, String); 1] {
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn what_another_run_has_changed_is_not_what_was_there_before() {
         let _guard = ONE_AT_A_TIME.lock();
-        // A process that lives, and is not this one.
+        // A process that is running and is not this one.
         let other = note_of(1);
         let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_sweep_leaves_the_note_of_a_sysctl_that_it_cannot_see_to_those_who_can() {
         let _guard = ONE_AT_A_TIME.lock();
-        // No process has such a number.
+        // No process has this ID.
         let note = note_of(u32::MAX - std::process::id());
         let elsewhere = "/sys/devices/system/cpu/cpu9999/cpufreq/scaling_governor powersave\n";
         let here = format!(

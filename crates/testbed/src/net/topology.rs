@@ -1,8 +1,8 @@
-//! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the
-//! tester the ends of the row.
+//! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the tester
+//! has the two ends of the row.
 //!
-//! Where the DUT's work runs decides what is measured: by default a veth's receiver runs in the sender's processor time, so that an overloaded
-//! DUT cannot be told from a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
+//! The core on which the DUT's work runs decides what is measured. By default, a veth receiver runs in the sender's processor time, so that an
+//! overloaded DUT looks like a slow tester. The DUT's interfaces therefore pass their frames to the DUT's own cores (RPS).
 
 use super::interfaces::defer_interrupts;
 use super::namespace::{Namespace, name};
@@ -12,8 +12,8 @@ use std::net::Ipv6Addr;
 /// The names of the interfaces, the same in both namespaces.
 pub const LINKS: [&str; 2] = ["left", "right"];
 
-/// Sysctls of a device under /proc/sys/net, before its links exist, so that they hold for each of them: it forwards; no duplicate
-/// address detection, no reverse path filter.
+/// Sysctls of a device below /proc/sys/net, set before its links are created, to apply to each of them: forwarding, but no duplicate address
+/// detection or reverse path filters.
 pub(crate) const ROUTER_SYSCTLS: [(&str, &str); 6] = [
     ("ipv4/ip_forward", "1"),
     ("ipv6/conf/all/forwarding", "1"),
@@ -26,14 +26,14 @@ pub(crate) const ROUTER_SYSCTLS: [(&str, &str); 6] = [
 /// The tester's cores and the DUT's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cores {
-    /// The tester's threads.
+    /// The cores of the tester's threads.
     pub tester: Vec<u32>,
-    /// The DUT: its softirqs and its processes.
+    /// The cores of the DUT's softirqs and processes.
     pub dut: Vec<u32>,
 }
 
 impl Cores {
-    /// Divides the `allowed` cores: the DUT gets the upper half, at least one; a single core must serve both.
+    /// Divides the `allowed` cores: the DUT gets the upper half, at least one. A single core has to serve both.
     pub fn divide(allowed: &[u32]) -> Self {
         let half = allowed.len() / 2;
         match allowed {
@@ -43,7 +43,7 @@ impl Cores {
         }
     }
 
-    /// Those of device `index` of so many in a row: as many for each, where there are enough; else all share all.
+    /// Returns the cores of device `index` in a row: an equal number for each or, if there are too few, all for all.
     pub fn of_device(&self, index: usize, devices: usize) -> Self {
         match self.dut.len() / devices.max(1) {
             0 => self.clone(),
@@ -51,17 +51,17 @@ impl Cores {
         }
     }
 
-    /// Returns whether each of that many devices in a row can have cores of its own.
+    /// Returns true if each of this number of devices in a row can have its own cores.
     pub fn are_enough_for(&self, devices: usize) -> bool {
         self.dut.len() >= devices
     }
 
-    /// Returns whether tester and DUT share a core.
+    /// Returns true if tester and DUT share a core.
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
 
-    /// Returns a description for the report of a DUT that is a process at links in shared memory, one sentence each.
+    /// Returns sentences for the report about the layout of a DUT that is a process with shared-memory links.
     pub fn layout_in_memory(&self) -> Vec<String> {
         let links = "tester and DUT are processes of one kernel, joined by two links in shared memory (memif): no frame passes \
                      the kernel";
@@ -83,36 +83,36 @@ fn core_words(cores: &[u32]) -> String {
     cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The links of a testbed.
+/// The settings of a testbed's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSettings {
-    /// The MTU, octets of layer 3.
+    /// The layer 3 MTU in octets.
     pub mtu: u32,
-    /// Queues of each end, in either direction.
+    /// The number of queues of each end in each direction.
     pub queues: u32,
 }
 
 impl LinkSettings {
-    /// Links of one queue with this MTU, octets of layer 3.
+    /// Returns links with one queue and this layer 3 MTU in octets.
     pub fn of_mtu(mtu: u32) -> Self {
         Self { mtu, queues: 1 }
     }
 }
 
-/// The built testbed. Dropping it removes everything.
+/// A testbed. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Topology {
-    /// The namespaces of the devices, from left to right, at least one.
+    /// The namespaces of the devices, at least one, from left to right.
     duts: Vec<Namespace>,
     tester: Namespace,
     cores: Cores,
-    /// True if no device is between the tester's ends.
+    /// True if there is no device between the tester's ends.
     is_wire: bool,
 }
 
 impl Topology {
-    /// Builds it for so many devices in a row, the right link of one being the left link of the next (RFC 8219 section 4.2: dual DUT).
-    /// `run` tells several testbeds of one process apart.
+    /// Builds a testbed for this number of devices in a row. The right link of each is the left link of the next (RFC 8219 section 4.2: dual DUT).
+    /// `run` distinguishes several testbeds of one process.
     pub fn build_chain(
         shell: &Shell,
         run: &str,
@@ -132,11 +132,11 @@ impl Topology {
         Ok(topology)
     }
 
-    /// Builds it without a device: the tester's two ends are those of one link. The namespace of a device is there, and empty. What the kernel does
-    /// with received frames it does where it would at the last link behind a device: on the DUT's cores.
+    /// Builds a testbed without a device: the tester's two ports are the ends of one link. The namespace of a device exists, but is empty. The
+    /// kernel processes received frames where it would do so on the last link behind a device, on the DUT's cores.
     ///
     /// # Errors
-    /// A command that fails. All that was done until then is undone.
+    /// A command fails. Everything done until then is undone.
     pub fn build_wire(shell: &Shell, run: &str, cores: Cores, links: LinkSettings) -> Result<Self, TestbedError> {
         shell.transcript().comment("the tester's namespace, whose two ports are the ends of one link: there is no device");
         let topology = Self { is_wire: true, ..Self::of_namespaces(shell, run, cores, 1)? };
@@ -158,20 +158,20 @@ impl Topology {
         Ok(topology)
     }
 
-    /// Has the tester's ends defer their interrupts to threads that poll.
+    /// Makes the tester's ends defer their interrupts in favour of polling threads.
     ///
     /// # Errors
-    /// The kernel does not take the settings.
+    /// The kernel does not accept the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
         LINKS.into_iter().try_for_each(|link| defer_interrupts(&self.tester.shell(), link))
     }
 
-    /// The namespaces of all DUTs, from left to right.
+    /// Returns the namespaces of all DUTs, from left to right.
     pub fn duts(&self) -> &[Namespace] {
         &self.duts
     }
 
-    /// The namespace of the tester's ports.
+    /// Returns the namespace of the tester's ports.
     pub fn tester(&self) -> &Namespace {
         &self.tester
     }
@@ -181,7 +181,7 @@ impl Topology {
         &self.cores
     }
 
-    /// Returns a description of the layout for the report, one sentence each.
+    /// Returns sentences for the report about the layout.
     pub fn layout(&self) -> Vec<String> {
         if self.is_wire {
             let wire = "there is no device: the tester's two ports are the ends of one veth pair in its network namespace; offloads \
@@ -228,11 +228,11 @@ impl Topology {
         for dut in self.duts.iter().map(Namespace::shell) {
             ROUTER_SYSCTLS.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
         }
-        // The tester answers for its addresses itself; its kernel must send nothing on the links.
+        // The tester itself answers for its addresses, so its kernel must not send anything on the links.
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
     }
 
-    /// Joins the tester, the devices and the tester again in a row, each with the next.
+    /// Joins the tester, the devices and again the tester, each with its right neighbour.
     fn join(&self, shell: &Shell, links: LinkSettings) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
@@ -253,18 +253,18 @@ impl Topology {
     }
 }
 
-/// A DUT's end: its work goes to that DUT's cores.
+/// Sets up an end of a DUT, with its work on that DUT's cores.
 fn open_dut_end(dut: &Namespace, cores: &[u32], (link, queues): (&str, u32), mac: &str) -> Result<(), TestbedError> {
     let dut = dut.shell();
     dut.line(&format!("ip link set {link} address {mac}"))?;
     (0..queues).try_for_each(|queue| dut.set(&receive_queue(link, queue), &mask(cores)))?;
     dut.line(&format!("ip link set {link} up"))?;
-    // Without one, the kernel sends no solicitation for frames it forwards, and drops a neighbour 8 s after its last message.
+    // Without a link-local address, the kernel sends no solicitations for forwarded frames, and drops a neighbour 8 s after its last message.
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
 }
 
-/// Hands the links over to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and
-/// must take every one.
+/// Leaves the links to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and must
+/// accept every frame.
 pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
     shell.transcript().comment("the links belong to the device, so this machine's kernel must not use them");
     shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
@@ -276,7 +276,7 @@ pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
     Ok(())
 }
 
-/// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
+/// Returns the link-local address of a device's interface. Two devices on one link have different ones.
 pub(crate) fn link_local(link: &str) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
 }
@@ -285,12 +285,12 @@ fn dut_role(index: usize) -> String {
     if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
 }
 
-/// Hardware addresses of a device's interfaces, the same in every run; locally administered.
+/// Returns the hardware addresses of a device's interfaces, locally administered and the same in every run.
 fn dut_macs(index: usize) -> [String; 2] {
     [1, 2].map(|end| format!("02:73:62:00:{index:02x}:{end:02x}"))
 }
 
-/// A link between two namespaces, with its name in either, without offloads: every frame is one that a wire could carry.
+/// Creates a link between two namespaces, with a name in each. Offloads are disabled, so that every frame is one that a wire could carry.
 pub(crate) fn join(
     shell: &Shell,
     names: [&str; 2],
@@ -308,12 +308,12 @@ pub(crate) fn join(
     Ok(())
 }
 
-/// Returns the words by which `ip link add` gives an end of a veth pair so many queues; none for one queue, which it has anyway.
+/// Returns the arguments of `ip link add` for this number of queues at an end of a veth pair: none for one, the default.
 pub fn veth_queues(queues: u32) -> String {
     if queues > 1 { format!(" numtxqueues {queues} numrxqueues {queues}") } else { String::new() }
 }
 
-/// Returns the file that tells the kernel which cores process the frames that an interface receives on a queue.
+/// Returns the file that determines the cores on which the kernel processes frames that an interface receives on a queue.
 pub(crate) fn receive_queue(link: &str, queue: u32) -> String {
     format!("/sys/class/net/{link}/queues/rx-{queue}/rps_cpus")
 }

@@ -1,29 +1,29 @@
-//! Recipes that are made of others: what a recipe does not say itself it takes from its `base`, or, of its traffic, from `traffic-of`. What comes out
-//! is a recipe that says all itself.
+//! Recipes that build on others: a recipe inherits everything it does not define itself from its `base`, or only its traffic from `traffic-of`. The
+//! result is a complete recipe.
 
 use toml::{Table, Value};
 
-/// The key that names the recipe from which all is taken.
+/// The key that names the recipe from which everything is inherited.
 const BASE: &str = "base";
 
-/// The key that names the recipe from which only the traffic is taken.
+/// The key that names the recipe from which only the traffic is inherited.
 const TRAFFIC_OF: &str = "traffic-of";
 
-/// The keys that say what traffic a device understands, and not how it is set up.
+/// The keys that define which traffic a device understands, as opposed to its setup.
 const TRAFFIC: [&str; 7] = ["technology", "left", "right", "foreground", "background", "translation", "subscribers"];
 
-/// The key of configuration files: of these each is taken that the recipe does not have.
+/// The key of configuration files. Each file that the recipe does not define itself is inherited.
 const FILE: &str = "file";
 
-/// Returns the names of the recipes that `table` is made of.
+/// Returns the names of the recipes from which `table` inherits.
 pub(super) fn sources(table: &Table) -> impl Iterator<Item = &str> {
     [BASE, TRAFFIC_OF].into_iter().filter_map(|key| table.get(key)?.as_str())
 }
 
-/// Returns the recipe `own` with what it takes from others, each of which `find` returns by its name.
+/// Returns the recipe `own` completed with what it inherits. `find` returns a recipe by its name.
 ///
 /// # Errors
-/// In words: a key that does not name a recipe.
+/// The problem: a key does not name a recipe.
 pub(super) fn resolve<'l>(mut own: Table, find: impl Fn(&str) -> Option<&'l Table>) -> Result<Table, String> {
     let mut named = |key: &str| own.remove(key).map(|name| found(key, &name, &find)).transpose();
     let (base, traffic) = (named(BASE)?, named(TRAFFIC_OF)?);
@@ -42,7 +42,7 @@ fn found<'l>(key: &str, name: &Value, find: impl Fn(&str) -> Option<&'l Table>) 
     find(name).ok_or_else(|| format!("{key}: there is no recipe `{name}` of one device"))
 }
 
-/// Puts `own` over what is there: tables key by key, files one by one, and all else as a whole.
+/// Merges `own` into `whole`: tables key by key, configuration files one by one; everything else is replaced.
 fn merge(whole: &mut Table, own: Table) {
     for (key, value) in own {
         match (whole.get_mut(&key), value) {
@@ -56,7 +56,7 @@ fn merge(whole: &mut Table, own: Table) {
     }
 }
 
-/// Returns whether one of two files is in the place of the other: it has its path, and is for the same host.
+/// Returns true if one file replaces the other because it has the same path and is for the same host.
 fn is_same_file(one: &Value, other: &Value) -> bool {
     ["path", "host"].iter().all(|key| one.get(key) == other.get(key))
 }

@@ -1,3 +1,3 @@
-//! The recipes that come with sixbench: all of the folder `recipes`, as the build script lists them.
+//! The built-in recipes: every recipe in the folder `recipes`, as listed by the build script.
 
 pub(super) const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));

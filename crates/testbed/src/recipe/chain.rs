@@ -1,5 +1,5 @@
-//! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
-//! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
+//! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT setup), each with its own recipe. In the recipe of a single device, the
+//! tester emulates its neighbour. In a row, the neighbour itself is there, with the same addresses.
 
 use super::{DeviceHost, Pool, Recipe, RecipeTraffic, Technology, check_reference};
 use serde::{Deserialize, Serialize};
@@ -9,23 +9,23 @@ use sixbench_method::names::check_title;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ChainFile {
-    /// Unique: letters, digits, `-`.
+    /// A unique name: letters, digits, `-`.
     name: String,
-    /// One line for people.
+    /// A one-line title for users.
     title: String,
     technology: Technology,
     /// Names of recipes, from left to right.
     chain: Vec<String>,
-    /// The pools that sources are translated to behind the last device, where the device with the state is not the last.
+    /// The pools to which sources are translated behind the last device, if the stateful device is not the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pool: Vec<Pool>,
 }
 
 impl ChainFile {
-    /// The recipe of the whole row, from those of its devices: `find` returns the one of a name, `names` are all.
+    /// Returns the recipe of the whole row from those of its devices. `find` returns a recipe by name; `names` are all names.
     ///
     /// # Errors
-    /// In words: a name that is no recipe, or neighbours that do not fit.
+    /// The problem: a name is not a recipe's, or neighbours do not match.
     pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
         check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         check_title(&self.title).map_err(|wrong| format!("title: {wrong}"))?;
@@ -80,10 +80,10 @@ impl ChainFile {
 }
 
 impl Recipe {
-    /// The files this recipe is read back from, name and text: of devices in a row those of each, and its own.
+    /// Returns the names and texts of this recipe's files. For a row, these are the devices' files and its own.
     ///
     /// # Errors
-    /// None that a recipe read from a file has.
+    /// None for a recipe that was read from a file.
     pub fn to_files(&self) -> Result<Vec<(String, String)>, toml::ser::Error> {
         let mut files = Vec::new();
         for part in &self.parts {
@@ -103,7 +103,7 @@ impl Recipe {
         Ok(files)
     }
 
-    /// Its host and version, and nothing of how it is set up: a row is set up part by part.
+    /// Returns the recipe with its host and version, but without its setup: a row is set up part by part.
     fn bare(&self) -> Self {
         Self {
             background: None,
@@ -122,7 +122,7 @@ impl Recipe {
     }
 }
 
-/// Each must have the addresses that the tester has in the recipe of the other, and take the datagrams it sends.
+/// Checks that each has the tester's addresses in the other's recipe, and accepts its datagrams.
 fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
     let pair = format!("chain: {} and {}", left.name, right.name);
     let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);

@@ -1,17 +1,17 @@
-//! What is wrong with a recipe.
+//! Checks recipes for errors.
 
 use super::traffic::check_link;
 use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
 use sixbench_method::names::check_title;
 
-/// The placeholders that may stand in braces in a step.
+/// The placeholders, written in braces, that a step may contain.
 const PLACEHOLDERS: [&str; 7] = ["cores", "dir", "left", "right", "table-size", "threads", "vpp"];
 
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 impl Recipe {
     pub(super) fn problems(&self) -> Vec<String> {
-        // On another host than its file says it is kept under the name that plans have for it.
+        // A recipe moved to another host than its file names is stored under the name that plans use for it.
         let place = format!("@{}", self.host.name());
         let mut problems: Vec<String> = check_name(self.name.strip_suffix(&place).unwrap_or(&self.name))
             .map_err(|wrong| format!("name: {wrong}"))
@@ -35,7 +35,7 @@ impl Recipe {
         if self.swaps_hardware_addresses && self.technology != Technology::Wire {
             problems.push("swaps-hardware-addresses: only a `wire` has no addresses of its own to write".to_owned());
         }
-        // What a DNS server asks is a query of its own.
+        // The upstream query of a DNS server is a new one.
         let is_changed = self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
         let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
         if !is_translated && self.foreground.left != self.foreground.right {

@@ -1,12 +1,12 @@
-//! What is wrong with the recipe of a DNS server.
+//! Checks the recipes of DNS servers for errors.
 
 use super::{DeviceHost, DnsSection, Recipe, Technology};
 use ipnet::Ipv6Net;
 
-/// RFC 6052 section 2.2: a prefix has one of these lengths.
+/// The valid lengths of a prefix (RFC 6052 section 2.2).
 const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
 
-/// Returns the problems of a recipe as that of a server, one line each. Recipes of other devices have none.
+/// Returns the problems of a recipe that concern it as a DNS server, one line each. Recipes of other devices have none.
 pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     let is_server = recipe.technology.is_dns();
     let Some(dns) = &recipe.dns else {

@@ -1,4 +1,4 @@
-//! What a recipe says of a device.
+//! The definition of a device by a recipe.
 
 use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology, plain};
 use ipnet::{IpNet, Ipv6Net};
@@ -7,52 +7,52 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, PathFacts};
 use std::net::IpAddr;
 
-/// The set-up of one device, and the traffic that it understands.
+/// The setup of one device, and the traffic that it understands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
-    /// Unique: lower-case letters, digits, `-`.
+    /// A unique name: lower-case letters, digits, `-`.
     pub name: String,
-    /// One line for people.
+    /// A one-line title for users.
     pub title: String,
     /// The kind of device.
     pub technology: Technology,
     /// The origin of the implementation.
     pub source: String,
-    /// The host that it runs on.
+    /// The host on which it runs.
     #[serde(default)]
     pub host: DeviceHost,
-    /// Hosts that it runs on besides, under the name `NAME@HOST`, where that does not follow from what it is.
+    /// Additional hosts on which it can run, under the name `NAME@HOST`, if that does not follow from its kind.
     #[serde(default)]
     pub other_hosts: Vec<DeviceHost>,
     /// The operating system that its machine must run.
     #[serde(default)]
     pub system: System,
-    /// True if it is untested: lists and reports say so.
+    /// True if it is untested, which lists and reports mention.
     #[serde(default)]
     pub untested: bool,
-    /// True if it looks for frames without pause: its cores are busy whatever its load is, and do not show what limits it.
+    /// True if it polls for frames: its cores are then always busy, and their load does not reveal the bottleneck.
     #[serde(default)]
     pub polling: bool,
     /// True if its process takes frames from the interfaces itself: the kernel has no addresses on them and neither answers nor forwards.
     #[serde(default)]
     pub owns_links: bool,
-    /// True of a wire that exchanges source and destination of the Ethernet header.
+    /// True for a wire that swaps source and destination of the Ethernet header.
     #[serde(default)]
     pub swaps_hardware_addresses: bool,
-    /// Programs in no package that are built into the lab's cache from a source of the user.
+    /// Unpackaged programs that are built into the lab's cache from a source provided by the user.
     #[serde(default)]
     pub built: Vec<LabProgram>,
-    /// Kernel modules that a device in the lab is booted with.
+    /// Kernel modules loaded at boot for a device in the lab.
     #[serde(default, deserialize_with = "plain::names")]
     pub modules: Vec<String>,
-    /// Kernel modules that this machine's own kernel must have; of a device that was moved here from the lab, those it is booted with there.
+    /// Kernel modules that this machine's own kernel must have. For a device moved here from the lab, these are the modules loaded there at boot.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "plain::names")]
     pub kernel_modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// Defects the implementation is known to have. Frames that show them count as received and are reported apart.
+    /// Known defects of the implementation. Frames that show them count as received and are reported separately.
     #[serde(default)]
     pub known_defects: Vec<KnownDefect>,
     /// The left link.
@@ -61,16 +61,16 @@ pub struct Recipe {
     pub right: RecipeLink,
     /// The traffic that is translated, or simply forwarded.
     pub foreground: RecipeTraffic,
-    /// Native IPv6 through the device, if it carries any.
+    /// Native IPv6 traffic through the device, if it carries any.
     #[serde(default)]
     pub background: Option<RecipeTraffic>,
-    /// The translation of addresses; it is checked against the foreground traffic.
+    /// The translation of addresses, which is checked against the foreground traffic.
     #[serde(default)]
     pub translation: Option<TranslationSection>,
     /// The state of the device, if it is stateful.
     #[serde(default)]
     pub state: Option<StateSection>,
-    /// The many subscribers behind its left link, if it serves such.
+    /// The subscribers behind its left link, if it serves many.
     #[serde(default)]
     pub subscribers: Option<Subscribers>,
     /// The configuration of the DNS server, if the device is one.
@@ -79,38 +79,38 @@ pub struct Recipe {
     /// Configuration files.
     #[serde(default, rename = "file")]
     pub files: Vec<ConfigFile>,
-    /// Commands before the daemon starts, in the device's namespace.
+    /// Commands that run in the device's namespace before the daemon starts.
     #[serde(default)]
     pub setup: Vec<RecipeCommand>,
-    /// The process that is the device, if it is one.
+    /// The process that is the device, if there is one.
     #[serde(default)]
     pub daemon: Option<RecipeCommand>,
-    /// Commands after the daemon has started.
+    /// Commands that run after the daemon has started.
     #[serde(default)]
     pub after: Vec<RecipeCommand>,
-    /// Succeeds when the device is ready; tried for five seconds.
+    /// Succeeds once the device is ready; retried for five seconds.
     #[serde(default)]
     pub ready: Option<RecipeCommand>,
-    /// Commands that reset the device during a trial; without them its daemon is restarted.
+    /// Commands that reset the device during a trial. If there are none, its daemon is restarted.
     #[serde(default)]
     pub reset: Vec<RecipeCommand>,
-    /// Commands that undo the set-up on a machine that outlives the run, in this order; a namespace goes with everything in it.
+    /// Commands that undo the setup on a machine that outlives the run, in this order. A namespace is removed with everything in it.
     #[serde(default)]
     pub teardown: Vec<RecipeCommand>,
     /// Prints the version.
     pub version: RecipeCommand,
-    /// The recipes of the devices in a row that this one stands for; empty for one device.
+    /// The recipes of the devices in the row that this one stands for. Empty for a single device.
     #[serde(skip)]
     pub parts: Vec<Recipe>,
 }
 
-/// Defects that spoil single frames whatever the load, so that without an exemption no load would ever be free of loss.
+/// Defects that corrupt individual frames at any load, so that without an exemption no load would be free of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KnownDefect {
-    /// Writes a UDP checksum of zero where all ones is due (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
+    /// The device writes a UDP checksum of zero where all ones is required (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
     ZeroUdpChecksum,
-    /// Sends UDP over IPv4 without a checksum, which RFC 768 allows, but nothing then protects the ports and the payload: every such frame.
+    /// The device sends UDP over IPv4 without a checksum. RFC 768 allows that, but ports and payload are unprotected: in every such frame.
     NoUdpChecksum,
 }
 
@@ -121,11 +121,11 @@ pub enum DeviceHost {
     /// In a network namespace of this machine, set up by the recipe.
     #[default]
     Netns,
-    /// In a virtual machine of the kernel lab, in such a namespace.
+    /// In a virtual machine of the kernel lab, inside such a namespace.
     Lab,
-    /// A process of this machine at two links in shared memory, of which it is the server.
+    /// A process of this machine that serves two shared-memory links.
     Memif,
-    /// Somewhere else, set up by the user: the recipe only says what traffic it understands.
+    /// Elsewhere, set up by the user. The recipe only defines which traffic the device understands.
     Manual,
 }
 
@@ -137,17 +137,17 @@ pub enum LabProgram {
     Vpp,
 }
 
-/// A program, and where to get it: a Debian package or, where there is none, its source. One of the two must be named.
+/// A program and where to get it: a Debian package or, if there is none, its source. One of the two must be given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
     /// The name of the program.
     #[serde(deserialize_with = "plain::name")]
     pub program: String,
-    /// The Debian package that has it.
+    /// The Debian package that contains it.
     #[serde(default, deserialize_with = "plain::optional_name")]
     pub package: Option<String>,
-    /// The location of its source, if no package has it.
+    /// The location of its source, if there is no package.
     #[serde(default)]
     pub source: Option<String>,
 }
@@ -162,28 +162,28 @@ impl Need {
     }
 }
 
-/// The way addresses are translated.
+/// The translation of addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Translation")]
 pub struct TranslationSection {
-    /// Explicit address mappings of RFC 7757: IPv4 and IPv6 prefix.
+    /// Explicit address mappings (RFC 7757): IPv4 and IPv6 prefix.
     #[serde(default)]
     pub eam: Vec<(String, String)>,
-    /// The prefix of RFC 6052.
+    /// The IPv6 prefix (RFC 6052).
     #[serde(default)]
     pub prefix: Option<String>,
 }
 
-/// A server. Its foreground is the query as it looks on either link: on the left from the tester to the server's own address, on the right
-/// from the server to the authority, which is the tester again. To an authoritative server the right link is that of a DNS64 server in its
-/// place: it is checked, so that all recipes have the same form, but not used, because the query ends at the server.
+/// A DNS server. Its foreground is the query as it appears on either link: on the left from the tester to the server's own address, on the right
+/// from the server to the authority, which is the tester again. For an authoritative server, the right link is the one that a DNS64 server would
+/// have. It is checked, so that all recipes have the same form, but not used, because the query ends at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Dns")]
 pub struct DnsSection {
     /// The port on which it listens.
     #[serde(default = "domain")]
     pub port: u16,
-    /// The prefix of RFC 6052 in which it synthesises addresses; of a DNS64 server only, and of every one.
+    /// The prefix (RFC 6052) in which it synthesises addresses. Required for DNS64 servers, and not allowed for others.
     #[serde(default)]
     pub prefix: Option<Ipv6Net>,
 }
@@ -197,10 +197,10 @@ fn domain() -> u16 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
-    /// The path, relative to the directory.
+    /// The path relative to that directory.
     #[serde(deserialize_with = "plain::path_below")]
     pub path: String,
-    /// The host for which it is written; without it, for each.
+    /// The host of the file. The default is every host.
     #[serde(default)]
     pub host: Option<DeviceHost>,
     /// The content of the file.
@@ -208,35 +208,35 @@ pub struct ConfigFile {
 }
 
 impl Recipe {
-    /// The programs this recipe needs and this machine lacks.
+    /// Returns the programs that this recipe needs and this machine lacks.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| !crate::exec::has_program(&need.program)).collect()
     }
 
-    /// The kernel modules that this machine must have for the device, or for the devices in a row.
+    /// Returns the kernel modules that this machine must have for the device or the devices in the row.
     pub fn kernel_modules(&self) -> Vec<String> {
         let mut modules: Vec<String> = self.devices().iter().flat_map(|device| device.kernel_modules.clone()).collect();
         modules.dedup();
         modules
     }
 
-    /// Returns whether the recipe is for Linux, the system of this machine, so that a namespace can be its host.
+    /// Returns true if the recipe is for Linux, the operating system of this machine, so that it can run in a namespace.
     pub fn is_for_namespaces(&self) -> bool {
         self.system == System::Linux
     }
 
-    /// Returns whether a run of the device runs commands of the recipe: of one that the user sets up by hand only those about its connections.
+    /// Returns true if a run executes commands of the recipe. For a device that the user sets up, these are only the ones about its connections.
     pub fn runs_commands(&self) -> bool {
         let of_state = |state: &StateSection| state.steps().next().is_some() || !state.host.is_empty();
         self.devices().iter().any(|part| part.host != DeviceHost::Manual || part.state.iter().any(of_state))
     }
 
-    /// Returns the title, with a warning where the recipe is untested.
+    /// Returns the title, with a warning if the recipe is untested.
     pub fn honest_title(&self) -> String {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
 
-    /// Returns whether the device can be reset in the middle of a trial. Links in shared memory end with the process at their other end.
+    /// Returns true if the device can be reset during a trial. Shared-memory links would end with the process that serves them.
     pub fn can_be_reset(&self) -> bool {
         (self.daemon.is_some() && self.host != DeviceHost::Memif) || !self.reset.is_empty()
     }
@@ -268,22 +268,22 @@ impl Recipe {
         if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
     }
 
-    /// Returns whether frames are encapsulated on one of its links.
+    /// Returns true if frames are encapsulated on one of its links.
     pub fn is_tunnel(&self) -> bool {
         self.foreground.left.outer.is_some() || self.foreground.right.outer.is_some()
     }
 
-    /// Returns whether datagrams keep their IP version all the way, possibly encapsulated: no device rebuilds a header.
+    /// Returns true if datagrams keep their IP version all the way, possibly encapsulated, so that no device translates headers.
     pub fn keeps_headers(&self) -> bool {
         self.devices().iter().all(|part| part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4())
     }
 
-    /// Octets by which encapsulated frames are longer than the datagram's own.
+    /// Returns the length in octets that encapsulation adds to a datagram.
     pub fn overhead(&self) -> u16 {
         self.foreground.left.overhead().max(self.foreground.right.overhead())
     }
 
-    /// Returns the facts on the datagrams' path, or `None` where they are plain from the technology.
+    /// Returns the facts about the datagrams' path, or `None` if they are obvious from the technology.
     pub fn path_facts(&self) -> Option<PathFacts> {
         let link = |ends: Ends| LinkFacts { is_ipv4: ends.source.is_ipv4(), overhead: ends.overhead() };
         let facts = PathFacts {
@@ -297,7 +297,7 @@ impl Recipe {
         (!is_plain).then_some(facts)
     }
 
-    /// Returns the source address that the foreground frames of the Initiator have behind the device.
+    /// Returns the source address of the Initiator's foreground frames behind the device.
     pub fn translated_source(&self, state: &StateSection) -> IpAddr {
         match state.initiator {
             DeviceSide::Left => self.foreground.right.source,

@@ -1,39 +1,39 @@
-//! Where a device runs, and where it could run instead.
+//! The host of a device, and the hosts on which it could run instead.
 
 use super::{DeviceHost, Recipe, Technology};
 
 impl Recipe {
-    /// Returns whether the device runs in the lab, or one of the devices in a row that the recipe stands for does.
+    /// Returns true if the device, or one of the devices in the row, runs in the lab.
     pub fn is_in_lab(&self) -> bool {
         self.devices().iter().any(|part| part.host == DeviceHost::Lab)
     }
 
-    /// Returns whether there is no device at all: a `wire` in a namespace in which nothing is set up. The tester's ports are then joined.
+    /// Returns true if there is no device: a `wire` in a namespace with no setup. The tester's ports are then joined directly.
     pub fn is_bare_wire(&self) -> bool {
         let is_set_up = self.owns_links || self.daemon.is_some() || !self.setup.is_empty() || !self.parts.is_empty();
         self.technology == Technology::Wire && self.host == DeviceHost::Netns && !is_set_up
     }
 
-    /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
+    /// Returns the recipe on another host, under the name `NAME@HOST`, or `None` if it is already there or cannot run there.
     pub(super) fn on(&self, host: DeviceHost) -> Option<Self> {
         if self.name.contains('@') || self.is_bare_wire() {
             return None;
         }
         if !self.parts.is_empty() {
             let parts = self.parts.iter().map(|part| part.on(host)).collect::<Option<Vec<Self>>>()?;
-            // What a row says beside its parts is that of its first one.
+            // Apart from its parts, a row has the modules of its first one.
             let (modules, kernel_modules) = (parts[0].modules.clone(), parts[0].kernel_modules.clone());
             return Some(Self { host, modules, kernel_modules, parts, ..self.named(host) });
         }
         let has_interfaces = matches!(self.host, DeviceHost::Netns | DeviceHost::Lab);
         let can_be_there = has_interfaces || self.other_hosts.contains(&host);
         let is_movable = self.host != host && can_be_there && self.is_for_namespaces();
-        // In a machine of the lab the modules are loaded by it; elsewhere they are the kernel's business.
+        // A machine of the lab loads the modules itself. Elsewhere, the kernel must have them.
         let other = Self { host, modules: vec![], kernel_modules: self.modules.clone(), ..self.named(host) }.of_its_host();
         (is_movable && problems(&other).is_empty()).then_some(other)
     }
 
-    /// The same recipe without what is for other hosts alone.
+    /// Returns the same recipe without the files for other hosts.
     pub(super) fn of_its_host(mut self) -> Self {
         self.files.retain(|file| file.host.is_none_or(|host| host == self.host));
         self
@@ -46,7 +46,7 @@ impl Recipe {
 }
 
 impl DeviceHost {
-    /// Returns the name of the host as plans and recipes write it.
+    /// Returns the name of the host as written in plans and recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Netns => "netns",
@@ -78,7 +78,7 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     problems
 }
 
-/// Returns what cannot work at links in shared memory, which belong to a process and to nothing else.
+/// Returns the problems of a recipe with shared-memory links, which belong to a process only.
 fn problems_in_memory(recipe: &Recipe) -> Vec<String> {
     let mut problems = Vec::new();
     if recipe.daemon.is_none() {

@@ -1,4 +1,5 @@
-//! All recipes: the built-in ones and those of further directories, which may replace some. Rows of devices are made of the others.
+//! All recipes: the built-in ones and those in additional directories, which may replace some of them. Rows of devices are composed of other
+//! recipes.
 
 use super::built_in::BUILT_IN;
 use super::{DeviceHost, Recipe, base, chain};
@@ -10,24 +11,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that a recipe was read from.
+/// A file from which a recipe was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeFile {
-    /// The path as it was named; of a built-in recipe the name of its file.
+    /// The path as given by the user or, for a built-in recipe, the name of its file.
     pub path: String,
-    /// The place that it came from.
+    /// The origin of the file.
     pub origin: CodeOrigin,
     text: Arc<str>,
 }
 
 impl RecipeFile {
-    /// Returns the SHA-256 of its octets as they were read, hexadecimal.
+    /// Returns the SHA-256 of the octets that were read, in hexadecimal.
     pub fn sha256(&self) -> String {
         sha256(&self.text)
     }
 }
 
-/// Returns the SHA-256 of a text, hexadecimal.
+/// Returns the SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|octet| format!("{octet:02x}")).collect()
 }
@@ -36,44 +37,44 @@ pub fn sha256(text: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     recipes: BTreeMap<String, Recipe>,
-    /// The files that each recipe was read from: its own, then those of the recipes that it is made of.
+    /// The files from which each recipe was read: its own, then those of the recipes on which it builds.
     files: BTreeMap<String, Vec<RecipeFile>>,
-    /// The recipes of one device as they are written, for those that take something from them.
+    /// The recipes of single devices as written, for other recipes to build on.
     tables: BTreeMap<String, toml::Table>,
-    /// The files of rows, by name: a row follows when one of its devices is replaced.
+    /// The files of rows, by name. A row is rebuilt when one of its devices is replaced.
     rows: BTreeMap<String, RecipeFile>,
-    /// The same on another host, as `NAME@HOST`.
+    /// The recipes on other hosts, as `NAME@HOST`.
     pub(super) elsewhere: BTreeMap<String, Recipe>,
 }
 
 impl Library {
-    /// The built-in recipes and those in `directories` of a plan, which may replace built-in ones.
+    /// Returns the built-in recipes and those in a plan's `directories`, which may replace built-in ones.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
         let built_in = BUILT_IN.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
         let library = Self::default().with_texts(built_in, CodeOrigin::BuiltIn)?;
         directories.iter().try_fold(library, |library, path| library.with_directory(path.as_ref(), CodeOrigin::Plan))
     }
 
-    /// These and the recipes in `directory`, which may replace some.
+    /// Adds the recipes in `directory`, which may replace existing ones.
     pub fn with_directory(self, directory: &Path, origin: CodeOrigin) -> Result<Self, TestbedError> {
         self.with_texts(texts_in(directory)?, origin)
     }
 
-    /// These and the recipes in `files`, each a file's name and its text, which may replace some.
+    /// Adds the recipes in `files`, pairs of file name and text, which may replace existing ones.
     pub fn with_texts(mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<Self, TestbedError> {
         self.add_all(files, origin)?;
         Ok(self)
     }
 
-    /// Returns the files that a recipe was read from, its own first; none of one that is not known.
+    /// Returns the files from which a recipe was read, its own first, or nothing for an unknown recipe.
     pub fn files_of(&self, name: &str) -> &[RecipeFile] {
         let own = || self.files.get(name.split_once('@').map_or(name, |(name, _)| name));
         self.files.get(name).or_else(own).map_or(&[], Vec::as_slice)
     }
 
-    /// Recipes that are made of others come after these, and last those of devices in a row.
+    /// Adds plain recipes first, then those that build on others, then rows of devices.
     fn add_all(&mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<(), TestbedError> {
-        // A text that is no TOML has an empty table, and is refused when its recipe is read.
+        // Text that is not TOML yields an empty table, and is refused when its recipe is read.
         let table = |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();
         let files = files.into_iter().map(|(path, text)| RecipeFile { path, origin, text: text.into() });
         let parsed = files.map(|file| (table(&file), file));
@@ -97,7 +98,7 @@ impl Library {
         self.renew_rows(&chains)
     }
 
-    /// Makes the rows again that were there before, as some of their devices may have been replaced.
+    /// Rebuilds the rows that existed before, because some of their devices may have been replaced.
     fn renew_rows(&mut self, new: &[RecipeFile]) -> Result<(), TestbedError> {
         let earlier: Vec<RecipeFile> = self.rows.values().filter(|file| !new.contains(file)).cloned().collect();
         earlier.iter().try_for_each(|file| {
@@ -108,7 +109,7 @@ impl Library {
         })
     }
 
-    /// Adds a recipe that takes something from others, which are there already.
+    /// Adds a recipe that builds on existing ones.
     fn add_made(&mut self, file: &RecipeFile, own: toml::Table) -> Result<(), TestbedError> {
         let invalid = |wrong: String| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path));
         let sources: Vec<String> = base::sources(&own).map(str::to_owned).collect();
@@ -132,7 +133,7 @@ impl Library {
         self.add_checked(vec![file], recipe, table)
     }
 
-    /// Returns the files of a recipe that is made of others, each once.
+    /// Returns the files of a recipe that builds on others, each once.
     fn with_files_of(&self, file: &RecipeFile, others: &[String]) -> Vec<RecipeFile> {
         each_once(std::iter::once(file).chain(others.iter().flat_map(|name| self.files_of(name))).cloned())
     }
@@ -147,8 +148,8 @@ impl Library {
         Ok(())
     }
 
-    /// Adds a recipe in place of any of its name. One that says the same as that, such as the copy in a results directory, changes nothing: it is
-    /// trusted as that is.
+    /// Adds a recipe, replacing any of the same name. An equal recipe, such as the copy in a results directory, changes nothing: it is trusted like
+    /// the existing one.
     fn insert(&mut self, files: Vec<RecipeFile>, recipe: Recipe, table: Option<toml::Table>) {
         let (name, own) = (recipe.name.clone(), recipe.clone().of_its_host());
         if self.get(&name).is_some_and(|known| *known == own) {
@@ -167,23 +168,23 @@ impl Library {
         self.recipes.insert(name, own);
     }
 
-    /// The recipe of this name, or of `NAME@HOST`: the same on another host, `netns` or `lab`, where it can be there.
+    /// Returns the recipe with this name. With `NAME@HOST`, returns the recipe on another host, `netns` or `lab`, if it can run there.
     pub fn get(&self, name: &str) -> Option<&Recipe> {
         self.recipes.get(name).or_else(|| self.elsewhere.get(name))
     }
 
-    /// All recipes, by name.
+    /// Returns all recipes, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Recipe> {
         self.recipes.values()
     }
 
-    /// All names, ascending.
+    /// Returns all names in ascending order.
     pub fn names(&self) -> Vec<&str> {
         self.recipes.keys().map(String::as_str).collect()
     }
 }
 
-/// Returns the paths and texts of the recipes in a directory, by path.
+/// Returns the paths and texts of the recipes in a directory, sorted by path.
 fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
     let entries = std::fs::read_dir(directory).map_err(TestbedError::file("read the recipes in", directory))?;
     let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
@@ -206,7 +207,7 @@ mod tests {
         Library::load::<&Path>(&[]).expect("recipes")
     }
 
-    /// Returns the recipe of a device of the row as a plan may bring it along.
+    /// Returns the recipe of a device of the row as a plan may supply it.
     fn own(change: impl Fn(&mut Recipe)) -> Vec<(String, String)> {
         let mut recipe = built_in().get("tayga-clat").expect("a recipe").clone();
         change(&mut recipe);

@@ -1,4 +1,4 @@
-//! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
+//! Recipes describe devices under test as TOML data. A new DUT needs no Rust code: see `recipes/README.md`.
 
 mod base;
 mod built_in;

@@ -1,19 +1,19 @@
-//! The one rule for names of recipes: they become names of files and stand in command lines.
+//! The rule for names of recipes, which are used as file names and on command lines.
 
 use sixbench_method::names::RECIPE;
 
-/// Checks the name of a recipe: lower-case letters, digits and `-`, not beginning with one.
+/// Checks the name of a recipe: lower-case letters, digits and `-`, but no `-` at the start.
 ///
 /// # Errors
-/// In words.
+/// The problem.
 pub fn check_name(name: &str) -> Result<(), String> {
     RECIPE.check(name)
 }
 
-/// The same of a name that may say on which host the recipe is to run, such as `jool-siit@lab`.
+/// Checks a name that may include the host on which the recipe is to run, such as `jool-siit@lab`.
 ///
 /// # Errors
-/// In words.
+/// The problem.
 pub fn check_reference(name: &str) -> Result<(), String> {
     let own = ["@lab", "@netns"].iter().find_map(|host| name.strip_suffix(host)).unwrap_or(name);
     check_name(own)

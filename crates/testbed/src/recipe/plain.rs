@@ -1,21 +1,21 @@
-//! Values of recipes that become words of commands, names of files or parts of configuration files. A value has only characters that mean nothing to
-//! a shell, to nft, to a sysctl or to the configuration of a server, so that none of them takes a value for more than a value.
+//! Values of recipes that become words of commands, file names or parts of configuration files. They may only contain characters without a special
+//! meaning to a shell, to nft, to a sysctl or in a server's configuration, so that none of these can interpret a value as anything else.
 
 use ipnet::{Ipv4Net, Ipv6Net};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::str::FromStr;
 
-/// The signs that a value may have beside letters and digits.
+/// The punctuation in values, besides letters and digits.
 const SIGNS: &str = "-_.:,/@%+=";
 
-/// The signs of a name: it is neither a path nor an option.
+/// The punctuation in names, which are neither paths nor options.
 const SIGNS_OF_NAMES: &str = "-_.+";
 
-/// Checks a value that is put in place of a placeholder.
+/// Checks a value that replaces a placeholder.
 ///
 /// # Errors
-/// The first character that may mean something, in words.
+/// A message with the first character that could have a special meaning.
 pub(crate) fn check_value(value: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_alphanumeric() || SIGNS.contains(c);
     value
@@ -24,17 +24,17 @@ pub(crate) fn check_value(value: &str) -> Result<(), String> {
         .map_or(Ok(()), |c| Err(format!("{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone")))
 }
 
-/// Reads the name of a program, of a package or of a kernel module.
+/// Reads the name of a program, a package or a kernel module.
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     named(String::deserialize(deserializer)?)
 }
 
-/// The same of a name that may be missing.
+/// Reads an optional name.
 pub(super) fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(deserializer)?.map(named).transpose()
 }
 
-/// The same of several.
+/// Reads a list of names.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Vec::<String>::deserialize(deserializer)?.into_iter().map(named).collect()
 }
@@ -59,7 +59,7 @@ pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<S
     }
 }
 
-/// Reads the path of a sysctl's file.
+/// Reads the path of a sysctl.
 pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     let is_sysctl = ["/proc/sys/", "/sys/"].iter().any(|folder| path.starts_with(folder)) && !path.contains("..");
@@ -69,7 +69,7 @@ pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 }
 
-/// Reads the value of a sysctl: several words, some of which may be placeholders.
+/// Reads the value of a sysctl: one or more words, some of which may be placeholders.
 pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let value = String::deserialize(deserializer)?;
     let is_option = value.starts_with('-') && value.parse::<i64>().is_err();
@@ -81,17 +81,17 @@ pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     }
 }
 
-/// Reads an IPv6 prefix, and keeps it as it is written.
+/// Reads an IPv6 prefix, as written.
 pub(super) fn prefix6<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     prefix::<Ipv6Net, D::Error>(String::deserialize(deserializer)?)
 }
 
-/// Reads an IPv4 prefix, and keeps it as it is written.
+/// Reads an IPv4 prefix, as written.
 pub(super) fn prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     prefix::<Ipv4Net, D::Error>(String::deserialize(deserializer)?)
 }
 
-/// The same of one that may be missing.
+/// Reads an optional IPv4 prefix, as written.
 pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(deserializer)?.map(prefix::<Ipv4Net, D::Error>).transpose()
 }
@@ -110,11 +110,12 @@ mod tests {
     use sixbench_method::record::CodeOrigin;
     use std::path::Path;
 
-    /// Values that a shell, nft, a server or a terminal would take apart.
+    /// Values that a shell, nft, a server or a terminal would interpret.
     const HOSTILE: [&str; 9] =
         ["1; touch x", "$(touch x)", "`touch x`", "1\\ntouch x", "it's", "a\\\"b", "{dir}; x", "x\\u001b[2J", "a|b"];
 
-    /// Each place of a recipe whose value gets into a command or a file: a built-in recipe, what stands there, and the same with a place for another.
+    /// The places of a recipe whose value ends up in a command or a file: a built-in recipe, the text there, and the same text with a slot for
+    /// another value.
     const PLACES: [(&str, &str, &str); 16] = [
         ("nft-nat44", "value = \"{table-size}\"", "value = \"@\""),
         ("nft-nat44", "file = \"/proc/sys/net/netfilter/nf_conntrack_max\"", "file = \"/proc/sys/@\""),
@@ -145,7 +146,7 @@ mod tests {
                 let refused = library.clone().with_texts(vec![("r.toml".to_owned(), hostile)], CodeOrigin::Plan);
                 let error = refused.map(drop).expect_err(&format!("{recipe}: {to} with {value}")).to_string();
                 let line = format!("line {}", before.lines().count() + usize::from(before.ends_with('\n')));
-                // The name of a recipe and pools are checked with the whole, which has no line.
+                // Names and pools are checked with the whole recipe, so the error has no line number.
                 assert!(error.contains(&line) || error.contains("name: "), "{recipe}: {to} with {value}: {line}: {error}");
             }
         }

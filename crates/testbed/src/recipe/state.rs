@@ -1,48 +1,47 @@
-//! The `[state]` of a recipe: what makes a device stateful, and how its connections are counted and deleted.
+//! The `[state]` of a recipe: what makes a device stateful, and the commands that count and delete its connections.
 
 use super::{RecipeCommand, plain};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// The connection tracking table of a device (RFC 9693), and what sources are translated to.
+/// The connection tracking table of a device (RFC 9693), and its pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct State")]
 pub struct StateSection {
-    /// The side that opens connections: the Initiator's.
+    /// The side that opens connections, where the Initiator is.
     #[serde(default)]
     pub initiator: DeviceSide,
-    /// Addresses that sources become, single ones or prefixes; they differ in their last 16 bits only.
+    /// The addresses to which sources are translated, as addresses or prefixes. They only differ in their last 16 bits.
     pub pool: Vec<Pool>,
-    /// First and last port that source ports become.
+    /// The first and the last port to which source ports are translated.
     #[serde(default)]
     pub pool_ports: PoolPorts,
-    /// Prints how many entries the table has.
+    /// Prints the number of entries in the table.
     #[serde(default)]
     pub count: Option<RecipeCommand>,
-    /// Entries of the table for each connection.
+    /// The number of table entries per connection.
     #[serde(default = "one")]
     pub entries: u64,
-    /// Empties the table before a trial.
+    /// Commands that empty the table before a trial.
     #[serde(default)]
     pub flush: Vec<RecipeCommand>,
-    /// True if the device's daemon is restarted before every trial, for implementations whose table no command empties
-    /// permanently.
+    /// True if the device's daemon is restarted before every trial, for implementations whose table cannot be emptied permanently by a command.
     #[serde(default)]
     pub restart: bool,
-    /// Deletes all connections where that is measured; the same as `flush` where it is not given.
+    /// Commands that delete all connections when that is measured. The default is `flush`.
     #[serde(default)]
     pub tear_down: Vec<RecipeCommand>,
-    /// Prints how many entries the table can hold.
+    /// Prints the maximum number of entries.
     #[serde(default)]
     pub limit: Option<RecipeCommand>,
-    /// Prints for how many seconds an idle UDP connection is kept at least.
+    /// Prints the minimum time in seconds for which an idle UDP connection is kept.
     #[serde(default)]
     pub timeout: Option<RecipeCommand>,
-    /// The value of `{table-size}` where a plan gives none: entries of the table.
+    /// The default of `{table-size}`, the number of entries in the table.
     #[serde(default)]
     pub table_size: Option<u64>,
-    /// Sysctls of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
+    /// Sysctls of this machine, not of the device's namespace: written before the device is set up and restored after it is gone.
     #[serde(default)]
     pub host: Vec<HostSysctl>,
 }
@@ -51,13 +50,13 @@ fn one() -> u64 {
     1
 }
 
-/// `1024-65535`.
+/// A range of ports: `1024-65535`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PoolPorts {
-    /// The first.
+    /// The first port.
     pub first: u16,
-    /// The last, not below the first.
+    /// The last port, not below the first.
     pub last: u16,
 }
 
@@ -97,7 +96,7 @@ pub enum DeviceSide {
     Right,
 }
 
-/// An address, or a prefix of addresses that are all used, its first and last included.
+/// An address, or a prefix whose addresses are all used, including the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pool(IpNet);
@@ -119,7 +118,7 @@ impl From<Pool> for String {
 }
 
 impl Pool {
-    /// The first and the last address.
+    /// Returns the first and the last address.
     pub fn ends(self) -> (IpAddr, IpAddr) {
         (self.0.network(), self.0.broadcast())
     }
@@ -138,10 +137,10 @@ impl Pool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct HostSwitch")]
 pub struct HostSysctl {
-    /// The path of the sysctl's file, under /proc/sys or /sys.
+    /// The path of the sysctl, below /proc/sys or /sys.
     #[serde(deserialize_with = "plain::sysctl_file")]
     pub file: String,
-    /// The value that is written.
+    /// The value to write.
     #[serde(deserialize_with = "plain::sysctl_value")]
     pub value: String,
 }
@@ -152,8 +151,7 @@ impl StateSection {
         self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())
     }
 
-    /// Returns the problems of the section, one line each; `source` is the source address of the foreground frames behind the
-    /// device.
+    /// Returns the problems of the section, one line each. `source` is the source address of the foreground frames behind the device.
     pub(super) fn problems(&self, source: IpAddr) -> Vec<String> {
         let mut problems = Vec::new();
         let upper = |address: IpAddr| match address {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A command: words separated by white space, no shell. What stands in braces is filled in.
+/// A command: words separated by whitespace, not interpreted by a shell. Placeholders in braces are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Step")]
 pub struct RecipeCommand {
@@ -11,7 +11,7 @@ pub struct RecipeCommand {
 }
 
 impl RecipeCommand {
-    /// Returns the words in braces, unless a `$` makes them a format of the command's own.
+    /// Returns the words in braces, except those after a `$`, which belong to the command's own syntax.
     pub(super) fn placeholders(&self) -> impl Iterator<Item = &str> {
         let text = &self.run;
         text.match_indices('{').filter_map(move |(at, _)| {

@@ -1,14 +1,14 @@
-//! The operating system a recipe is for: which commands give interfaces their addresses and routes.
+//! The operating system for which a recipe is written, with its commands for addresses, routes and links.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// A system whose tools are known.
+/// A supported operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
-    /// Linux, with iproute2: also in a namespace of this machine.
+    /// Linux with iproute2, on another machine or in a namespace of this one.
     #[default]
     Linux,
     /// FreeBSD.
@@ -20,7 +20,7 @@ pub enum System {
 }
 
 impl System {
-    /// Returns the name of the system, as `uname -s` prints it and people write it.
+    /// Returns the name of the system as it is commonly written and as `uname -s` prints it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Linux => "Linux",
@@ -30,7 +30,7 @@ impl System {
         }
     }
 
-    /// Returns the command that gives an interface an address, with the link's prefix, and the one that takes it away.
+    /// Returns the commands that add an address, with the link's prefix length, to an interface and remove it.
     pub(crate) fn address(self, address: IpNet, interface: &str) -> [String; 2] {
         let (family, own, length) = (family(address.addr()), address.addr(), address.prefix_len());
         match self {
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// Returns the command that adds a route for a prefix through a gateway, and the one that deletes it.
+    /// Returns the commands that add a route for a prefix through a gateway and delete it.
     pub(crate) fn route(self, prefix: IpNet, gateway: IpAddr, interface: &str) -> [String; 2] {
         let verbs = |route: &dyn Fn(&str) -> String, delete| [route("add"), route(delete)];
         match self {
@@ -65,7 +65,7 @@ impl System {
         }
     }
 
-    /// Returns the command that takes an interface up or down.
+    /// Returns the command that sets an interface up or down.
     pub(crate) fn link(self, interface: &str, state: &str) -> String {
         match self {
             Self::Linux => format!("ip link set {interface} {state}"),

@@ -1,5 +1,5 @@
-//! Technologies, and the `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each
-//! subscriber, too. What a rule means is not known here: a rule is data, and `runner` has it checked and evaluated.
+//! Technologies, and the `[subscribers]` section of a recipe: the rules that configure the device, from which the tester also derives each
+//! subscriber's traffic. Rules are not interpreted here: they are data, which `runner` has checked and evaluated.
 
 use super::plain;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -16,17 +16,17 @@ pub enum Technology {
     Ipv4Router,
     /// Forwards IPv6.
     Ipv6Router,
-    /// Stateless IP/ICMP translation (RFC 7915), by explicit maps (RFC 7757) or a prefix (RFC 6052).
+    /// Stateless IP/ICMP translation (RFC 7915), with explicit address mappings (RFC 7757) or a prefix (RFC 6052).
     Siit,
     /// Network address and port translation between IPv4 networks (RFC 3022).
     Nat44,
-    /// From IPv6 clients to IPv4 servers (RFC 6146).
+    /// Stateful translation from IPv6 clients to IPv4 servers (RFC 6146).
     Nat64,
-    /// Between IPv6 networks, with state.
+    /// Stateful translation between IPv6 networks.
     Nat66,
-    /// From IPv4 clients to IPv6 servers, with state.
+    /// Stateful translation from IPv4 clients to IPv6 servers.
     Nat46,
-    /// The customer's side of 464XLAT (RFC 6877): stateless, IPv4 on the left.
+    /// The customer side of 464XLAT (RFC 6877): stateless, with IPv4 on the left.
     Clat,
     /// CLAT and PLAT together (RFC 6877).
     #[serde(rename = "464xlat")]
@@ -39,22 +39,22 @@ pub enum Technology {
     Lw4o6,
     /// Dual-Stack Lite (RFC 6333).
     DsLite,
-    /// Relay or router of 6to4 (RFC 3056).
+    /// 6to4 relay or router (RFC 3056).
     #[serde(rename = "6to4")]
     SixToFour,
-    /// Border relay of 6rd (RFC 5969).
+    /// 6rd border relay (RFC 5969).
     #[serde(rename = "6rd")]
     SixRd,
-    /// Gives names that have only IPv4 addresses IPv6 ones (RFC 6147).
+    /// Synthesises IPv6 addresses for names that only have IPv4 ones (RFC 6147).
     Dns64,
-    /// Answers for a zone.
+    /// An authoritative DNS server.
     DnsAuthority,
-    /// Hands frames on as they are, from one port to the other, and has no addresses: a wire, or what forwards like one.
+    /// Forwards frames unchanged from one port to the other, and has no addresses: a wire, or a device like one.
     Wire,
 }
 
 impl Technology {
-    /// Returns the name of the technology as it is usually written.
+    /// Returns the usual name of the technology.
     pub fn title(self) -> &'static str {
         match self {
             Self::Ipv4Router => "IPv4 router",
@@ -78,29 +78,29 @@ impl Technology {
         }
     }
 
-    /// Returns whether it answers queries, and forwards no frames.
+    /// Returns true if it answers queries instead of forwarding frames.
     pub fn is_dns(self) -> bool {
         matches!(self, Self::Dns64 | Self::DnsAuthority)
     }
 }
 
-/// Many subscribers behind the device's left link, all played by the tester. The foreground of the recipe is that of the first.
+/// The subscribers behind the device's left link, all emulated by the tester. The foreground of the recipe is that of the first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Subscribers {
-    /// The number of subscribers where the plan gives none.
+    /// The default number of subscribers, for plans that do not set it.
     #[serde(default = "one")]
     pub count: u32,
-    /// The most the device is set up for, where its rule would give more: those a configuration file names one by one.
+    /// The limit on subscribers if it is below the rule's, because a configuration file lists them one by one.
     #[serde(default)]
     pub most: Option<u32>,
-    /// The mapping rules of a MAP-T or MAP-E domain: one table, or several.
+    /// The mapping rules of a MAP-T or MAP-E domain, as one table or several.
     #[serde(default, deserialize_with = "one_or_several")]
     pub map: Vec<MapRuleSection>,
-    /// Tunnels of lw4o6 or DS-Lite.
+    /// The tunnels of lw4o6 or DS-Lite.
     #[serde(default)]
     pub softwires: Option<SoftwiresSection>,
-    /// A 6rd domain, or that of 6to4.
+    /// The domain of 6rd or 6to4.
     #[serde(default)]
     pub six_rd: Option<SixRdSection>,
 }
@@ -115,36 +115,36 @@ pub struct MapRuleSection {
     /// The rule's IPv4 prefix.
     #[serde(deserialize_with = "plain::prefix4")]
     pub ipv4_prefix: String,
-    /// Length of the embedded address bits.
+    /// The length of the embedded address bits.
     pub ea_bits: u8,
-    /// The offset of the port set identifier in a port; 6 where it is not given, which leaves out the system ports.
+    /// The offset of the port set identifier in a port. The default of 6 excludes the system ports.
     #[serde(default = "six")]
     pub psid_offset: u8,
 }
 
-/// Tunnels whose ends are counted through a prefix.
+/// Tunnels whose subscriber ends have consecutive prefixes or addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Softwires")]
 pub struct SoftwiresSection {
-    /// The prefix of the subscribers' ends.
+    /// The prefix that contains the subscribers' ends.
     #[serde(deserialize_with = "plain::prefix6")]
     pub ipv6_prefix: String,
-    /// Each has a prefix of this length of its own.
+    /// The length of each subscriber's own prefix.
     #[serde(default = "sixty_four")]
     pub ipv6_length: u8,
-    /// The lower 64 bits of their addresses.
+    /// The lower 64 bits of the subscribers' addresses.
     #[serde(default = "interface")]
     pub interface: u64,
-    /// The public addresses they share (lw4o6). Without it all have the same private one (DS-Lite).
+    /// The public addresses that they share (lw4o6). Without it, all have the same private address (DS-Lite).
     #[serde(default, deserialize_with = "plain::optional_prefix4")]
     pub ipv4_prefix: Option<String>,
-    /// The same private address of all (RFC 6333 section 5.7).
+    /// The private address common to all subscribers (RFC 6333 section 5.7).
     #[serde(default)]
     pub ipv4: Option<IpAddr>,
-    /// Length of the port set identifier: 2^n subscribers share an address.
+    /// The length of the port set identifier: 2^n subscribers share an address.
     #[serde(default)]
     pub psid_length: u8,
-    /// Its offset.
+    /// The offset of the port set identifier.
     #[serde(default = "six")]
     pub psid_offset: u8,
 }
@@ -153,21 +153,21 @@ pub struct SoftwiresSection {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct SixRd")]
 pub struct SixRdSection {
-    /// The 6rd prefix; that of 6to4 is 2002::/16.
+    /// The 6rd prefix, which is 2002::/16 for 6to4.
     #[serde(deserialize_with = "plain::prefix6")]
     pub ipv6_prefix: String,
-    /// The subscribers' IPv4 addresses lie here.
+    /// The prefix of the subscribers' IPv4 addresses.
     #[serde(deserialize_with = "plain::prefix4")]
     pub ipv4_prefix: String,
-    /// The number of leading bits that all their IPv4 addresses share, and that are left out of the IPv6 prefix.
+    /// The number of leading bits that all their IPv4 addresses share and that the IPv6 prefix leaves out.
     #[serde(default)]
     pub ipv4_mask_length: u8,
-    /// The number of the first subscriber's address within the prefix.
+    /// The position of the first subscriber's address within the prefix.
     #[serde(default = "first")]
     pub first: u64,
 }
 
-/// A table, or an array of tables.
+/// Reads a table or an array of tables.
 fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRuleSection>, D::Error> {
     struct OneOrSeveral;
 
@@ -227,7 +227,7 @@ impl Subscribers {
         problems
     }
 
-    /// Returns the values of a rule's placeholders in steps and files; those of the second mapping rule end in `-2`, and so on.
+    /// Returns the values of a rule's placeholders in steps and files. Those of the second mapping rule end in `-2`, and so on.
     pub(crate) fn words(&self) -> Vec<(String, String)> {
         let map = self.map.iter().enumerate().flat_map(|(index, map)| {
             let suffix = if index == 0 { String::new() } else { format!("-{}", index + 1) };

@@ -1,34 +1,34 @@
-//! The traffic a device understands, and the links it comes by.
+//! The traffic that a device understands, and the links that carry it.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// One link between tester and device.
+/// A link between tester and device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Link")]
 pub struct RecipeLink {
-    /// The device's addresses, with the link's prefix.
+    /// The device's addresses with the link's prefix lengths.
     pub dut: Vec<IpNet>,
-    /// The tester's addresses: on link, answered for by the tester.
+    /// The tester's on-link addresses, for which the tester answers.
     pub tester: Vec<IpAddr>,
-    /// Prefixes the device reaches by way of the tester: what addresses and networks that vary must lie in.
+    /// Prefixes that the device reaches through the tester. Varying addresses and networks must be within them.
     #[serde(default)]
     pub routes: Vec<IpNet>,
 }
 
-/// Traffic, as one datagram from left to right looks on either side. The reverse direction swaps the ends.
+/// Traffic, described by a datagram from left to right as it appears on either side. The reverse direction swaps the ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Traffic")]
 pub struct RecipeTraffic {
-    /// On the left link.
+    /// The addresses on the left link.
     pub left: Ends,
-    /// On the right link.
+    /// The addresses on the right link.
     pub right: Ends,
-    /// By how much the device lowers the hop limit.
+    /// The amount by which the device decrements the hop limit.
     #[serde(default = "one")]
     pub hops: u8,
-    /// The same of the reverse direction, of a device that does not do there what it must.
+    /// The same for the reverse direction, if the device deviates from its duty there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_hops: Option<u8>,
 }
@@ -37,28 +37,28 @@ fn one() -> u8 {
     1
 }
 
-/// Source and destination of a datagram.
+/// The source and destination of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ends {
-    /// Source.
+    /// The source address.
     pub source: IpAddr,
-    /// Destination.
+    /// The destination address.
     pub destination: IpAddr,
-    /// The header around it, where it is encapsulated.
+    /// The outer header, if the datagram is encapsulated.
     #[serde(default)]
     pub outer: Option<Outer>,
 }
 
-/// The header around an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.
+/// The outer header of an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Outer {
-    /// The end of the tunnel that sends it.
+    /// The sending end of the tunnel.
     pub source: IpAddr,
-    /// The end that receives it.
+    /// The receiving end of the tunnel.
     pub destination: IpAddr,
-    /// The hop limit that the device writes where it encapsulates.
+    /// The hop limit in outer headers written by the device.
     #[serde(default = "sixty_four")]
     pub hop_limit: u8,
 }
@@ -68,12 +68,12 @@ fn sixty_four() -> u8 {
 }
 
 impl Ends {
-    /// Source and destination of the frame's first IP header.
+    /// Returns the source and destination in the frame's first IP header.
     pub fn outermost(&self) -> (IpAddr, IpAddr) {
         self.outer.map_or((self.source, self.destination), |outer| (outer.source, outer.destination))
     }
 
-    /// Octets of the header around it.
+    /// Returns the length of the outer header in octets.
     pub fn overhead(&self) -> u16 {
         match self.outer.map(|outer| outer.source.is_ipv4()) {
             None => 0,
@@ -82,7 +82,7 @@ impl Ends {
         }
     }
 
-    /// Every address in it.
+    /// Returns all addresses, also the outer ones.
     pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
         let outer = self.outer.map(|outer| [outer.source, outer.destination]);
         [self.source, self.destination].into_iter().chain(outer.into_iter().flatten())
@@ -95,12 +95,12 @@ impl Ends {
 }
 
 impl RecipeTraffic {
-    /// Returns by how much the hop limit is lowered in the reverse direction.
+    /// Returns the amount by which the hop limit is decremented in the reverse direction.
     pub fn hops_in_reverse(&self) -> u8 {
         self.reverse_hops.unwrap_or(self.hops)
     }
 
-    /// Everything that is wrong with it, each in one line. `name` is its section.
+    /// Returns all problems, one line each. `name` is the section of the traffic.
     pub(super) fn problems(&self, name: &str, (left, right): (&RecipeLink, &RecipeLink)) -> Vec<String> {
         let mut problems = Vec::new();
         for (side, ends) in [("left", self.left), ("right", self.right)] {
@@ -113,7 +113,7 @@ impl RecipeTraffic {
             }
         }
         let (source, destination) = (self.left.outermost().0, self.right.outermost().1);
-        // Subscribers, or the other device of a pair, may stand between.
+        // There may be subscribers, or the other device of a pair, in between.
         if !left.leads_to(source) {
             problems
                 .push(format!("{name}.left: the source {source} is not a tester address of [left], and no route leads to it"));
@@ -130,7 +130,7 @@ impl RecipeTraffic {
         problems
     }
 
-    /// Returns what is wrong with the hops of a device that has no addresses, or of any other.
+    /// Returns the problem with the hops of a wire, or of any other device.
     fn wrong_hops(&self, is_wire: bool) -> Option<&'static str> {
         match (is_wire, self.hops) {
             (false, 0) => Some("hops must be at least 1: a router or translator lowers the hop limit"),
@@ -141,18 +141,17 @@ impl RecipeTraffic {
 }
 
 impl RecipeLink {
-    /// Returns whether nobody has an address on this link: then nobody is asked for a hardware address.
+    /// Returns true if there are no addresses on this link, so that no hardware address is ever resolved.
     pub fn is_silent(&self) -> bool {
         self.dut.is_empty() && self.tester.is_empty()
     }
 
-    /// The tester's address by way of which the device reaches `route`.
+    /// Returns the tester's address that is the device's gateway to `route`.
     pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
         self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
     }
 
-    /// Returns whether frames from the device to `address` reach the tester without its being asked for a hardware address
-    /// for every such address.
+    /// Returns true if frames from the device to `address` reach the tester without a neighbour resolution for every such address.
     pub fn leads_to(&self, address: IpAddr) -> bool {
         let is_on_link = self.dut.iter().any(|prefix| prefix.contains(&address));
         self.is_silent()
@@ -160,7 +159,7 @@ impl RecipeLink {
             || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
     }
 
-    /// The device's address in whose prefix `tester` lies.
+    /// Returns the device's address whose prefix contains `tester`.
     pub fn neighbour_of(&self, tester: IpAddr) -> Option<IpAddr> {
         self.dut.iter().find(|prefix| prefix.contains(&tester)).map(IpNet::addr)
     }

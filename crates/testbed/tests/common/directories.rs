@@ -1,4 +1,4 @@
-//! The directories for temporary files that sixbench makes: `sb-PROCESS.NUMBER-ROLE`. Nobody can guess the number; tests find them by the rest.
+//! Finds sixbench's directories for temporary files, `sb-PROCESS.NUMBER-ROLE`. The number cannot be guessed, so tests find them by the other parts.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 struct OwnDirectory {
     path: PathBuf,
     process: u32,
-    /// Such as `dut` or `ssh-0`.
+    /// The role, such as `dut` or `ssh-0`.
     role: String,
 }
 
@@ -23,20 +23,20 @@ impl OwnDirectory {
     }
 }
 
-/// Returns all of them: here, and where machines that are reached over ssh have theirs.
+/// Returns all of them, both here and where machines reached over ssh have theirs.
 fn all() -> Vec<OwnDirectory> {
     let folders = BTreeSet::from([std::env::temp_dir(), PathBuf::from("/tmp")]);
     let entries = folders.into_iter().flat_map(|folder| fs::read_dir(folder).expect("a directory")).filter_map(Result::ok);
     entries.filter_map(|entry| OwnDirectory::at(entry.path())).collect()
 }
 
-/// Returns those of a process for the roles that are `is_role`.
+/// Returns those of a process whose role satisfies `is_role`.
 pub(crate) fn of_process(process: u32, is_role: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let own = all().into_iter().filter(|directory| directory.process == process && is_role(&directory.role));
     own.map(|directory| directory.path).collect()
 }
 
-/// Returns the directory of what has this name, such as `sb-7-dut`; `None` if there is none.
+/// Returns the directory that belongs to a name such as `sb-7-dut`, or `None` if there is none.
 pub(crate) fn of_name(name: &str) -> Option<PathBuf> {
     let (process, role) = name.strip_prefix("sb-")?.split_once('-')?;
     of_process(process.parse().ok()?, |of| of == role).pop()

@@ -1,4 +1,4 @@
-//! Which recipes these tests can try on this machine, and the kernel lab that some need.
+//! The recipes that can be tested on this machine, and the kernel lab that some of them need.
 
 // Each test uses its own part.
 #![allow(dead_code)]
@@ -8,21 +8,21 @@ use sixbench_testbed::recipe::{DeviceHost, Technology};
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
 
-/// Recipes of programs or modules that no Debian package has. Where they are not there, as in CI, these alone may stay untried, and those of what is
-/// built into the lab from a source.
+/// Recipes with programs or modules that are not in any Debian package. If these are missing, as in CI, only these recipes and those with programs
+/// built into the lab may remain untested.
 const NOT_TRIED_HERE: [&str; 5] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646", "map646-46"];
 
-/// The kernel lab, built if it is not there: that takes a minute, once.
+/// Returns the kernel lab. Building it, if it does not exist, takes a minute.
 pub(crate) fn the_lab() -> KernelLab {
     let order = BuildOrder { cache: lab::cache(), jool: None };
     lab::build(&order, &mut |_| {}).expect("a lab (these tests need root)")
 }
 
-/// The recipes whose programs are here. Those that are not tried are told by name; one that could be installed, or that is not known
-/// to be so rare, fails.
+/// Returns the recipes whose programs are available, and prints the others. Fails if one of those could be installed or is not known to be
+/// unavailable.
 pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     the_lab();
-    // Other systems need machines of their own, and some recipes are marked as untested, or only say what traffic a device takes.
+    // Other systems need machines of their own. Some recipes are marked as untested or only describe the traffic that a device accepts.
     let is_here = |recipe: &&Recipe| recipe.is_for_namespaces() && recipe.host != DeviceHost::Manual;
     let here = library.iter().filter(is_here).filter(|recipe| !recipe.untested);
     let (tried, untried): (Vec<_>, Vec<_>) = here.partition(|recipe| obstacle(recipe).is_none());
@@ -35,23 +35,23 @@ pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     tried
 }
 
-/// Why a recipe cannot be tried.
+/// Returns the reason why a recipe cannot be tested.
 fn obstacle(recipe: &Recipe) -> Option<String> {
     let missing = recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure()));
     missing.or_else(|| lab::check_for(recipe).err().map(|error| error.to_string()))
 }
 
-/// The recipes that come with sixbench.
+/// Returns the recipes that come with sixbench.
 pub(crate) fn library() -> Library {
     Library::load::<&Path>(&[]).expect("recipes")
 }
 
-/// Whether the hosts' own addresses are those of its datagrams, and nothing is around these: traffic.rs sends the kernel's own. Servers
-/// answer, and pass nothing: see dns.rs.
+/// Returns true if datagrams have the hosts' own addresses and are not encapsulated, as traffic.rs sends them with the kernel. Servers answer
+/// queries and forward nothing: see dns.rs.
 pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
     let (left, right) = (recipe.foreground.left.source, recipe.foreground.right.destination);
     let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
-    // A CLAT translates only what a PLAT sends, out of its prefix.
+    // A CLAT only translates datagrams from a PLAT, whose sources are in its prefix.
     let takes_any_source = recipe.technology != Technology::Clat;
     let has_interfaces = recipe.host != DeviceHost::Memif;
     has_interfaces
@@ -62,8 +62,8 @@ pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
         && takes_any_source
 }
 
-/// Whether it takes the tester's own frames: what goes through tunnels, belongs to subscribers behind the tester, is a CLAT's half of a
-/// translation, or passes several devices in a row, shared memory, or a wire. The tests of `runner` send these.
+/// Returns true if the recipe needs the tester's own frames: tunnels, subscribers behind the tester, a CLAT's half of a translation, several
+/// devices in a row, shared memory, or a wire. The tests of `runner` send these.
 pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
     let is_row = !recipe.parts.is_empty();
     is_row

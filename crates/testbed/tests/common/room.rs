@@ -1,6 +1,6 @@
-//! Machines across the room, for tests: one, or two in a row. Each is sshd in a namespace of its own, reached from the near one by a link for nothing
-//! else. The links to be measured lead from the near namespace through all of them and back. Keys are made for the test. Everything goes when this is
-//! dropped.
+//! Emulates remote machines for tests: one, or two in a row. Each is an sshd in its own namespace, reached from the near one over a separate link.
+//! The links under test lead from the near namespace through all machines and back. Keys are generated for the test. Dropping the room removes
+//! everything.
 
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Of the far machines, on their links for ssh.
+/// The addresses of the far machines on their links for ssh.
 const ADDRESSES: [&str; 2] = ["10.99.0.2", "10.99.0.6"];
 pub(crate) const PORT: u16 = 2222;
 
-/// The interfaces of each far machine that are to be measured. Their other ends are `left` and `right` in the near namespace; in a row, the right one
-/// of the first machine is cabled to the left one of the second.
+/// The interfaces of each far machine that are under test. Their other ends are `left` and `right` in the near namespace. In a row, the right
+/// interface of the first machine is cabled to the left one of the second.
 pub(crate) const FAR: [&str; 2] = ["enp5s0f0", "enp5s0f1"];
 
-/// Its cores are made up: a test must not take those of this machine offline. Its /run is its own,
-/// for sshd wants a directory there, and so is root's home, whose start-up files may take their time.
+/// Its cores are simulated, because a test must not take this machine's offline. It has its own /run, where sshd needs a directory, and its own
+/// root home, because start-up files could take time.
 const START: &str = "set -e
 mount -t tmpfs none /run
 mkdir /run/sshd
@@ -32,27 +32,27 @@ for core in 1 2 3; do mkdir cpu$core; echo 1 > cpu$core/online; done
 cd /
 exec /usr/sbin/sshd -D -e -f \"$1\"";
 
-/// What is dropped first comes first.
+/// Fields are dropped in the order of declaration.
 pub(crate) struct Room {
     sshds: Vec<Child>,
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) near: Namespace,
-    /// The far machine, or the first of a row.
+    /// The far machine, or the first one in a row.
     pub(crate) far: Namespace,
-    /// The second machine of a row.
+    /// The second machine in a row.
     pub(crate) second: Option<Namespace>,
-    /// With ssh_config for who is in the near namespace, and for who is not.
+    /// Contains an ssh_config for processes in the near namespace, and one for others.
     pub(crate) directory: PathBuf,
 }
 
 impl Room {
-    /// A room with one machine, `dut` to ssh. `run` tells the rooms of one process apart.
+    /// Builds a room with one machine, named `dut` for ssh. `run` distinguishes the rooms of one process.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn build(run: &str) -> Self {
         Self::of(run, false)
     }
 
-    /// A room with two machines in a row, `dut` and `second` to ssh.
+    /// Builds a room with two machines in a row, named `dut` and `second` for ssh.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn build_row(run: &str) -> Self {
         Self::of(run, true)
@@ -73,7 +73,7 @@ impl Room {
         room
     }
 
-    /// Starts the sshd of a machine, by its number in the row, and waits until it listens.
+    /// Starts the sshd of the machine with this index in the row, and waits until it listens.
     pub(crate) fn start_sshd(&mut self, index: usize) {
         let path = self.directory.join(format!("sshd{index}.log"));
         let log = fs::File::create(&path).expect("a log");
@@ -95,24 +95,24 @@ impl Room {
         }
     }
 
-    /// The far machines, from left to right.
+    /// Returns the far machines, from left to right.
     pub(crate) fn machines(&self) -> Vec<&Namespace> {
         [&self.far].into_iter().chain(&self.second).collect()
     }
 
-    /// ssh_config for who is not in the near namespace.
+    /// Returns the ssh_config for processes outside of the near namespace.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn config(&self) -> PathBuf {
         self.directory.join("from_outside")
     }
 
-    /// ssh_config for who is in the near namespace.
+    /// Returns the ssh_config for processes in the near namespace.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn config_within(&self) -> PathBuf {
         self.directory.join("from_within")
     }
 
-    /// Everything on the far machines that a device could leave behind.
+    /// Returns everything on the far machines that a device could leave behind.
     pub(crate) fn state(&self) -> String {
         self.machines().into_iter().map(Self::state_of).collect()
     }
@@ -120,7 +120,7 @@ impl Room {
     fn state_of(machine: &Namespace) -> String {
         let shell = machine.shell();
         let look = |line: &str| shell.look(&line.split_whitespace().collect::<Vec<_>>()).expect("an answer");
-        // Link-local addresses are the kernel's, and take their time.
+        // Link-local addresses are created by the kernel, after some time.
         let lasting =
             |text: String| text.lines().filter(|line| !line.contains("fe80::")).map(|line| format!("{line}\n")).collect();
         // Carriers come and go by themselves.
@@ -135,39 +135,38 @@ impl Room {
         format!("{links}{addresses}{routes}{switches}{}", look("nft list ruleset"))
     }
 
-    /// The names of the processes on the far machines, without sshd's own.
+    /// Returns the names of the processes on the far machines, except sshd's own.
     pub(crate) fn processes(&self) -> Vec<String> {
         let name = |pid: &String| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
         let names = self.machines().into_iter().flat_map(Self::pids_of).filter_map(|pid| name(&pid));
         names.map(|name| name.trim().to_owned()).filter(|name| name != "sshd").collect()
     }
 
-    /// The numbers of the processes on a machine.
+    /// Returns the IDs of the processes on a machine.
     pub(crate) fn pids_of(machine: &Namespace) -> Vec<String> {
         let pids = Shell::new().look(&["ip", "netns", "pids", machine.name()]).expect("processes");
         pids.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Ends the sessions of a machine's sshd by force; who listens goes on. So it looks from afar when the machine is started anew. Returns how many
-    /// there were.
+    /// Kills the sessions of a machine's sshd but not its listener, as if the machine had restarted. Returns the number of sessions.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn end_sessions(machine: &Namespace) -> usize {
         Self::signal_sessions(machine, "KILL")
     }
 
-    /// Sends the sessions of a machine's sshd the signal of this name. Returns how many there were.
+    /// Sends a signal to the sessions of a machine's sshd. Returns the number of sessions.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn signal_sessions(machine: &Namespace, signal: &str) -> usize {
         let command_line = |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let is_session = |line: String| line.starts_with("sshd: ") && !line.contains("[listener]");
         let sessions: Vec<String> = Self::pids_of(machine).into_iter().filter(|pid| is_session(command_line(pid))).collect();
-        // Some may have ended by themselves, as others did.
+        // Some may have ended together with others.
         let line = format!("kill -s {signal} {} 2>/dev/null || true", sessions.join(" "));
         Shell::new().run(&["sh", "-c", &line]).expect("a shell");
         sessions.len()
     }
 
-    /// Waits until the near machine has these interfaces again, and fails when that does not come.
+    /// Waits until the near machine has these interfaces again, and fails if that does not happen.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn assert_near_has(&self, interfaces: &[&str]) {
         let end = Instant::now() + Duration::from_secs(60);
@@ -178,7 +177,7 @@ impl Room {
         }
     }
 
-    /// Waits until the far machines are as they were, and fails when that does not come.
+    /// Waits until the far machines are back in their original state, and fails if that does not happen.
     pub(crate) fn assert_is_as(&self, before: &str) {
         let end = Instant::now() + Duration::from_secs(60);
         while (self.state() != before || !self.processes().is_empty()) && Instant::now() < end {
@@ -211,7 +210,7 @@ impl Drop for Room {
     }
 }
 
-/// A link for ssh to each machine, and those to be measured, on which the near kernel keeps silent.
+/// Creates a link for ssh to each machine, and the links under test, on which the near kernel sends nothing.
 fn join(shell: &Shell, near: &Namespace, machines: &[&Namespace]) {
     let line = |shell: &Shell, text: &str| drop(shell.line(text).expect("a link"));
     let pair = |(one, end): (&str, &Namespace), (other, to): (&str, &Namespace)| {
@@ -279,7 +278,7 @@ fn write_keys(shell: &Shell, directory: &std::path::Path, near: &str) {
     ]
     .concat();
     write("from_within", hosts.clone());
-    // ssh ends it by a signal, and it must take its other half along.
+    // ssh ends the proxy with a signal, and the proxy must then end its other half.
     let relay = "trap : HUP; exec 3<>/dev/tcp/%h/%p || exit 1; cat <&3 & cat >&3; kill $!";
     let proxy = format!("Host *\n  ProxyCommand ip netns exec {near} bash -c '{relay}'\n");
     write("from_outside", hosts + &proxy);

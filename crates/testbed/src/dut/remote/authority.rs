@@ -1,5 +1,5 @@
-//! The tester's authority on a machine of its own: its interfaces with their addresses, the program, and the processes that serve. Everything goes
-//! again when this is dropped; also when this process is killed or the connection breaks.
+//! The tester's authority on a machine of its own: its interfaces with their addresses, the program, and the server processes. Everything is undone
+//! when this is dropped, and also when this process is killed or the connection breaks.
 
 use super::authority_machine::AuthorityMachine;
 use super::{links, sysctls};
@@ -14,31 +14,31 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest time that a server may take to listen.
+/// The timeout for a server to start listening.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The port of the server that the self-test asks.
+/// The port of the server that the self-test queries.
 const LOOPED_PORT: u16 = 5300;
 
-/// The words by which a server says that it listens.
+/// The words with which a server reports that it listens.
 const LISTENS: &str = "listening on ";
 
 /// The zone that the authority serves, and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedZone {
-    /// The domain of all names.
+    /// The domain that contains all names.
     pub domain: String,
-    /// Names that have an AAAA record of their own, per cent.
+    /// The percentage of names that have their own AAAA record.
     pub with_aaaa: u8,
     /// The time to live of all records, seconds.
     pub ttl_s: u32,
-    /// The address at which the device asks it.
+    /// The address at which the device queries the authority.
     pub listen: SocketAddr,
     /// True if the user has declared that test traffic cannot leave the environment.
     pub is_isolated: bool,
 }
 
-/// A running authority. Fields are dropped in the order in which they stand.
+/// A running authority. Fields are dropped in the order of declaration.
 #[derive(Debug)]
 pub struct RemoteAuthority {
     servers: Vec<(Daemon, PathBuf)>,
@@ -51,14 +51,14 @@ pub struct RemoteAuthority {
 }
 
 impl RemoteAuthority {
-    /// The address at which the tester's client asks it in the self-test.
+    /// The address at which the tester's client queries it in the self-test.
     pub const LOOPED: SocketAddr = SocketAddr::new(IpAddr::V6(LOOP_ENDS[1]), LOOPED_PORT);
 
-    /// Sets the machine up behind the device of `recipe`: its interfaces are up and have their addresses, and the program is there, of this
-    /// `version`. Nothing is served yet. `run` tells several testbeds of one process apart.
+    /// Sets up the machine behind the device of `recipe`: brings up its interfaces with their addresses and installs the program in this `version`.
+    /// Nothing is served yet. `run` distinguishes several testbeds of one process.
     ///
     /// # Errors
-    /// A command that fails, a connection that is lost, or a program that does not run there. All that was done until then is undone.
+    /// A command fails, the connection is lost, or the program does not run there. Everything done until then is undone.
     pub fn bring_up(
         machine: &AuthorityMachine,
         recipe: &Recipe,
@@ -80,11 +80,11 @@ impl RemoteAuthority {
         Ok(Self { servers: Vec::new(), served: None, machine: machine.clone(), program, version, directory, context })
     }
 
-    /// Serves a zone, and beside it, for the self-test, one in which every name has an AAAA record; returns when both answer. What was served before
-    /// is not, unless it is the same.
+    /// Serves a zone, and for the self-test another one in which every name has an AAAA record. Returns once both answer. The previous zone is no
+    /// longer served, unless it is the same.
     ///
     /// # Errors
-    /// A server does not listen; in its words.
+    /// A server does not listen, with its last lines.
     pub fn serve(&mut self, zone: &ServedZone) -> Result<(), TestbedError> {
         if self.served.as_ref() == Some(zone) {
             return Ok(());
@@ -137,7 +137,7 @@ impl RemoteAuthority {
         Err(TestbedError::Other(format!("the authority on {} has ended: {last}", self.machine.name())))
     }
 
-    /// Returns a sentence that says where it is and how it is reached.
+    /// Returns a sentence about where the authority is and how it is reached.
     pub fn layout(&self) -> String {
         let [behind, direct] = self.machine.interfaces();
         format!(
@@ -148,12 +148,12 @@ impl RemoteAuthority {
         )
     }
 
-    /// The name of its machine.
+    /// Returns the name of its machine.
     pub fn name(&self) -> &str {
         self.machine.name()
     }
 
-    /// Returns the facts of its machine by name.
+    /// Returns the facts about its machine by name.
     pub fn facts(&self) -> BTreeMap<String, String> {
         let links = self.machine.interfaces().each_ref().map(String::as_str);
         let own = [("machine", self.machine.name()), ("version", &self.version)];
@@ -162,7 +162,7 @@ impl RemoteAuthority {
     }
 }
 
-/// Copies the running program there, and tries whether it runs.
+/// Copies the running program to the machine and checks that it runs there.
 fn copy_program(
     machine: &AuthorityMachine,
     directory: &Directory,
@@ -177,7 +177,7 @@ fn copy_program(
     Ok(program)
 }
 
-/// Takes the interfaces up and gives them their addresses: of the tester's right end, and of the far end of the direct link.
+/// Brings the interfaces up and adds their addresses: those of the tester's right end, and that of the far end of the direct link.
 fn set_up_links(machine: &AuthorityMachine, recipe: &Recipe, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let [behind, direct] = machine.interfaces();
     let looped = IpNet::new_assert(LOOP_ENDS[1].into(), LOOP_PREFIX);
@@ -193,13 +193,13 @@ fn set_up_links(machine: &AuthorityMachine, recipe: &Recipe, shell: &Shell, undo
     let addresses = addresses.into_iter().map(|(interface, address)| System::Linux.address(address, interface));
     let routes = routes(recipe).into_iter().map(|(prefix, gateway)| System::Linux.route(prefix, gateway, behind));
     addresses.chain(routes).try_for_each(|[add, remove]| {
-        // What undoes it is noted after the command, which no request to stop cuts: an address that was there before is left alone.
+        // The undo command is recorded after the command, which no stop request interrupts: an existing address is left alone.
         shell.line(&add)?;
         undo.by_line(remove)
     })
 }
 
-/// Returns the addresses of the right end: those that `recipe` gives the tester there, and the one at which the device asks.
+/// Returns the addresses of the right end: those that `recipe` gives the tester there, and the one that the device queries.
 fn addresses(recipe: &Recipe) -> Vec<IpNet> {
     let link = &recipe.right;
     let beside = |address: &IpAddr| link.dut.iter().find(|prefix| prefix.contains(address)).map(IpNet::prefix_len);
@@ -210,7 +210,7 @@ fn addresses(recipe: &Recipe) -> Vec<IpNet> {
     all.map(|address| IpNet::new_assert(address, beside(&address).unwrap_or(whole(&address)))).collect()
 }
 
-/// Returns the prefixes from which the device asks that are not on its link, each with the device's address by way of which they are reached.
+/// Returns the prefixes of the device's queries that are not on its link, each with the device's address as the next hop.
 fn routes(recipe: &Recipe) -> Vec<(IpNet, IpAddr)> {
     let link = &recipe.right;
     let pools = recipe.state.iter().flat_map(|state| state.pool.iter().map(|pool| pool.net()));

@@ -1,5 +1,5 @@
-//! The machine of the authority that a DNS64 server asks, where that is neither the tester's nor the device's: which of its interfaces are used, and
-//! which program serves there. What is checked here is checked before anything is touched.
+//! The machine of the authority that a DNS64 server queries, if that is neither the tester's nor the device's: which of its interfaces are used,
+//! and which program serves there. All checks here run before anything is touched.
 
 use super::check;
 use super::machine::RemoteMachine;
@@ -10,14 +10,14 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// The keys of a plan that name its interfaces.
+/// The keys of a plan that name the machine's interfaces.
 const KEYS: &str = "[testbed.authority] (interface, self-test)";
 
-/// The machine, and what of it is used.
+/// The machine, and what is used of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorityMachine {
     remote: Remote,
-    /// The interface that is cabled to the device, and the one that is cabled to the tester.
+    /// The interface cabled to the device, and the one cabled to the tester.
     interfaces: [String; 2],
     program: Option<PathBuf>,
     threads: Option<NonZeroUsize>,
@@ -30,24 +30,24 @@ impl AuthorityMachine {
         Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }
     }
 
-    /// The same machine, with the path of the program that serves there; `None` copies the running one to it.
+    /// Returns the same machine with the path of the program that serves there; `None` copies the running one.
     #[must_use]
     pub fn with_program(self, program: Option<PathBuf>) -> Self {
         Self { program, ..self }
     }
 
-    /// The same machine, with the number of threads that serve there; `None` is one for each of its cores.
+    /// Returns the same machine with the number of threads that serve there. `None` stands for one per core.
     #[must_use]
     pub fn with_threads(self, threads: Option<NonZeroUsize>) -> Self {
         Self { threads, ..self }
     }
 
-    /// The name ssh knows it by.
+    /// Returns its ssh name.
     pub fn name(&self) -> &str {
         self.remote.destination()
     }
 
-    /// The interface that is cabled to the device, and the one that is cabled to the tester.
+    /// Returns the interface cabled to the device, and the one cabled to the tester.
     pub fn interfaces(&self) -> &[String; 2] {
         &self.interfaces
     }
@@ -57,7 +57,7 @@ impl AuthorityMachine {
         self.remote.config()
     }
 
-    /// Returns the path of the program that serves there; `None` where the running one is copied to it.
+    /// Returns the path of the program that serves there, or `None` if the running program is copied there.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
@@ -79,11 +79,11 @@ impl AuthorityMachine {
         Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
     }
 
-    /// Refuses what cannot work: the machine of the tester or of the device, another system, interfaces that have work of their own, another version
-    /// of the program than `version`, or another server at one of the addresses to `listen` at.
+    /// Refuses configurations that cannot work: the machine of the tester or of a device, another operating system, interfaces in use, a version of
+    /// the program other than `version`, or another server on one of the addresses in `listen`.
     ///
     /// # Errors
-    /// The first of these, with what to do about it.
+    /// The first reason for a refusal, with advice.
     pub fn check(
         &self,
         devices: &[RemoteMachine],
@@ -114,7 +114,7 @@ impl AuthorityMachine {
         listen.iter().try_for_each(|address| check_free(*address, name, &own))
     }
 
-    /// Refuses another version: it would serve another zone, or take other words.
+    /// Refuses another version, which might serve another zone or expect other arguments.
     pub(super) fn check_version(&self, program: &Path, version: &str, own: &Shell) -> Result<(), TestbedError> {
         let path = program.display().to_string();
         let here = std::env::current_exe().unwrap_or_default();
@@ -158,14 +158,14 @@ impl AuthorityMachine {
     }
 }
 
-/// Returns what tells a machine from all others: the boot of its kernel, and its network.
+/// Returns a text that identifies a machine: the boot ID of its kernel, and its network namespace.
 fn identity(shell: &Shell) -> Result<String, TestbedError> {
     shell.look(&["sh", "-c", "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"])
 }
 
-/// Refuses an address at which another server listens already, or at all addresses of its family.
+/// Refuses an address on which another server already listens, also on the wildcard address.
 fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), TestbedError> {
-    // Without `ss` the server's own error tells.
+    // Without `ss`, a conflict shows up as the server's own error.
     let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else { return Ok(()) };
     let Some(taken) = listening.lines().find(|line| is_at(line, address)) else { return Ok(()) };
     let who =
@@ -178,7 +178,7 @@ fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), T
     )))
 }
 
-/// Returns the local end in a line of `ss -lnutp`: the fourth word behind the protocol, state and queues.
+/// Returns the local address in a line of `ss -lnutp`: the fifth word, after the protocol, the state and two queues.
 fn local_end(line: &str) -> Option<&str> {
     line.split_whitespace().nth(4)
 }

@@ -1,4 +1,4 @@
-//! Whether an interface of another machine may be the device's: never the one we came in by, nor one that has work of its own.
+//! Checks that an interface of another machine may be used by the device: it must neither carry the ssh connection nor have other work.
 
 use crate::exec::{Shell, TestbedError};
 use crate::net::link;
@@ -6,8 +6,8 @@ use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
 use std::net::IpAddr;
 
-/// Refuses an interface that does not exist, belongs to another, has addresses or a device on top of it, or carries a
-/// default route of any table or the ssh connection. `keys` are those of the plan that name it.
+/// Refuses an interface that does not exist, is subordinate to another, has addresses or a device on top of it, or carries a default route of any
+/// table or the ssh connection. `keys` are the plan's keys that name it.
 pub(super) fn check(shell: &Shell, (machine, keys): (&str, &str), system: System, interface: &str) -> Result<(), TestbedError> {
     let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
     let absent = |_: &TestbedError| format!("interface {interface} of {machine} does not exist; name another in {keys}");
@@ -48,19 +48,19 @@ fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<boo
     if system == System::Linux {
         return Ok(occupied::routes(shell, interface)?.iter().any(RouteOver::is_wide));
     }
-    // Without a default route the command fails.
+    // The command fails if there is no default route.
     let route_of = |inet| shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
     Ok(["-inet", "-inet6"].into_iter().any(|inet| after(&route_of(inet), "interface:") == Some(interface)))
 }
 
-/// Returns our address as seen from there, or `None` where sshd was not reached over a network.
+/// Returns our address as the machine sees it, or `None` if sshd was not reached over a network.
 fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
     let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
     let address = printed.split_whitespace().next().unwrap_or_default();
     Ok(address.split('%').next().and_then(|address| address.parse().ok()))
 }
 
-/// The interface by way of which an address is reached from there.
+/// Returns the interface through which the machine reaches an address.
 fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
     let address_text = address.to_string();
     let (route, key) = match system {

@@ -1,11 +1,11 @@
-//! Fewer cores for a device that has a whole machine: the others are taken offline, and come back when all is undone. (Of the papers'
-//! machines the same was done when they started, with the kernel's `maxcpus`.)
+//! Reduces the number of cores of a device that has a whole machine: the others are taken offline until everything is undone. (The papers did the
+//! same at boot time with the kernel parameter `maxcpus`.)
 
 use crate::exec::{Shell, TestbedError, Undo, core_list};
 
 const FOLDER: &str = "/sys/devices/system/cpu";
 
-/// The cores that are online there, ascending.
+/// Returns the cores that are online there, in ascending order.
 pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
     Ok(core_list(&shell.look(&["cat", &format!("{FOLDER}/online")])?))
 }
@@ -30,7 +30,7 @@ pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Re
             let online = online.len();
             format!("{machine} cannot take its core {core} offline, but the plan requires only {wanted} of {online}: {error}")
         };
-        // Noted first, since a command whose end is not seen may have done its work.
+        // Recorded first, because a command may have taken effect even if we did not see it finish.
         undo.by_line(format!("echo 1 > {file}"))?;
         shell.set(&file, "0").map_err(|error| error.explained(refused))?;
     }

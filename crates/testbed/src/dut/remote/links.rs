@@ -1,4 +1,4 @@
-//! The device's two interfaces on another machine: up, with the recipe's addresses and routes, and as they were before when all is undone.
+//! The device's two interfaces on another machine: brought up with the recipe's addresses and routes, and restored when everything is undone.
 
 use crate::exec::{Shell, TestbedError, Undo};
 use crate::recipe::{Recipe, RecipeLink, System};
@@ -6,20 +6,20 @@ use ipnet::{IpNet, Ipv6Net};
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// Link-local addresses of the left and the right interface, where it has none. They differ, because the right interface of a device in a row is
-/// on one link with the left one of the next device.
+/// Link-local addresses of the left and right interface, used if they have none. They differ because the right interface of a device in a row
+/// shares a link with the left one of the next device.
 const LINK_LOCALS: [IpNet; 2] = [link_local_of(1), link_local_of(2)];
 
 const fn link_local_of(last: u16) -> IpNet {
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last), 64))
 }
 
-/// The longest wait for a carrier: media that negotiate take seconds.
+/// The longest wait for a carrier. Media with autonegotiation take seconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Takes both interfaces up and gives them the recipe's addresses and routes. Their carriers may come later: with the interface at the other end
-/// of the cable.
+/// Brings both interfaces up with the recipe's addresses and routes. The carrier may only appear once the interface at the other end of the cable
+/// is up.
 pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], (shell, undo): (&Shell, &Undo)) -> Result<(), TestbedError> {
     let links = [&recipe.left, &recipe.right].into_iter().zip(LINK_LOCALS);
     for (interface, (link, link_local)) in interfaces.iter().zip(links) {
@@ -29,7 +29,7 @@ pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], (shell, undo): (
     Ok(())
 }
 
-/// Waits until both interfaces have a carrier. `others` says what each should be cabled to.
+/// Waits until both interfaces have a carrier. `others` describes what each should be cabled to.
 pub(super) fn wait_for_carriers(
     system: System,
     (interfaces, others): (&[String; 2], &[String; 2]),
@@ -49,8 +49,8 @@ pub(super) fn wait_for_carriers(
     Ok(())
 }
 
-/// Checks that Linux finds the neighbour `address` at an interface, with the hardware address of `other`, where that is known: Linux answers for an
-/// address at each of its interfaces. A machine whose `ip` cannot ask for a neighbour is believed.
+/// Checks that Linux resolves the neighbour `address` on an interface, to the hardware address of `other` if that is known: Linux answers for an
+/// address on all of its interfaces. If `ip` on the machine cannot resolve a neighbour on request, the check passes.
 pub(super) fn check_neighbour(
     address: IpAddr,
     interface: &str,
@@ -62,7 +62,7 @@ pub(super) fn check_neighbour(
     let address = address.to_string();
     let mut wait = shell.wait(TIMEOUT, PAUSE);
     loop {
-        // The kernel gives up after three questions, and is then asked again.
+        // The kernel gives up after three solicitations and is then asked again.
         match ip_neigh(&["replace", &address, "dev", interface, "use"]) {
             Err(TestbedError::Failed { .. }) => return Ok(()),
             other => other?,
@@ -83,20 +83,20 @@ pub(super) fn check_neighbour(
     }
 }
 
-/// Returns the hardware address of an interface; `None` on a system that does not tell it in the way of Linux.
+/// Returns the hardware address of an interface, or `None` on a system that does not report it as Linux does.
 pub(super) fn hardware_address(interface: &str, shell: &Shell) -> Option<String> {
     let read = shell.look(&["cat", &format!("/sys/class/net/{interface}/address")]).ok()?;
     Some(read.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
-/// A flag on Linux, a line of its own elsewhere; interfaces without a medium have neither need nor line.
+/// A flag on Linux, a separate line elsewhere. Interfaces without a medium have no such line and need none.
 fn has_carrier(printed: &str) -> bool {
     let status = printed.lines().find_map(|line| line.trim().strip_prefix("status: "));
     status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))
 }
 
 pub(super) fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
-    // Noted first, since a command whose end is not seen may have done its work.
+    // Recorded first, because a command may have taken effect even if we did not see it finish.
     if !is_up(system, interface, shell)? {
         undo.by_line(system.link(interface, "down"))?;
     }
@@ -114,13 +114,13 @@ fn described(system: System, interface: &str, shell: &Shell) -> Result<String, T
     }
 }
 
-/// `<BROADCAST,UP,...>` in the first line, on every system.
+/// Every system prints `<BROADCAST,UP,...>` in the first line.
 fn has_flag_up(printed: &str) -> bool {
     let flags = printed.lines().next().and_then(|line| line.split_once('<')?.1.split_once('>'));
     flags.is_some_and(|(flags, _)| flags.split(',').any(|flag| flag == "UP"))
 }
 
-/// Without a link-local address Linux asks for no neighbour on behalf of what it forwards; some set-ups make none by themselves.
+/// Without a link-local address, Linux does not solicit neighbours for the traffic it forwards, and some setups do not create one by themselves.
 fn link_local((link, wanted): (&RecipeLink, IpNet), interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
     if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
         return Ok(None);
@@ -129,8 +129,8 @@ fn link_local((link, wanted): (&RecipeLink, IpNet), interface: &str, shell: &She
     Ok(there.trim().is_empty().then_some(wanted))
 }
 
-/// Undone only what was done: an address that was there before is left alone. So what undoes it is noted after the command, which no request
-/// to stop cuts ([`Shell::run`]).
+/// An address that existed before is left alone, so the undo command is recorded after the command, which no stop request interrupts
+/// ([`Shell::run`]).
 fn add_addresses(
     system: System,
     (link, wanted): (&RecipeLink, IpNet),

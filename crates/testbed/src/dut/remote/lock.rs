@@ -1,19 +1,19 @@
-//! The lock of another machine, so that two testers do not use it at the same time without knowing of each other. A session there holds a lock on a file
-//! as long as its standard input lasts: the lock is gone when it is dropped here, when this process is killed, and when the connection breaks.
+//! The lock of another machine, which keeps two testers from unknowingly using it at the same time. A session there holds a lock on a file as long
+//! as its standard input stays open, so the lock is released when it is dropped here, when this process is killed, and when the connection breaks.
 
 use crate::exec::{Remote, Shell, TestbedError, end_by_input, first_answer, refusal};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// The longest time for the session to end.
+/// The timeout for the session to end.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The beginning of the lines with which the session there answers; login scripts may print others.
+/// The prefix of the session's answers. Login scripts may print other lines.
 const ANSWER: &str = "sixbench lock: ";
 
-/// `$1` describes this tester, `$2` is the beginning of answers. Two programs lock files in the same way: flock of util-linux and lockf of FreeBSD end
-/// with 75 where another has the lock. Runs on that machine itself have a locked file each, which says who they are; one with the words of `$1` is
-/// this tester, on one machine with its device.
+/// `$1` describes this tester, `$2` is the prefix of answers. Two programs lock files in the same way: flock of util-linux and lockf of FreeBSD
+/// exit with 75 if another process has the lock. Each run on that machine itself has a locked file that describes it; one with the text of `$1` is
+/// this tester, on the same machine as its device.
 const SCRIPT: &str = r#"dir=${SIXBENCH_LOCKS:-}
 [ -n "$dir" ] || if [ -d /run ]; then dir=/run/sixbench; else dir=/var/run/sixbench; fi
 if command -v flock >/dev/null; then take() { flock -n -E 75 "$@"; }
@@ -30,11 +30,11 @@ take "$dir/machine" sh -c 'echo "$1" >"$3"; echo "$2taken"; exec cat >/dev/null'
 [ $? != 75 ] || echo "$2held $(cat "$dir/machine.holder")"
 "#;
 
-/// The lock of a machine for one tester. Dropping it releases the lock.
+/// A machine's lock, held for one tester. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct MachineLock {
     session: Child,
-    /// Its connection, which ends after the session.
+    /// The session's connection, which must outlive it.
     _remote: Remote,
 }
 
@@ -47,19 +47,19 @@ impl Drop for MachineLock {
 /// The result of an attempt to lock a machine.
 #[derive(Debug)]
 pub enum LockAttempt {
-    /// The machine is this tester's.
+    /// This tester now has the lock.
     Taken(MachineLock),
-    /// Another tester has it, or a run on that machine itself; what that says of itself.
+    /// Another tester, or a run on that machine itself, has the lock. Holds its description of itself.
     Held(String),
-    /// The machine has no program that locks files.
+    /// The machine has no program for locking files.
     Unsupported,
 }
 
 impl MachineLock {
-    /// Takes the lock of a machine for this tester, which `holder` describes to others, in one line.
+    /// Locks a machine for this tester. `holder` is a line that describes it to others.
     ///
     /// # Errors
-    /// The machine cannot be reached, or its files not be written.
+    /// The machine cannot be reached, or its files cannot be written.
     pub fn take(machine: &Remote, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
         let remote = machine.reach(shell.context())?;
         let name = remote.destination().to_owned();

@@ -1,4 +1,4 @@
-//! A machine across the room that is to be the device, or one of several in a row.
+//! A remote machine that is to be the device, or one of several in a row.
 
 use super::{check, cores, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
@@ -26,13 +26,13 @@ impl RemoteMachine {
         self.remote.config()
     }
 
-    /// Opens the connection; see [`Remote::reach`] for its errors.
+    /// Opens the connection. See [`Remote::reach`] for its errors.
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
         Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
     }
 
-    /// Refuses, before anything is touched there, what cannot work: another system, interfaces that have work of their own, programs or
-    /// cores it has not got.
+    /// Refuses, before anything is touched there, configurations that cannot work: another operating system, interfaces in use, or missing programs
+    /// or cores.
     pub fn check(&self, recipe: &Recipe, wanted_cores: Option<u32>, shell: &Shell) -> Result<(), TestbedError> {
         let (shell, name) = (self.shell(shell), self.remote.destination());
         check_recipe(recipe, name)?;
@@ -51,7 +51,7 @@ impl RemoteMachine {
         }
     }
 
-    /// Returns the machine as ssh finds it.
+    /// Returns the machine as ssh reaches it.
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
@@ -61,12 +61,12 @@ impl RemoteMachine {
         self.remote.destination()
     }
 
-    /// Returns its interfaces on the left and on the right.
+    /// Returns its left and right interface.
     pub(super) fn interfaces(&self) -> &[String; 2] {
         &self.interfaces
     }
 
-    /// Returns the number of cores that the device of a recipe may use here; `None` for all.
+    /// Returns the number of cores that the device of a recipe may use here, or `None` for all.
     pub(super) fn cores_of(&self, recipe: &Recipe, limits: &CoreLimits) -> Option<u32> {
         limits.of_device([recipe.name.split('@').next().unwrap_or_default(), self.name()])
     }
@@ -76,7 +76,7 @@ impl RemoteMachine {
     }
 }
 
-/// A recipe that leaves the device to the user has nothing to set up.
+/// Refuses recipes with nothing to set up there.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     let name = &recipe.name;
     let text = match recipe.host {
@@ -113,8 +113,8 @@ fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), T
     })
 }
 
-/// Refuses a machine whose kernel has no Jool, or not the one that the device needs. Linux's own modules are not looked for: they may be part of a
-/// kernel that has no list of them, and Jool's never are.
+/// Refuses a machine whose kernel has no Jool, or not the module that the device needs. Linux's own modules are not checked, because they may be
+/// built into a kernel without a list of them. Jool's never are.
 fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
     let mut modules = recipe.modules.iter().chain(&recipe.kernel_modules).filter(|module| module.starts_with("jool"));
     modules.try_for_each(|module| {
@@ -126,8 +126,8 @@ fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), Te
     })
 }
 
-/// Makes the machine the place of a device: cores, sysctls, addresses and routes, each to be undone. The links may still be without a carrier. `run`
-/// tells several devices of one process apart, and `place` those in a row, whose machines may have one file system in common.
+/// Prepares the machine for a device: cores, sysctls, addresses and routes, each with its undo command. The links may still have no carrier. `run`
+/// distinguishes several devices of one process, and `place` those in a row, whose machines may share a file system.
 pub(in crate::dut) fn prepare(
     recipe: &Recipe,
     machine: &RemoteMachine,
@@ -160,16 +160,16 @@ pub(in crate::dut) fn prepare(
     Ok((context, vars))
 }
 
-/// Sysctls of the whole machine that a stateful device needs.
+/// Writes the machine-wide sysctls that a stateful device needs.
 pub(in crate::dut) fn write_sysctls(recipe: &Recipe, context: &ExecContext, vars: &TemplateVars) -> Result<(), TestbedError> {
     let Some(undo) = &context.undo else { return Ok(()) };
     let mut all = recipe.state.iter().flat_map(|state| vars.sysctls(state));
     all.try_for_each(|(file, value)| sysctls::write(&file, &value, &context.shell, undo))
 }
 
-/// As many as cores are online there.
+/// Returns one thread per online core.
 fn threads(shell: &Shell) -> usize {
-    // POSIX leaves the name to systems, and some may not know it.
+    // POSIX leaves this name to the system, so it may be unknown.
     let printed = shell.look(&["getconf", "_NPROCESSORS_ONLN"]).unwrap_or_default();
     printed.trim().parse().unwrap_or(1).max(1)
 }

@@ -1,5 +1,5 @@
-//! Devices that have machines of their own, or the authority behind them, reached over ssh: what is checked before anything is touched there, and
-//! what is set up, each thing with what undoes it.
+//! Devices on machines of their own and the authority behind them, reached over ssh. Everything is checked before anything is touched there, and
+//! each step of the setup is recorded with its undo command.
 
 mod authority;
 mod authority_machine;

@@ -1,4 +1,4 @@
-//! The machines of devices in a row, from left to right: the right interface of one is cabled to the left one of the next. A single device is a
+//! The machines of devices in a row, from left to right: the right interface of each is cabled to the left one of the next. A single device is a
 //! row of one.
 
 use super::{RemoteMachine, links, machine};
@@ -8,10 +8,11 @@ use crate::exec::{Shell, TestbedError};
 use crate::recipe::{Recipe, System};
 use sixbench_method::plan::CoreLimits;
 
-/// Refuses, before anything is touched, machines on which the device or the devices of a recipe cannot be set up.
+/// Refuses, before anything is touched, machines on which the device or devices of a recipe cannot be set up.
 ///
 /// # Errors
-/// Another number of machines than of devices, one machine by two names, cores of a device that there is not, or any reason of [`RemoteMachine::check`].
+/// The numbers of machines and devices differ, one machine has two names, `cores` names an unknown device, or [`RemoteMachine::check`] refuses a
+/// machine.
 pub fn check_machines(
     machines: &[RemoteMachine],
     recipe: &Recipe,
@@ -25,7 +26,7 @@ pub fn check_machines(
     pairs.try_for_each(|(machine, device)| machine.check(device, machine.cores_of(device, cores), shell))
 }
 
-/// Returns which device runs where and how it is cabled, in sentences for the report.
+/// Returns sentences for the report about where each device runs and how it is cabled.
 pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<String> {
     if let [machine] = machines {
         let (name, [left, right]) = (machine.name(), machine.interfaces());
@@ -44,10 +45,10 @@ pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<St
     machines.iter().zip(recipe.devices()).enumerate().map(sentence).collect()
 }
 
-/// Makes each machine the place of its device, and returns the places from left to right. `run` tells several devices of one process apart.
+/// Prepares each machine for its device and returns the places from left to right. `run` distinguishes several devices of one process.
 ///
 /// # Errors
-/// A command that fails, a link without a carrier, or a machine that does not find the next one in the row. All that was done until then is undone.
+/// A command fails, a link has no carrier, or a machine does not reach the next one in the row. Everything done until then is undone.
 pub(in crate::dut) fn prepare(
     machines: &[RemoteMachine],
     recipe: &Recipe,
@@ -89,7 +90,7 @@ fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), Testbe
     Err(TestbedError::Other(text))
 }
 
-/// Refuses numbers of cores of a device that is none of the row.
+/// Refuses a number of cores for a device that is not in the row.
 fn check_names(machines: &[RemoteMachine], recipe: &Recipe, cores: &CoreLimits) -> Result<(), TestbedError> {
     let devices = recipe.devices().iter().map(|device| device.name.split('@').next().unwrap_or_default());
     let known: Vec<&str> = machines.iter().map(RemoteMachine::name).chain(devices).collect();
@@ -99,13 +100,13 @@ fn check_names(machines: &[RemoteMachine], recipe: &Recipe, cores: &CoreLimits) 
     })
 }
 
-/// Refuses two names of one machine: what one device changes there would be the other's, too.
+/// Refuses two names of the same machine, because changes for one device would also affect the other.
 fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), TestbedError> {
-    // A network namespace with an sshd of its own is a machine to this end.
+    // A network namespace with its own sshd counts as a machine.
     let identity = "cat /proc/sys/kernel/random/boot_id && readlink /proc/self/ns/net";
     let mut seen: Vec<(&str, String)> = Vec::new();
     for machine in machines.iter().filter(|_| machines.len() > 1) {
-        // Systems without such files are told apart by their names alone.
+        // Systems without these files are distinguished by name only.
         let identity = machine.shell(shell).look(&["sh", "-c", identity]).unwrap_or_default();
         if let Some((other, _)) = seen.iter().find(|(_, other)| !identity.is_empty() && *other == identity) {
             let text =
@@ -117,7 +118,7 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
     Ok(())
 }
 
-/// Waits for the carriers of all links, and then until each machine finds the next one.
+/// Waits for the carriers of all links, then until each machine resolves the next one.
 fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) -> Result<(), TestbedError> {
     for (index, (machine, device)) in machines.iter().zip(devices).enumerate() {
         let ends = (machine.interfaces(), &neighbours(machines, index));
@@ -129,17 +130,17 @@ fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) ->
     Ok(())
 }
 
-/// Checks that a machine with this device finds the next one in the row at its right interface.
+/// Checks that a machine with this device resolves the next one in the row on its right interface.
 fn check_link(machine: &RemoteMachine, next: &RemoteMachine, device: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     let ([_, interface], [far, _]) = (machine.interfaces(), next.interfaces());
     let (other, hardware) = (format!("{far} of {}", next.name()), links::hardware_address(far, &next.shell(shell)));
-    // In the recipe of one device alone the tester has the addresses of its neighbour.
+    // In the recipe of a single device, the tester has the addresses of its neighbour.
     device.right.tester.iter().try_for_each(|address| {
         links::check_neighbour(*address, interface, (&other, hardware.as_deref()), machine.name(), &machine.shell(shell))
     })
 }
 
-/// Returns what the left and the right interface of a machine in the row are cabled to, in words.
+/// Returns descriptions of what the left and the right interface of a machine in the row are cabled to.
 fn neighbours(machines: &[RemoteMachine], index: usize) -> [String; 2] {
     let tester = |side: &str| match machines.len() {
         1 => "an interface of ours that is up".to_owned(),

@@ -1,12 +1,12 @@
-//! Sysctls of another machine that runs Linux: written where they are not yet as they must be, and set back when all is undone.
+//! Sysctls of another machine that runs Linux: written if their values differ, and restored when everything is undone.
 
 use crate::exec::{Shell, TestbedError, Undo, quoted};
 use crate::recipe::Recipe;
 use std::net::IpAddr;
 
-/// Sets the sysctls that a namespace of ours has from the start: the device forwards, and neither filters reverse paths nor
-/// looks for duplicate addresses. Sets only those that the recipe's addresses need: with IPv6 forwarding a Linux host forgets
-/// routes it has learned from advertisements.
+/// Sets the sysctls that our own namespaces have from the start: the device forwards, and neither filters reverse paths nor performs duplicate
+/// address detection. Sets only those that the recipe's addresses need, because with IPv6 forwarding a Linux host forgets routes learned from
+/// router advertisements.
 pub(super) fn forward(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let mut sysctls = Vec::new();
     if uses(recipe, IpAddr::is_ipv4) {
@@ -33,9 +33,9 @@ pub(super) fn write(file: &str, value: &str, shell: &Shell, undo: &Undo) -> Resu
     if before == value {
         return Ok(());
     }
-    // In a rehearsal the value is not known.
+    // In a rehearsal, the value is unknown.
     let before = if shell.is_rehearsal() { "BEFORE".to_owned() } else { before };
-    // Noted first, since a command whose end is not seen may have done its work.
+    // Recorded first, because a command may have taken effect even if we did not see it finish.
     undo.by_line(format!("echo {} > {}", quoted(&[before]), quoted(&[file.to_owned()])))?;
     shell.set(file, value)
 }

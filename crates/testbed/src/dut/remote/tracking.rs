@@ -1,22 +1,22 @@
-//! The ssh connection kept out of the device's connection tracking table. Else it would be an entry that no flush removes for good: the
-//! next command puts it back, and neither would the table ever be empty nor the device's count be that of the tester's connections.
+//! Keeps the ssh connection out of the device's connection tracking table. Otherwise the next command would restore its entry after each flush: the
+//! table would never be empty, and the device's count would differ from that of the tester's connections.
 
 use crate::exec::{Shell, TestbedError, Undo};
 use crate::recipe::StateSection;
 
-/// The name of the table of the rules, which is ours alone.
+/// The name of our own table of rules.
 const TABLE: &str = "sixbench-ssh";
 
-/// Returns whether a device's connections are those of the machine's own table: Jool has one of its own, and a MAP-T CE that of a namespace.
+/// Returns true if the device's connections are in the machine's own table. Jool has its own table, and a MAP-T CE that of a namespace.
 pub(super) fn is_of_the_machine(state: &StateSection) -> bool {
     let commands = state.count.iter().chain(&state.flush);
     commands.into_iter().any(|command| command.run.split_whitespace().next() == Some("conntrack"))
 }
 
-/// Leaves the connection by which `shell` runs its commands untracked.
+/// Exempts the connection through which `shell` runs its commands from tracking.
 ///
 /// # Errors
-/// nft is not installed there, or the kernel does not know its `notrack`.
+/// nft is not installed there, or the kernel does not support `notrack`.
 pub(super) fn exempt(shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let asked = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
     let ends: Vec<&str> = asked.split_whitespace().collect();

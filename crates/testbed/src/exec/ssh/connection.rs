@@ -1,5 +1,5 @@
-//! The connection that all commands for a machine share: a master of ssh's, whose session there does nothing but wait. It ends when its
-//! standard input does, and so also when this process is killed.
+//! The connection that all commands on a machine share: an ssh master whose session does nothing but wait. It ends when its standard input is
+//! closed, and so also when this process is killed.
 
 use super::directory::make_directory;
 use super::{Destination, refusal};
@@ -10,13 +10,13 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// Beyond `ConnectTimeout`: keys are exchanged, and some servers look the client's name up.
+/// In addition to `ConnectTimeout`, for the key exchange and for servers that look up the client's name.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The line that the session prints once it is there; a login script may print before it.
+/// The line that the session prints once it is established. A login script may print others before it.
 const READY: &str = "sixbench is here";
 
-/// Ends when dropped.
+/// Closed when dropped.
 #[derive(Debug)]
 pub(super) struct SshConnection {
     master: Child,
@@ -46,7 +46,7 @@ impl SshConnection {
         let what = || format!("a session on {}", destination.name);
         let mut wait = context.wait(TIMEOUT, Duration::ZERO);
         let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
-        // Of a stop that was requested the drop need not wait for an ssh that has no connection yet.
+        // After a stop request, the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
             Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, TIMEOUT)),
@@ -61,39 +61,39 @@ impl SshConnection {
 impl Drop for SshConnection {
     fn drop(&mut self) {
         end_by_input(&mut self.master, Duration::from_secs(2));
-        // The socket goes with its owner, unless that was killed.
+        // The master removes its socket unless it was killed.
         let _ = std::fs::remove_file(socket(&self.directory));
         let _ = std::fs::remove_dir(&self.directory);
     }
 }
 
-/// Tells once when the session is there; hangs up when it ended before.
+/// Returns a channel with a message once the session is established; closed if it ends first.
 fn answered(stdout: ChildStdout) -> Receiver<()> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let is_ready = |line: std::io::Result<String>| line.is_ok_and(|line| line == READY);
         if BufReader::new(stdout).lines().any(is_ready) {
-            // There is no receiver after the timeout.
+            // The receiver is gone after a timeout.
             let _ = send.send(());
         }
     });
     receive
 }
 
-/// Returns the output of a process in chunks as it comes: a `ProxyCommand` that outlives its ssh may keep it from ever ending.
+/// Returns the output of a process in chunks as it arrives. A `ProxyCommand` that outlives its ssh may keep it from ever ending.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut chunk = [0; 4096];
         while let Ok(count @ 1..) = from.read(&mut chunk) {
-            // There is no receiver once the connection is established.
+            // The receiver is gone once the connection is established.
             let _ = send.send(chunk[..count].to_vec());
         }
     });
     receive
 }
 
-/// All of it that a process which has ended wrote.
+/// Returns everything that a process wrote before it ended.
 fn said_until_now(chunks: Receiver<Vec<u8>>) -> String {
     let next = || chunks.recv_timeout(Duration::from_millis(200)).ok();
     let said: Vec<u8> = std::iter::from_fn(next).flatten().collect();

@@ -1,4 +1,4 @@
-//! The words of an `ssh` to a machine. Nothing here opens a connection.
+//! The command line of `ssh` for a machine. No connection is opened here.
 
 use super::SshConfig;
 use crate::exec::{TestbedError, quoted};
@@ -19,12 +19,12 @@ impl Destination {
         Self { name: name.to_owned(), config: config.cloned() }
     }
 
-    /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
+    /// Returns the words that run `words` there, as shown in the transcript: without the options that merely save time.
     pub(super) fn words(&self, words: &[String]) -> Vec<String> {
         self.shown(quoted(words))
     }
 
-    /// The same of a line of shell.
+    /// Returns the same for a line of shell.
     pub(super) fn shown(&self, line: String) -> Vec<String> {
         self.typed(self.config.as_ref().map(SshConfig::path), line)
     }

@@ -1,4 +1,4 @@
-//! What ssh says when it cannot, in words that tell what next.
+//! Turns error messages of ssh into advice on what to do.
 
 use crate::exec::TestbedError;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
     TestbedError::Other(text)
 }
 
-/// Errors of ssh that mean that the machine does not answer, or does not accept the connection.
+/// Error messages of ssh for a machine that does not answer or does not accept the connection.
 const UNREACHABLE: [&str; 7] = [
     "Connection refused",
     "Connection timed out",
@@ -51,7 +51,7 @@ pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
     ))
 }
 
-/// Returns whether words on standard error are ssh's own, rather than those of a command that ended with the same code.
+/// Returns true if a message on standard error comes from ssh itself rather than from a command that exited with the same status.
 pub(crate) fn is_of_ssh(said: &str) -> bool {
     let starts = ["ssh: ", "mux_client", "client_loop", "Connection to ", "Connection closed", "Timeout, server", "Host key"];
     said.lines().any(|line| starts.iter().any(|start| line.starts_with(start)) || line.contains("Permission denied ("))

@@ -1,4 +1,4 @@
-//! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
+//! Another machine, reached over ssh, with the same commands, files and processes as in a namespace of this one.
 
 use super::{Destination, SshConfig, SshConnection, refusal};
 use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
@@ -8,25 +8,25 @@ use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The exit status of a shell that does not find a program (POSIX, Shell Command Language, section 2.8.2).
+/// The exit status of a shell that cannot find a program (POSIX, Shell Command Language, section 2.8.2).
 const NOT_FOUND: i32 = 127;
 
-/// The exit status of ssh for a failure of its own.
+/// The exit status of ssh if ssh itself fails.
 const OF_SSH: i32 = 255;
 
-/// The longest wait for a machine to say that it is still there.
+/// The timeout for a machine to show that it still responds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Writes its input to the file `$1`.
 const COPY_SCRIPT: &str = r#"umask 077; cat > "$1" && chmod 700 "$1""#;
 
-/// The longest time that a program may take to be copied: some megabytes over a slow network.
+/// The timeout for copying a program: some megabytes over a slow network.
 const COPYING: Duration = Duration::from_secs(600);
 
-/// A machine as `ssh` finds it; clones share one connection.
+/// A machine as `ssh` reaches it. Clones share one connection.
 #[derive(Clone, Debug)]
 pub struct Remote {
     destination: Destination,
-    /// None before it is reached, and in a rehearsal.
+    /// `None` before the machine is reached, and in a rehearsal.
     connection: Option<Arc<SshConnection>>,
 }
 
@@ -50,7 +50,7 @@ impl Remote {
         self.destination.config.as_ref()
     }
 
-    /// The name ssh knows it by.
+    /// Returns its ssh name.
     pub fn destination(&self) -> &str {
         &self.destination.name
     }
@@ -58,8 +58,8 @@ impl Remote {
     /// Opens the connection, unless a stop is requested meanwhile.
     ///
     /// # Errors
-    /// A name that is not known, a machine that does not answer, a host key that is not known or not the same any more, a key that is
-    /// refused, a user who is not root: each with what to do about it.
+    /// The name is unknown, the machine does not answer, its host key is unknown or has changed, our key is refused, or the user is not root. Each
+    /// error comes with advice.
     pub(crate) fn reach(&self, context: &WaitContext) -> Result<Self, TestbedError> {
         let connection = Some(Arc::new(SshConnection::open(&self.destination, context)?));
         let reached = Self { connection, ..self.clone() };
@@ -74,12 +74,12 @@ impl Remote {
         Ok(reached)
     }
 
-    /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
+    /// Returns the words that run `words` there, as shown in the transcript: without the options that merely save time.
     pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
         self.destination.words(words)
     }
 
-    /// The same of a line of shell.
+    /// Returns the same for a line of shell.
     pub(crate) fn shown(&self, line: String) -> Vec<String> {
         self.destination.shown(line)
     }
@@ -123,7 +123,7 @@ impl Remote {
         asked.map(drop).map_err(|error| error.explained(silent))
     }
 
-    /// Returns the error for a failed command, which tells three causes apart: the command itself, a missing program, or ssh.
+    /// Returns the error of a failed command, which distinguishes three causes: the command itself, a missing program, or ssh.
     fn failure(&self, words: &[String], output: &Output) -> TestbedError {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
@@ -143,7 +143,7 @@ impl Remote {
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
         let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30), context);
         match asked {
-            // Whatever the shell answers: a program of that name it would not run.
+            // Any failure counts: this shell would not be able to run a program of that name.
             Err(TestbedError::Failed { .. } | TestbedError::Missing { .. }) => Err(self.not_installed(program)),
             other => other.map(drop),
         }
@@ -155,7 +155,7 @@ impl Remote {
         self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
     }
 
-    /// Copies a program of this machine to a file there that only its user can run.
+    /// Copies a program of this machine to a file there that only its owner can run.
     pub(crate) fn copy_program(&self, from: &Path, to: &Path, context: &WaitContext) -> Result<(), TestbedError> {
         let file = File::open(from).map_err(TestbedError::file("read", from))?;
         let to = to.display().to_string();
@@ -166,7 +166,7 @@ impl Remote {
         if output.status.success() { Ok(()) } else { Err(self.failure(&words, &output)) }
     }
 
-    /// Starts a script there, with words it knows as `$1` and so on.
+    /// Starts a script there with arguments, which it refers to as `$1` and so on.
     pub(crate) fn start(&self, script: &str, arguments: &[String], input: Stdio) -> Result<Child, TestbedError> {
         let control = self.connection.iter().flat_map(|connection| connection.options());
         let mut command = command(&self.destination.ssh(control.collect(), script, arguments)?);

@@ -1,4 +1,4 @@
-//! A source of Jool that the user provides, since Debian's is too old for MAP-T.
+//! A Jool source provided by the user, because Debian's Jool is too old for MAP-T.
 
 use super::source::OwnSource;
 use crate::exec::TestbedError;
@@ -9,7 +9,7 @@ const VERSIONED: &str = "src/common/xlat.h";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnJool {
     pub(super) source: OwnSource,
-    /// `4.2.0.3`, as its modules say it.
+    /// The modules' version, such as `4.2.0.3`.
     pub(super) version: String,
 }
 
@@ -20,13 +20,13 @@ impl OwnJool {
         Ok(Self { source, version })
     }
 
-    /// Returns a name that distinguishes it from every other Jool, as part of a file name.
+    /// Returns a name that distinguishes it from every other Jool, for use in file names.
     pub(super) fn name(&self) -> String {
         self.source.name(&self.version)
     }
 }
 
-/// Returns the version: four numbers that the preprocessor reads, joined by dots.
+/// Returns the version: four numbers from preprocessor definitions, joined by dots.
 fn version(header: &str) -> Option<String> {
     let number = |part: &str| {
         let name = format!("JOOL_VERSION_{part} ");
@@ -55,7 +55,7 @@ mod tests {
         assert!(error.starts_with("/usr/include is not a source of Jool: src/common/xlat.h: No such file"), "{error}");
     }
 
-    /// A source of a version, in a directory of this test's own.
+    /// Creates a source with a version, in a directory of this test.
     fn source(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("sixbench-jool-{name}-{}", std::process::id()));
         std::fs::create_dir_all(path.join("src/common")).expect("a directory");

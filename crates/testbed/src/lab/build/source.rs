@@ -1,4 +1,4 @@
-//! The source of a program that the user provides: a directory or an archive, known by its whole content.
+//! The source of a program provided by the user: a directory or an archive, identified by its entire content.
 
 use super::work::BuildWork;
 use crate::exec::{Shell, TestbedError};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnSource {
-    /// Directory or archive.
+    /// The directory or archive.
     path: PathBuf,
     is_archive: bool,
-    /// A hash of the whole content, since a patched source keeps its old version.
+    /// A hash of the entire content, because a patched source keeps its old version.
     hash: u64,
-    /// The program whose source it must be.
+    /// The program that this must be the source of.
     program: &'static str,
 }
 
 impl OwnSource {
-    /// Opens the source of `program`. Returns with it the content of the file that tells its version, whose path is that below its top directory.
+    /// Opens the source of `program`. Also returns the content of the file with its version, whose path below the top directory is `versioned`.
     ///
     /// # Errors
-    /// It cannot be read, or has no such file, so it is not the source of that program.
+    /// The source cannot be read, or it has no such file and is therefore not the source of that program.
     pub(super) fn open(path: &Path, program: &'static str, versioned: &str) -> Result<(Self, String), TestbedError> {
         let wrong = |error: std::io::Error| not_of(program, path, &error.to_string());
         let own = path.canonicalize().map_err(wrong)?;
         let mut source = Self { is_archive: own.is_file(), path: own, hash: 0, program };
-        // Before all of it is read, which may be of anything.
+        // Before hashing, because the path may be anything.
         let version = source.read(versioned)?;
         source.hash = hash_of(&source.path).map_err(wrong)?;
         Ok((source, version))
@@ -40,17 +40,17 @@ impl OwnSource {
         Shell::new().look(&words).map_err(|error| self.wrong(&error.to_string()))
     }
 
-    /// Returns an error that says why it is not the source of its program.
+    /// Returns an error explaining why this is not the source of its program.
     pub(super) fn wrong(&self, why: &str) -> TestbedError {
         not_of(self.program, &self.path, why)
     }
 
-    /// Returns a name that tells it, as of this version, from every other source of the same program, as part of a file name.
+    /// Returns a name that distinguishes this version of the source from all other sources of the program, for use in file names.
     pub(super) fn name(&self, version: &str) -> String {
         format!("{version}-{:016x}", self.hash)
     }
 
-    /// Puts a copy of it into the directory `folder` among the sources of a build.
+    /// Copies the source into the directory `folder` among the sources of a build.
     pub(super) fn unpack<C>(&self, work: &mut BuildWork<C>, folder: &str) -> Result<(), TestbedError> {
         let path = self.path.display().to_string();
         work.run(&["sh", "-c", &format!("rm -rf {folder} && mkdir {folder}")])?;
@@ -65,8 +65,8 @@ fn not_of(program: &str, path: &Path, why: &str) -> TestbedError {
     TestbedError::Other(format!("{} is not a source of {program}: {why}", path.display()))
 }
 
-/// Returns a hash of the octets of an archive, or of all names, sizes and contents below a directory. The location of the
-/// directory does not matter.
+/// Returns a hash of the content of an archive, or of all names, sizes and contents below a directory. The location of the directory does not
+/// matter.
 fn hash_of(path: &Path) -> std::io::Result<u64> {
     if path.is_file() {
         return Ok(fnv_of_more(FNV_START, &std::fs::read(path)?));
@@ -75,7 +75,7 @@ fn hash_of(path: &Path) -> std::io::Result<u64> {
     collect(path, &mut files)?;
     files.sort();
     files.iter().try_fold(FNV_START, |hash, file| {
-        // No file: a symbolic link, which is copied as such.
+        // A symbolic link is hashed by its target, as it is copied as a link.
         let content =
             if file.is_symlink() { file.read_link()?.into_os_string().into_encoded_bytes() } else { std::fs::read(file)? };
         let name = file.strip_prefix(path).unwrap_or(file).as_os_str().as_bytes();
@@ -84,7 +84,7 @@ fn hash_of(path: &Path) -> std::io::Result<u64> {
     })
 }
 
-/// All files below a directory, without what git keeps for itself.
+/// Collects all files below a directory, except git's own.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;

@@ -7,11 +7,11 @@ use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::{Inputs, SHIM};
 use std::path::PathBuf;
 
-/// The things that a kernel lab is built of.
+/// The inputs of a kernel lab.
 #[derive(Debug)]
 pub(super) struct LabSources {
     pub(super) inputs: Inputs,
-    /// The user's own Jool, if it is used instead of Debian's.
+    /// The user's own Jool, if it replaces Debian's.
     pub(super) own_jool: Option<OwnJool>,
 }
 
@@ -32,20 +32,20 @@ const fn step(name: &'static str, run: fn(&mut LabWork) -> Result<(), TestbedErr
     BuildStep { name, run, is_wanted: |_| true }
 }
 
-/// Jool's modules by their folders, in the order of their dependencies. Only a newer Jool than Debian's has the last.
+/// Jool's modules with their folders, in order of their dependencies. Only a Jool newer than Debian's has the last one.
 const JOOL: [(&str, &str); 4] = [("common", "jool_common"), ("siit", "jool_siit"), ("nat64", "jool"), ("mapt", "jool_mapt")];
 
-/// Parts of the kernel's source that preparing it does not need: most of its 1.5 GB.
+/// Parts of the kernel source that are not needed to prepare it: most of its 1.5 GB.
 const NOT_NEEDED: [&str; 6] =
     ["Documentation/*/*", "drivers/*.[ch]", "sound/*.[ch]", "fs/*.c", "tools/testing/*", "arch/[!ux]*/*.[chS]"];
 
-/// The kernel's source, in the very version the virtual machines' kernel was built of: a newer one has other layouts of data.
+/// Downloads the kernel source in exactly the version of the virtual machines' kernel, because data layouts differ between versions.
 fn download(work: &mut LabWork) -> Result<(), TestbedError> {
     let (package, version) = (work.made_of.inputs.source_package(), work.made_of.inputs.kernel_package.clone());
     fetch(work, &package, &version)?;
     match work.made_of.own_jool {
         Some(_) => Ok(()),
-        // The tools refuse modules of another version.
+        // The tools refuse modules of a different version.
         None => fetch(work, "jool-dkms", &work.made_of.inputs.jool_package.clone()),
     }
 }
@@ -55,12 +55,12 @@ fn fetch(work: &mut LabWork, package: &str, version: &str) -> Result<(), Testbed
         return Ok(());
     }
     let wanted = format!("{package}={version}");
-    // As root, apt would warn that another user may not write here.
+    // As root, apt would warn that its sandbox user may not write here.
     let words = ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", &wanted];
     if work.run(&words).is_ok() {
         return Ok(());
     }
-    // Its lists may be old, or missing as in a fresh container.
+    // apt's lists may be outdated, or missing as in a fresh container.
     work.run(&["apt-get", "-q", "update"])?;
     work.run(&words).map_err(|error| not_offered(work, package, version, &error))
 }
@@ -78,7 +78,7 @@ fn not_offered(work: &LabWork, package: &str, version: &str, error: &TestbedErro
     ))
 }
 
-/// Returns the path of a package's archive, named as apt names it; both packages are of all architectures.
+/// Returns the path of a package's archive as apt names it. Both packages are architecture-independent.
 fn archive(work: &LabWork, package: &str, version: &str) -> PathBuf {
     work.sources().join(format!("{package}_{}_all.deb", version.replace(':', "%3a")))
 }
@@ -111,7 +111,7 @@ fn kernel_source(work: &LabWork) -> PathBuf {
     work.sources().join(work.made_of.inputs.source_package())
 }
 
-/// Prepares the kernel's source with the configuration of the packaged kernel, whose modules it is to match.
+/// Prepares the kernel source with the configuration of the packaged kernel, which the modules have to match.
 fn prepare(work: &mut LabWork) -> Result<(), TestbedError> {
     let source = kernel_source(work);
     work.run_in(&source, &["sh", "-c", "zcat /usr/share/doc/user-mode-linux/config.gz > .config"])?;
@@ -130,7 +130,7 @@ fn compile_modules(work: &mut LabWork) -> Result<(), TestbedError> {
     let source = kernel_source(work).display().to_string();
     for (folder, _) in modules_of(work) {
         let module = format!("M={}", work.sources().join("jool/src/mod").join(folder).display());
-        // The packaged kernel's table of symbols is not at hand: which there are is found out when the module is loaded.
+        // The packaged kernel's symbol table is not available, so missing symbols are only detected when the module is loaded.
         work.run(&["make", &work::jobs(), "-C", &source, "ARCH=um", &module, "KBUILD_MODPOST_WARN=1", "modules"])?;
     }
     Ok(())
@@ -141,7 +141,7 @@ fn modules_of(work: &LabWork) -> Vec<(&'static str, &'static str)> {
     JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
 }
 
-/// Compiles the tools of the user's Jool: those of Debian's package are of another version, which the modules refuse.
+/// Compiles the tools of the user's Jool. Those of Debian's package have a different version, which the modules refuse.
 fn compile_tools(work: &mut LabWork) -> Result<(), TestbedError> {
     let jool = work.sources().join("jool");
     if !jool.join("configure").exists() {
@@ -165,7 +165,7 @@ fn compile_shim(work: &mut LabWork) -> Result<(), TestbedError> {
     work.run(&["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", &to, &from])
 }
 
-/// The packaged kernel's own modules where they are, and those of Jool, with the file that tells which needs which.
+/// Links the packaged kernel's own modules, adds those of Jool, and generates the file with their dependencies.
 fn lay_out(work: &mut LabWork) -> Result<(), TestbedError> {
     let (kernel, own) = (work.made_of.inputs.kernel().to_owned(), work.made_of.inputs.kernel_modules());
     let tree = module_tree(&work.path(""), &kernel);
@@ -185,7 +185,7 @@ fn lay_out(work: &mut LabWork) -> Result<(), TestbedError> {
     describe(work, &kernel)
 }
 
-/// Writes a `modprobe` for commands of a recipe and for the virtual machine's kernel, which would both look below /lib/modules.
+/// Writes a `modprobe` for the commands of recipes and for the virtual machine's kernel, both of which would search /lib/modules.
 fn write_modprobe(work: &mut LabWork) -> Result<(), TestbedError> {
     let path = work.folder("bin")?.join("modprobe").display().to_string();
     work.write("bin/modprobe", "#!/bin/sh\nexec /sbin/modprobe -d \"${0%/bin/*}/modules\" \"$@\"\n")?;

@@ -1,4 +1,4 @@
-//! VPP, which no package of Debian has, from its source, with Debian's packages in place of what VPP would download.
+//! Builds VPP, which Debian does not package, with Debian packages in place of the dependencies that it would download.
 
 use super::source::OwnSource;
 use super::work::{self, BuildStep, BuildWork};
@@ -6,10 +6,10 @@ use crate::exec::TestbedError;
 use crate::lab::cache::{VPP_PREFIX, VPP_VERSION};
 use std::path::Path;
 
-/// The file that VPP's own build reads its version from, outside a repository of git.
+/// The file from which VPP's own build reads its version outside a git repository.
 const VERSIONED: &str = "src/scripts/.version";
 
-/// The plugins that VPP's build must know of besides: in a folder with several it looks no further than to the first that is not wanted.
+/// Plugins that VPP's build must also be told about: in a folder with several plugins, it stops at the first one that is not enabled.
 const PASSED_OVER: [&str; 2] = ["nat66", "det44"];
 
 /// The plugins that recipes use.
@@ -19,7 +19,7 @@ const PLUGINS: [&str; 9] = ["ping", "nat", "nat44_ei", "dslite", "nat64", "af_pa
 #[derive(Debug)]
 pub(super) struct VppSource {
     source: OwnSource,
-    /// `v26.06-rc2-0-g3d02ce21e31`, as `git describe --long` prints it.
+    /// `v26.06-rc2-0-g3d02ce21e31`, from `git describe --long`.
     version: String,
 }
 
@@ -37,7 +37,7 @@ impl VppSource {
         Ok(Self { source, version })
     }
 
-    /// Returns the name of the directory in the cache that this source is built into.
+    /// Returns the name of the cache directory into which this source is built.
     pub(super) fn name(&self) -> String {
         format!("{VPP_PREFIX}{}", self.source.name(&self.version))
     }
@@ -57,13 +57,13 @@ const fn step(name: &'static str, run: fn(&mut VppWork) -> Result<(), TestbedErr
     BuildStep { name, run, is_wanted: |_| true }
 }
 
-/// VPP wants libraries of AF_XDP that it links into a plugin; Debian's are not made for that, but the shared ones are there, too.
+/// VPP links the AF_XDP libraries statically into a plugin. Debian's static libraries are not suitable for that, but its shared ones are.
 fn unpack(work: &mut VppWork) -> Result<(), TestbedError> {
     work.made_of.source.clone().unpack(work, "vpp")?;
     work.run(&["sed", "-i", "s/libxdp\\.a/libxdp.so/; s/libbpf\\.a/libbpf.so/", "vpp/src/plugins/af_xdp/CMakeLists.txt"])
 }
 
-/// Debian's Python has the module that VPP's generators import, and another one that comes first on the PATH has not.
+/// Debian's Python has the module that VPP's generators import. Another Python that comes first on the PATH may not.
 const OWN_PYTHON: &str = "PATH=/usr/bin:/bin:/usr/sbin:/sbin";
 
 fn configure(work: &mut VppWork) -> Result<(), TestbedError> {
@@ -73,7 +73,7 @@ fn configure(work: &mut VppWork) -> Result<(), TestbedError> {
     work.run(&words.into_iter().chain(options).collect::<Vec<_>>())
 }
 
-/// What recipes use, and nothing else: one of the engines for cryptography does not compile with Debian's library.
+/// Compiles only what recipes use, because one of the crypto engines does not compile with Debian's library.
 fn compile(work: &mut VppWork) -> Result<(), TestbedError> {
     let plugins = PLUGINS.map(|plugin| format!("{plugin}_plugin"));
     let targets = ["vpp", "vppctl"].into_iter().chain(plugins.iter().map(String::as_str));
@@ -81,13 +81,13 @@ fn compile(work: &mut VppWork) -> Result<(), TestbedError> {
     work.run(&["env", OWN_PYTHON, "ninja", "-C", "build", &jobs].into_iter().chain(targets).collect::<Vec<_>>())
 }
 
-/// The programs, the libraries beside them and the plugins, without what only a debugger reads; and the version, by which it is complete.
+/// Copies the programs, their libraries and the plugins without debug information. The version comes last and marks the build as complete.
 fn lay_out(work: &mut VppWork) -> Result<(), TestbedError> {
     let (programs, libraries, plugins) = (work.folder("bin")?, work.folder("lib")?, work.folder("lib/vpp_plugins")?);
     let copies = [("build/bin/vpp build/bin/vppctl", &programs), ("build/lib/*/lib*.so.*", &libraries)];
     let copies = copies.into_iter().chain([("build/lib/*/vpp_plugins/*.so", &plugins)]);
     for (from, to) in copies {
-        // The shell finds the folder of the architecture.
+        // The shell expands the folder of the architecture.
         work.run(&["sh", "-c", &format!("strip --strip-debug {from} && cp {from} \"$1\""), "sh", &to.display().to_string()])?;
     }
     let version = work.made_of.version.clone();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// A directory that claims to be of this version of VPP.
+    /// Creates a directory that claims to be this version of VPP.
     fn source(name: &str, version: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("sixbench-vpp-source-{name}-{}", std::process::id()));
         std::fs::create_dir_all(path.join("src/scripts")).expect("a directory");

@@ -1,4 +1,4 @@
-//! A build under way: its directory, its log, the steps that are done.
+//! A build in progress: its directory, its log, and the steps already done.
 
 use crate::exec::{TestbedError, quoted};
 use crate::lab::cache::make_directories;
@@ -10,45 +10,44 @@ use std::time::{Duration, Instant};
 
 const LAST: usize = 5;
 
-/// Environment variables that the user who builds sixbench may have set, and that would mean something else to the build of a
-/// kernel.
+/// Environment variables that the user may have set for building sixbench and that would have a different effect on the build of a kernel.
 const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE", "LD_PRELOAD"];
 
 /// The progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildProgress<'a> {
-    /// It is there already; nothing is done.
+    /// The result exists already, so nothing is done.
     Present,
-    /// Another process builds or removes labs in the same cache; what follows waits for its end.
+    /// Another process builds or removes labs in the same cache. The build waits for it.
     Waits,
-    /// A step that an earlier build has done.
+    /// An earlier build has already completed this step.
     Kept(&'a str),
     /// A step begins.
     Begins(&'a str),
-    /// It has ended well, after so long.
+    /// The step succeeded after this time.
     Ended(Duration),
-    /// It has not.
+    /// The step failed.
     Failed,
 }
 
 pub(super) struct BuildStep<C> {
-    /// The action of the step, worded so that `cannot {name}` makes sense.
+    /// The name of the step, worded to complete the error message `cannot {name}`.
     pub(super) name: &'static str,
     pub(super) run: fn(&mut BuildWork<C>) -> Result<(), TestbedError>,
-    /// Returns whether the step is part of a build of these things.
+    /// Returns true if the step is part of a build with these inputs.
     pub(super) is_wanted: fn(&C) -> bool,
 }
 
 #[derive(Debug)]
 pub(super) struct BuildWork<C> {
-    /// The things that it is built of.
+    /// The inputs of the build.
     pub(super) made_of: C,
     directory: PathBuf,
     log: File,
 }
 
 impl<C> BuildWork<C> {
-    /// Begins a build, or continues one that did not come to its end.
+    /// Starts a build, or resumes an unfinished one.
     pub(super) fn begin(directory: &Path, made_of: C) -> Result<Self, TestbedError> {
         make_directories(directory)?;
         let path = directory.join("log");
@@ -59,7 +58,7 @@ impl<C> BuildWork<C> {
         Ok(work)
     }
 
-    /// Performs all steps that are not done yet, in their order.
+    /// Performs all remaining steps in order.
     pub(super) fn perform(
         &mut self,
         steps: &[BuildStep<C>],
@@ -113,7 +112,7 @@ impl<C> BuildWork<C> {
         self.path("sources")
     }
 
-    /// Returns a directory of the lab that is being built, and makes it if it is not there.
+    /// Returns a directory of the lab being built, creating it if necessary.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf, TestbedError> {
         let path = self.path(name);
         make_directories(&path).map(|()| path)
@@ -124,12 +123,12 @@ impl<C> BuildWork<C> {
         std::fs::write(&path, content).map_err(TestbedError::file("write", &path))
     }
 
-    /// Runs a command among the sources; all it prints goes to the log.
+    /// Runs a command in the sources' directory with its output going to the log.
     pub(super) fn run(&mut self, words: &[&str]) -> Result<(), TestbedError> {
         self.run_in(&self.sources(), words)
     }
 
-    /// Runs a command in a directory; all it prints goes to the log.
+    /// Runs a command in a directory with its output going to the log.
     pub(super) fn run_in(&mut self, directory: &Path, words: &[&str]) -> Result<(), TestbedError> {
         let line = quoted(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
         let broken = |error: std::io::Error| TestbedError::Other(format!("cannot run `{line}`: {error}"));
@@ -164,7 +163,7 @@ impl<C> BuildWork<C> {
     }
 }
 
-/// Returns the option of make and ninja for as many jobs as there are processors that this process may use.
+/// Returns the make and ninja option for one job per processor that this process may use.
 pub(super) fn jobs() -> String {
     format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
 }
