@@ -1,4 +1,4 @@
-//! `sixbench authority`: the tester's own authoritative name server on its own, or its zone as a file for another.
+//! `sixbench authority`: runs the tester's own authoritative name server alone, or writes its zone file for another server.
 
 use super::isolation;
 use crate::args;
@@ -28,7 +28,7 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
     let listen = isolation(arguments.force).admit(arguments.listen)?;
     let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
     tell!("{}", introduction(&service, &zone));
-    // The sockets are open, and nothing has been read from them.
+    // The sockets are open now, and nothing has been read from them yet.
     give_up_root(None)?;
     let counts = service.run(&stop)?;
     tell!("{}", in_words(&counts));

@@ -8,7 +8,7 @@ use sixbench_runner::{follow, stop};
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Shows a results directory until it is told to stop.
+/// Shows a results directory until it is interrupted.
 pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> {
     let stop = stop::install()?;
     let (page, stored) = page(address, results, Vec::new())?;
@@ -17,7 +17,7 @@ pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> 
     Ok(Exit::Done)
 }
 
-/// Begins to serve the page of a results directory, and says where it is.
+/// Starts to serve the page of a results directory, and prints its address.
 pub(super) fn page(address: SocketAddr, results: &Path, cores: Vec<u32>) -> Result<(LivePage, Stored), Failed> {
     let stored = load(results).map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
     let token = live_token(results)?;
