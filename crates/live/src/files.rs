@@ -1,4 +1,4 @@
-//! The files of the report, sent piece by piece: a long one never stands in memory as a whole, however many browsers fetch it.
+//! The files of the report, sent in pieces: a long file is never in memory as a whole, no matter how many browsers fetch it.
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The files that may be fetched, by how their names end.
+/// The files that may be fetched, by the ends of their names, with their media types.
 const KINDS: [(&str, &str); 6] = [
     (".html", "text/html; charset=utf-8"),
     (".csv", "text/csv; charset=utf-8"),
@@ -18,10 +18,10 @@ const KINDS: [(&str, &str); 6] = [
     (".svg", "image/svg+xml"),
 ];
 
-/// The octets that are read at once.
+/// The size of a piece, octets.
 const PIECE: usize = 1 << 15;
 
-/// Answers with a file of the report; it holds no script, and none would be run.
+/// Answers with a file of the report. The file has no script, and none would be run.
 pub(crate) fn answer(directory: &Path, name: &str) -> Response {
     let opened = kind_of(name).and_then(|kind| Some((kind, open(&directory.join(name))?)));
     let Some((kind, file)) = opened else {
@@ -33,18 +33,18 @@ pub(crate) fn answer(directory: &Path, name: &str) -> Response {
     (headers, Body::from_stream(pieces(file))).into_response()
 }
 
-/// Returns the media type of a file of the report; `None` of any other file, and of what is no name of a file.
+/// Returns the media type of a file of the report; `None` for any other file, and for what is not the name of a file.
 pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     let is_name = !name.starts_with('.') && !name.contains(['/', '\0']);
     KINDS.iter().find(|(end, _)| is_name && name.ends_with(end)).map(|(_, kind)| *kind)
 }
 
-/// Opens a file that can be read without waiting for anybody. What a link leads to is no file of the report.
+/// Opens a regular file, which can be read without blocking. A symbolic link is not followed.
 fn open(path: &Path) -> Option<File> {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()).then(|| File::open(path).ok())?
 }
 
-/// Returns what is in a file. Its text stays that of one moment: a report that is written again is another file of the same name.
+/// Returns the content of a file. It stays consistent, since a report that is written again is a new file of the same name.
 fn pieces(file: File) -> impl Stream<Item = io::Result<Bytes>> {
     stream::unfold(Some(file), |file| async move {
         let mut file = file?;
