@@ -1,4 +1,4 @@
-//! A single trial for people: what its outcome says beyond the lines of the directions.
+//! A single trial in words: the results beyond the lines of the directions.
 
 mod connections;
 mod counts;
