@@ -47,8 +47,8 @@ fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>
     sentences
 }
 
-/// Returns the first sentence: `nft-nat44 carries about 1,230 subscribers (1,180 to 1,260; 3 repetitions) with 30 % reserve, ..., limited first by new
-/// connections.`
+/// Returns the first sentence: `nft-nat44 carries about 1,230 subscribers (1,180 to 1,260) of the profile residential with 30 % reserve, ..., limited
+/// first by new connections.`
 fn headline(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> String {
     let name = name(device);
     let (Some(carried), Some(first)) = (device.carried(), device.limits.first()) else {
@@ -73,7 +73,7 @@ fn name(device: &Dimensioning<'_>) -> String {
     format!("{}{cores}", device.device.dut)
 }
 
-/// Returns the assumptions in brief: `of the profile residential with 30 % reserve, after 3 years of growth by 9.4 %`.
+/// Returns the assumptions in brief: `of the profile residential with 30 % reserve, after 3 years of growth by 9.4 % a year`.
 fn planned(traffic: &SubscriberTraffic) -> String {
     let (growth, years) = (traffic.growth.value, traffic.years.value);
     let grown = match growth == 0.0 || years == 0.0 {

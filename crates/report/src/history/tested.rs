@@ -22,7 +22,7 @@ pub struct HistoryRun<'a> {
     pub outcomes: &'a [Outcome],
     /// The facts of the run.
     pub facts: &'a Facts,
-    /// What changed since the run before, in words: the machine, sixbench, and the versions and configurations of devices.
+    /// The changes since the run before, in words: the machine, sixbench, and the versions and configurations of devices.
     pub changed: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct ChangeRow {
     pub(super) effect: String,
     pub(super) verdict: &'static str,
     pub(super) p: String,
-    /// What else changed since the run before, in words.
+    /// The other changes since the run before, in words.
     pub(super) changed: Vec<String>,
     pub(super) sentence: String,
 }
