@@ -96,7 +96,7 @@ fn what_cannot_be_run_fails_with_the_reason() {
 #[test]
 fn the_results_of_the_base_branch_are_those_of_its_last_successful_run() {
     let scratch = Scratch::new("action-base");
-    // Replaces GitHub's program: lists a run unless it is told that there is none, and records how it was called.
+    // Replaces GitHub's program: lists a run unless the test says that there is none, and records how it was called.
     let gh = "#!/bin/sh\necho \"$@\" >>calls\ncase $2 in\nlist) echo $RUN ;;\ndownload) mkdir -p sixbench-base; touch sixbench-base/fetched ;;\nesac\n";
     let gh = scratch.write("bin/gh", gh);
     assert!(Command::new("chmod").args(["+x", &gh]).status().expect("chmod").success());

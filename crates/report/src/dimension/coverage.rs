@@ -9,7 +9,7 @@ use sixbench_method::dimension::{SubscriberLimit, SubscriberTraffic, TestedDevic
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameSize;
 
-/// The text for plans of which no test helps.
+/// The text for plans without a test that shows how many subscribers a device can serve.
 pub(super) const NOTHING: &str = "No test tells how many subscribers a device carries: it takes throughput in both directions without background \
      traffic and, of a stateful device, establishment-rate and table-capacity; see the plan isp.";
 
