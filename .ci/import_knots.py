@@ -44,7 +44,7 @@ def leaves(tree):
             part = ""
         else:
             part += letter
-    # `a::{self}` brings `a`.
+    # `a::{self}` imports `a`.
     return [(words[-2] if name == "self" else name, words[:-1] if words[-1] == "self" else words) for name, words in found]
 
 
@@ -139,7 +139,7 @@ def edges_of(code, root):
     """Returns the files that each file of a crate imports; `code` is the production text by path, `root` the crate's folder of sources."""
     files = [Module(path, place_of(path, root), text) for path, text in code.items() if path.startswith(root + "/")]
     modules = {module.place: module for module in files}
-    # A macro may declare modules, too, and `mod` stands in no text then: every file below is a child.
+    # A macro may declare modules, too, in which case no text has their `mod`: so every file below is a child.
     for place in modules:
         if place:
             modules[place[:-1]].children.add(place[-1])

@@ -1,5 +1,4 @@
-//! Lists the plans that come with sixbench, the recipes beside them, and the traffic profiles: all of the folders `plans`, `plans/devices` and
-//! `profiles`.
+//! Lists the plans that come with sixbench, the recipes next to them, and the traffic profiles: the folders `plans`, `plans/devices` and `profiles`.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ fn main() {
     }
 }
 
-/// Returns the names of a folder's TOML files without the extension, each with the file's text, as an expression of Rust.
+/// Returns the names of a folder's TOML files without the extension, each with the file's text, as a Rust expression.
 fn list(folder: &Path) -> String {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name in UTF-8"));

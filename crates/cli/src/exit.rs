@@ -1,4 +1,4 @@
-//! Exit codes: one list, also printed by `sixbench --help`.
+//! Exit codes: a single list, also printed by `sixbench --help`.
 
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
@@ -30,7 +30,7 @@ pub(crate) enum Exit {
     Inconclusive = 6,
     /// Something that had to be judged has no result.
     Missing = 7,
-    /// The run was interrupted; results are kept.
+    /// The run was interrupted; its results are kept.
     Interrupted = 130,
 }
 
@@ -42,12 +42,12 @@ comparison inconclusive (too few or dependent repetitions, a drift, or results c
 that applies.";
 
 impl Exit {
-    /// Returns the exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
+    /// Returns the exit code with a reason, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
     pub(crate) fn because(self, reason: impl std::fmt::Display) -> String {
         format!("exit {}: {reason}", self as u8)
     }
 
-    /// Returns the exit code in words, if there is nothing more to say than [`TABLE`] does.
+    /// Returns the exit code with its meaning from [`TABLE`], for when there is no more specific reason.
     pub(crate) fn in_words(self) -> String {
         let code = (self as u8).to_string();
         let of_this = |entry: &&str| entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str());
@@ -57,7 +57,7 @@ impl Exit {
     }
 }
 
-/// The order of verdicts is [`Gate`]'s; here each gets its code.
+/// [`Gate`] defines the order of the verdicts; this assigns the exit codes.
 impl From<Gate> for Exit {
     fn from(verdict: Gate) -> Self {
         match verdict {
@@ -89,14 +89,14 @@ impl Failed {
     }
 }
 
-/// Errors of a run, with the commands and options that help against them.
+/// Errors of a run, with the commands and options that help to resolve them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
         Self::new(of_run(&error), anyhow::anyhow!(advised(&error)))
     }
 }
 
-/// Returns an error of a run in words, with the commands and options that help against it.
+/// Returns the message for an error of a run, with the commands and options that help to resolve it.
 pub(crate) fn advised(error: &RunError) -> String {
     sixbench_runner::in_words(error) + &advice(error)
 }
@@ -170,7 +170,7 @@ fn of_store(error: &StoreError) -> Exit {
     }
 }
 
-/// Returns what a user can call against an error, to follow its words; empty where nothing more can be said.
+/// Returns the commands or options that help to resolve an error, to be appended to its message; empty if there are none.
 pub(crate) fn advice(error: &RunError) -> String {
     match error.root() {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
@@ -210,7 +210,7 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// Returns an error with its causes, each only once: some errors already name their cause.
+/// Returns an error with its causes, each only once: some messages already include their cause.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {
     sixbench_runner::in_words(error.as_ref())
 }

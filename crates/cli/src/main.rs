@@ -1,4 +1,4 @@
-//! The binary: arguments, configuration, commands, and views of what happens.
+//! The binary: arguments, commands, and views of the events of a run.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -18,8 +18,8 @@ use sixbench_method::text::is_control;
 use sixbench_runner::owner::give_up_root;
 use std::process::ExitCode;
 
-/// A report of a million trials makes and frees hundreds of millions of small pieces, on several threads: this takes half of the time that glibc's
-/// allocator takes, and less memory. No thread that sends or receives frames allocates.
+/// A report on a million trials allocates and frees hundreds of millions of small blocks, on several threads: this allocator takes half the time of
+/// glibc's, and less memory. No thread that sends or receives frames allocates.
 #[cfg(target_env = "gnu")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -36,8 +36,7 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Prints clap's message if there are no arguments to run with: help and version, or what is wrong with the arguments. Returns
-/// the exit code.
+/// Prints clap's message if there are no arguments to run with: help, the version, or what is wrong with the arguments. Returns the exit code.
 fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
     // clap repeats what it does not understand, and colours the rest.
     let is_hostile = || std::env::args_os().any(|word| word.to_string_lossy().contains(is_control));

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 /// Writes `text` to standard output, with its control characters shown.
 ///
 /// # Errors
-/// Whatever keeps the text from being written, except that the reader has gone away: it has seen enough, as of `sixbench list duts | head`.
+/// The text could not be written. A reader that has closed the pipe is not an error: it has read enough, as in `sixbench list duts | head`.
 pub(crate) fn print(text: impl Display) -> io::Result<()> {
     stream(|out| out.write_all(visible_lines(&text.to_string()).as_bytes()))
 }
@@ -22,18 +22,18 @@ pub(crate) fn print_colored(text: &str) -> io::Result<()> {
     stream(|out| out.write_all(for_terminal(text).as_bytes()))
 }
 
-/// Writes `text` and a line end to standard output.
+/// Writes `text` and a newline to standard output.
 ///
 /// # Errors
-/// As of [`print`].
+/// The same as those of [`print`].
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
     print(format_args!("{text}\n"))
 }
 
-/// Writes text of our own piece by piece to standard output, through a buffer; the writing ends early when the reader has gone away.
+/// Streams text that sixbench itself produces to standard output, through a buffer; stops early when the reader has closed the pipe.
 ///
 /// # Errors
-/// As of [`print`].
+/// The same as those of [`print`].
 pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     settled(write(&mut out).and_then(|()| out.flush()))
@@ -48,7 +48,7 @@ pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error. An error there is ignored: it cannot be reported, and must not end a run.
+/// Writes to standard error. A failure is ignored: it cannot be reported, and must not end a run.
 pub(crate) fn to_stderr(text: Arguments<'_>) {
     write_to_stderr(&visible_lines(&text.to_string()));
 }

@@ -1,4 +1,4 @@
-//! The GitHub Action as a runner calls it: its script with the variables of a runner, on results of simulated devices and on a short plan.
+//! The GitHub Action as a runner executes it: its script with a runner's variables, on results of simulated devices and on a short plan.
 
 mod common;
 #[path = "common/results.rs"]
@@ -53,7 +53,7 @@ fn worse_better_and_the_same_are_told_and_worse_alone_fails() {
         let comment = fs::read_to_string(scratch.path(&given(&scratch, "comment"))).expect("a comment");
         assert!(comment.starts_with(told) && summary(&scratch) == comment, "{comment}");
         assert!(Path::new(&scratch.path(&given(&scratch, "page"))).exists());
-        // A margin, and a job that is not to fail.
+        // With a margin, and with a job that must not fail.
         let within = run(&scratch, "run", &[("INPUT_MARGIN", "15%")]);
         assert_eq!((within.status.code(), given(&scratch, "verdict").as_str()), (Some(0), "passed"));
         assert_eq!(run(&scratch, "run", &[("INPUT_FAIL_ON", "")]).status.code(), Some(0));
@@ -75,11 +75,11 @@ fn a_plan_is_run_as_often_as_asked_and_its_first_results_have_nothing_to_be_comp
         let facts = fs::read_to_string(scratch.path(&format!("sixbench-results/run-{number}/facts.json"))).expect("facts");
         assert!(facts.contains("c0ffee"), "{facts}");
     }
-    // The next job has them as those of the base branch.
+    // The next job uses them as the results of the base branch.
     fs::rename(scratch.path("sixbench-results"), scratch.path("sixbench-base")).expect("renamed");
     let second = run(&scratch, "run", &inputs);
     let verdict = given(&scratch, "verdict");
-    // Two runs of each cannot show a difference; on a busy machine the tester may not have been fit for them at all. Neither fails the job.
+    // Two runs each cannot show a difference, and on a busy machine the tester may not even be fit. Neither fails the job.
     assert_eq!(second.status.code(), Some(0), "{}", text(&second.stderr));
     assert!(matches!(verdict.as_str(), "inconclusive" | "tester-unfit"), "{verdict}");
 }
@@ -96,7 +96,7 @@ fn what_cannot_be_run_fails_with_the_reason() {
 #[test]
 fn the_results_of_the_base_branch_are_those_of_its_last_successful_run() {
     let scratch = Scratch::new("action-base");
-    // Stands for GitHub's program: it lists a run unless it is told that there is none, and notes how it was called.
+    // Replaces GitHub's program: lists a run unless the test says that there is none, and records how it was called.
     let gh = "#!/bin/sh\necho \"$@\" >>calls\ncase $2 in\nlist) echo $RUN ;;\ndownload) mkdir -p sixbench-base; touch sixbench-base/fetched ;;\nesac\n";
     let gh = scratch.write("bin/gh", gh);
     assert!(Command::new("chmod").args(["+x", &gh]).status().expect("chmod").success());
@@ -120,7 +120,8 @@ fn the_results_of_the_base_branch_are_those_of_its_last_successful_run() {
     assert!(calls.contains("run download 77 --repo owner/name --name sixbench --dir sixbench-base"), "{calls}");
 }
 
-/// A program that compares two equal devices: the first time it calls B worse, the second time its tester was not fit, then it shows no difference.
+/// A program that compares two equal devices: the first time it calls B worse, the second time its tester was not fit, and afterwards it shows no
+/// difference.
 const COMPARES: &str = r#"#!/bin/sh
 number=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo $number >count
@@ -147,7 +148,7 @@ fn the_rate_of_false_alarms_has_its_interval_and_unfit_comparisons_do_not_count(
     let found = fs::read_to_string(scratch.path("aa/aa.json")).expect("aa.json");
     let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
     assert_eq!([&found["comparisons"], &found["usable"], &found["false_alarms"]], [21, 20, 1], "{found}");
-    // The tables have 0.0013 and 0.2487 of one in twenty.
+    // Tables give 0.0013 and 0.2487 for one in twenty.
     let end = |index: usize| (found["interval_95"][index].as_f64().unwrap_or_default() * 10_000.0).round();
     assert_eq!((found["rate"].as_f64(), end(0), end(1)), (Some(0.05), 13.0, 2487.0));
     assert!(summary(&scratch).starts_with("### ✅ False alarms: 5.0 % [0.1, 24.9] of 20 comparisons"), "{}", summary(&scratch));

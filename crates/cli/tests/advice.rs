@@ -1,16 +1,16 @@
-//! What the program tells people to run must exist.
+//! Every command that the program advises users to run must exist.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The commands that `sixbench --help` lists.
+/// Returns the commands that `sixbench --help` lists.
 fn commands() -> BTreeSet<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_sixbench")).arg("--help").output().expect("sixbench");
     let help = String::from_utf8(output.stdout).expect("text");
     let lines = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1).take_while(|line| line.starts_with(' '));
-    // Lines that go on are indented further.
+    // Continuation lines are indented further.
     let listed = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     listed.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect()
 }
@@ -25,7 +25,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The words after `sixbench` where it stands as a command: in backquotes or in brackets.
+/// Returns the words after `sixbench` in commands: in backquotes or in brackets.
 fn advised(text: &str) -> impl Iterator<Item = &str> {
     let places = ["(sixbench ", "`sixbench "].into_iter().flat_map(|mark| text.split(mark).skip(1));
     places.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default())
@@ -35,7 +35,7 @@ fn advised(text: &str) -> impl Iterator<Item = &str> {
 fn every_command_that_is_advised_exists() {
     let mut known = commands();
     assert!(known.contains("run") && known.contains("doctor"), "{known:?}");
-    // What plans start on another machine is no command for people, and not in the list.
+    // The command that plans start on another machine is not for users, and is not in the list.
     known.insert("agent".to_owned());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("README.md")];
@@ -51,10 +51,10 @@ fn every_command_that_is_advised_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// Libraries whose errors advise no command. Those of `testbed` tell how the kernel lab is built.
+/// Libraries whose errors must not advise commands. Those of `testbed` explain how the kernel lab is built.
 const LIBRARIES: [&str; 8] = ["wire", "io", "method", "engine", "report", "plan", "siitperf-import", "runner"];
 
-/// Texts of libraries that are no errors: comments in `resolved.toml` and `run.bib`, an explanation, and what stands in an archive.
+/// Texts of libraries that are not errors: comments in `resolved.toml` and `run.bib`, an explanation, and files in an archive.
 const NO_ERRORS: [&str; 4] = [
     "plan/src/resolved.rs",
     "report/src/bibliography.rs",

@@ -1,5 +1,6 @@
-//! A tester on two machines, with a router between them: this end runs in one namespace, the agent in another one, over a real sshd. Rates are low and the
-//! stall rule is generous, so that nothing here depends on speed. Needs root and openssh-server; without them these tests fail, they do not skip.
+//! A tester on two machines with a router between them: this end runs in one namespace, the agent in another, over a real sshd. Rates are low and the
+//! stall rule is generous, so that nothing depends on the speed of the machine. Needs root and openssh-server; without them these tests fail, they do
+//! not skip.
 
 mod common;
 #[path = "../../testbed/tests/common/room.rs"]
@@ -21,17 +22,17 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The interface here and that of the agent, which are cabled to the router between them.
+/// The interface of this end and that of the agent, which are cabled to the router.
 const ENDS: [&str; 2] = ["nic0", "nic1"];
 
-/// A machine with one end of the tester, the machine with the other one, and a router between them.
+/// The machines with the two ends of the tester, and the router between them.
 struct Apart {
     room: Room,
     router: Namespace,
 }
 
 impl Apart {
-    /// `run` tells several of one process apart.
+    /// Builds the machines. `run` distinguishes several in one process.
     fn build(run: &str) -> Self {
         let (shell, room) = (Shell::new(), Room::build(run));
         let router = Namespace::new(&shell, &name(run, "router")).expect("a namespace (these tests need root)");
@@ -70,7 +71,7 @@ impl Apart {
         run_in(&self.room, &["run", plan, "-o", results, "--trust-recipes"])
     }
 
-    /// Returns the state of the interface of each end, where it is when nobody measures.
+    /// Returns the state of the interface of each end while no measurement is running.
     fn ends(&self) -> Vec<String> {
         let machines = [&self.room.near, &self.room.far];
         let look = |(machine, end): (&Namespace, &str)| {
@@ -86,7 +87,7 @@ impl Apart {
         machines.into_iter().zip(ENDS).map(look).collect()
     }
 
-    /// Returns the packets of every counter of the router's rules, in their order.
+    /// Returns the frames of every counter in the router's rules, in order.
     fn counted(&self) -> Vec<u64> {
         let listing = self.router.shell().line("nft list ruleset").expect("rules");
         let after = |text: &str| text.split_whitespace().next().and_then(|number| number.parse().ok());
@@ -98,14 +99,14 @@ fn run_in(room: &Room, arguments: &[&str]) -> Output {
     start_in(room.near.name(), arguments).wait_with_output().expect("ended")
 }
 
-/// The program under test, as the far machine sees it, whose /root is its own.
+/// Returns the program under test as the far machine, which has its own /root, sees it.
 fn program() -> String {
     format!("/proc/{}/root{}", std::process::id(), env!("CARGO_BIN_EXE_sixbench"))
 }
 
 fn testbed(config: &str, machine: &str, program: &str) -> String {
     let [own, agents] = ENDS;
-    // Both machines are this one: each has a core of it, where there are two.
+    // Both machines are this one: each gets one of its cores, if there are two.
     let cores = sixbench_io::thread::allowed_cores().expect("cores");
     let (first, last) = (cores[0], cores[cores.len() - 1]);
     format!(
@@ -127,7 +128,7 @@ fn number(of: &Value, name: &str) -> u64 {
     of[name].as_u64().unwrap_or_else(|| panic!("{name} in {of}"))
 }
 
-/// Returns the frames of which nothing was seen.
+/// Returns the number of frames that did not arrive in any form.
 fn lost(of: &Value) -> u64 {
     number(of, "offered") - number(of, "received") - number(of, "mistranslated") - number(of, "corrupt") - number(of, "late")
 }
@@ -177,7 +178,7 @@ fn what_a_router_between_two_machines_does_wrong_is_counted_exactly() {
 #[test]
 fn a_translator_on_a_third_machine_is_set_up_and_judged_from_both_sides() {
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("agent-siit"), Room::build("agent-siit"));
-    // The agent is beside the device here: its interface leads to the device's right one.
+    // The agent is on the device's machine here: its interface is connected to the device's right one.
     let shell = Shell::new();
     room.near.shell().line("ip link del right").expect("removed");
     let far = room.far.name();
@@ -201,7 +202,7 @@ fn a_translator_on_a_third_machine_is_set_up_and_judged_from_both_sides() {
     room.assert_is_as(&before);
 }
 
-/// Returns the path of a program that says these lines of shell, for a machine that sees the files of this one.
+/// Returns the path of a program with these lines of shell, for a machine that sees this one's files.
 fn script(scratch: &Scratch, name: &str, lines: &str) -> String {
     let path = scratch.write(name, &format!("#!/bin/sh\n{lines}\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
@@ -249,13 +250,13 @@ fn an_interface_that_the_agent_may_not_take_is_told_with_its_machine() {
     assert_eq!(apart.ends(), before);
 }
 
-/// A test of a trial of a minute, after a short one.
+/// A test whose trial lasts two minutes.
 const LONG: &str = "[[test]]\nname = \"long\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\nrepetitions = 1\nmeasure = \"soak\"\n\
                     rate = \"100\"\nduration = \"120s\"\n";
 
 fn until_the_long_trial(apart: &Apart, child: &mut Child, results: &str) {
     until_the_first_trial(child, results);
-    // The agent moves its interface before each device, and has it in the trial.
+    // The agent moves its interface before each device, and holds it during the trial.
     let is_taken = || apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_err();
     wait_until(child, "agent at work", is_taken);
 }
@@ -280,15 +281,15 @@ fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the agent on dut is lost") && error.contains("kept in"), "{error}");
-    // Nobody tells the agent to end: it notices.
+    // No message tells the agent to end: it must notice by itself.
     apart.room.assert_is_as(&before.0);
     assert_eq!(apart.ends(), before.1);
     resume_and_stop(&apart, &results, made);
-    // No waiting here: when the run has ended, all is given back.
+    // No waiting here: when the run has ended, everything must have been given back.
     assert_eq!(apart.ends(), before.1);
 }
 
-/// Resumes a run that has made so many trials until the agent is at work again, and interrupts it.
+/// Resumes a run that has made this many trials, and interrupts it once the agent is at work again.
 fn resume_and_stop(apart: &Apart, results: &str, made: usize) {
     let mut resumed = start_in(apart.room.near.name(), &["run", "--resume", results, "--trust-recipes"]);
     while apart.room.far.shell().look(&["ip", "link", "show", "dev", ENDS[1]]).is_ok() {
@@ -311,7 +312,7 @@ fn an_agent_whose_connection_hangs_ends_the_run_and_another_run_goes_on() {
     let results = scratch.path("results");
     let child = start_long_trial(&apart, &scratch, &results);
     let made = records(&results).len();
-    // Nothing is closed: who serves the connection does nothing more.
+    // Nothing is closed: the process that serves the connection just stops.
     assert!(Room::signal_sessions(&apart.room.far, "STOP") > 0);
     let begun = Instant::now();
     let output = child.wait_with_output().expect("ended");
@@ -320,7 +321,7 @@ fn an_agent_whose_connection_hangs_ends_the_run_and_another_run_goes_on() {
     assert!(Room::signal_sessions(&apart.room.far, "CONT") > 0);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the agent on dut is lost") && error.contains("sixbench run --resume"), "{error}");
-    // The signs of life of ssh are missed after 20 s, those of the agent after 30 s; a busy machine may take longer.
+    // ssh gives up after 20 s without signs of life, the agent after 30 s; a busy machine may take longer.
     assert!(took < Duration::from_secs(90), "{took:?}");
     apart.room.assert_is_as(&before.0);
     assert_eq!(apart.ends(), before.1);
@@ -376,7 +377,7 @@ fn the_command_of_the_agent_is_explained_but_not_in_the_list() {
 const DELAYS: &str = "[[test]]\nname = \"delays\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\nrepetitions = 1\nmeasure = \"pdv\"\n\
                       rate = \"500\"\nduration = \"400ms\"\n";
 
-/// Runs a test with a chronyc on both machines that does what `says` has; the agent starts with these variables of its environment.
+/// Runs a test with a chronyc on both machines that executes `says`; the agent starts with these environment variables.
 fn run_with_chrony(
     apart: &Apart,
     scratch: &Scratch,
@@ -406,7 +407,7 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
     let why = "delays are not measured: the clocks of two machines have no stated bound (this machine: chronyd does not answer";
     assert!(error.contains("test delays: ") && error.contains(why), "{error}");
     assert!(!Path::new(&results).exists());
-    // Each clock is wrong by 10 us + 20 us + 40 us / 2 at most: both are this machine's.
+    // Each clock is off by at most 10 us + 20 us + 40 us / 2, since both are this machine's.
     let output = run("kept", &format!("echo {TRACKING}"));
     assert_ran(&output);
     let records = records(&results);
@@ -414,7 +415,7 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
     for direction in records.iter().flat_map(|record| record["result"]["directions"].as_array().expect("directions")) {
         assert_eq!(direction["delay"]["count"], direction["received"], "{direction}");
         let bound_ns = number(direction, "clock_bound_ns");
-        // Twice 50 us, what it took to read the clocks, and what they drifted: far less than a second here.
+        // Twice 50 us, the time to read the clocks, and their drift: far less than a second here.
         assert!((100_000..1_000_000_000).contains(&bound_ns), "{direction}");
     }
     let facts = facts(&results).to_string();
@@ -424,11 +425,11 @@ fn delays_between_two_machines_are_measured_only_where_chrony_says_how_right_bot
     );
 }
 
-/// A clock that is wrong by 50 us at most, as chronyc says it.
+/// A clock that is off by at most 50 us, in chronyc's format.
 const TRACKING: &str =
     "C0A80101,ntp1.example,2,1795451234.1,-0.000010000,0.0,0.0,1.0,0.0,0.2,0.000040000,0.000020000,64.2,Normal";
 
-/// The system's clock of the agent is an hour ahead, and its monotonic clock is not (libfaketime; Debian: faketime).
+/// The agent's system clock is an hour ahead, but its monotonic clock is not (libfaketime; Debian: faketime).
 const AN_HOUR_AHEAD: &str = "LD_PRELOAD=$(echo /usr/lib/*/faketime/libfaketimeMT.so.1) FAKETIME=+3600 DONT_FAKE_MONOTONIC=1";
 
 #[test]
@@ -447,7 +448,7 @@ fn a_clock_an_hour_ahead_changes_no_count_and_is_found_out_where_delays_are_meas
     let records = records(&results);
     for direction in ["forward", "reverse"] {
         let [received, wrong] = ["received", "mistranslated"].map(|count| sum(&records, direction, |of| number(of, count)));
-        // A stall of this machine may cost frames; a trial that begins an hour too early or too late would cost all.
+        // A stall of this machine may cost frames; a trial that starts an hour too early or too late would cost all.
         assert!(received > sum(&records, direction, lost) && wrong == 0, "{records:?}");
     }
     let refused = scratch.path("refused");
@@ -462,7 +463,7 @@ fn a_clock_an_hour_ahead_changes_no_count_and_is_found_out_where_delays_are_meas
     assert_eq!(apart.ends(), before.1);
 }
 
-/// The time of this machine, seconds since 1970.
+/// Returns the time of this machine, seconds since 1970.
 fn now_s() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64
 }

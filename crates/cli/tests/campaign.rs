@@ -1,5 +1,5 @@
-//! A plan that several runs measure, each a part of it, one of them killed and resumed; and their results united. These tests need root, GNU parallel and
-//! openssh-server; without them they fail, they do not skip.
+//! A plan that several runs measure in parts, one of which is killed and resumed, and the merging of their results. These tests need root, GNU parallel
+//! and openssh-server; without them they fail, they do not skip.
 
 mod common;
 #[path = "../../testbed/tests/common/room.rs"]
@@ -17,7 +17,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Two devices, one at two sizes, three repetitions that begin cold: nine parts.
+/// Two devices, one at two sizes, with three repetitions that start cold: nine parts.
 const PLAN: &str = concat!(
     "name = \"campaign\"\n",
     settings!("50ms" + "20ms", "1k" to "2k", "50%"),
@@ -47,7 +47,7 @@ fn run(arguments: &[&str]) {
     assert_ran(&output(&[&["run"], arguments].concat()));
 }
 
-/// Fails unless the command is a mistake of usage that says this, and leaves no directory of this name.
+/// Fails unless the command fails with this usage error, and does not leave a directory of this name.
 fn refused(arguments: &[&str], words: &str, directory: &str) {
     let said = output(arguments);
     let error = text(&said.stderr);
@@ -119,14 +119,14 @@ fn a_run_measures_what_a_file_names_and_reports_the_rest_as_left_to_others() {
     refused(&["run", &plan, "--shard", "3/2", "-o", &none], "such as 2/4", &none);
 }
 
-/// Deals out three parts with GNU parallel, all at once on this machine.
+/// Distributes three parts with GNU parallel, all at once on this machine.
 fn deal_out(scratch: &Scratch, plan: &str, results: &str) -> Output {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/slurm/campaign.sbatch");
     let folder = Path::new(env!("CARGO_BIN_EXE_sixbench")).parent().expect("a folder").display();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = with_environment(Command::new("parallel"));
     command.args(["--jobs", "3", "--will-cite", "PART={}", script, plan, "3", results, ":::", "1", "2", "3"]);
-    // GNU parallel keeps files in the home directory.
+    // GNU parallel stores files in the home directory.
     command.env("PATH", path).env("HOME", &scratch.0).current_dir(&scratch.0).output().expect("parallel (GNU parallel)")
 }
 
@@ -138,7 +138,7 @@ fn gnu_parallel_deals_out_parts_that_take_turns_and_those_that_are_dealt_out_twi
     let results = scratch.path("results");
     let first = deal_out(&scratch, &plan, &results);
     assert!(first.status.success(), "{}", text(&first.stderr));
-    // They need the same cores: of three that begin together two have waited, unless one began when another had ended.
+    // They need the same cores: of three that start together two have waited, unless one started after another had ended.
     let told = text(&first.stderr);
     assert!(told.contains("waiting: core"), "{told}");
     let shards = ["shard-1", "shard-2", "shard-3"].map(|name| format!("{results}/{name}"));
@@ -153,14 +153,14 @@ fn gnu_parallel_deals_out_parts_that_take_turns_and_those_that_are_dealt_out_twi
     assert_eq!(keys(&united), ["v4/84/1", "v4/128/1", "v6/84/1"].map(str::to_owned).into());
 }
 
-/// Puts the program and the script of a part where the machines of a room see them, whose /root is their own; returns the path of the script.
+/// Puts the program and the script of a part where the machines of a room see them, since each has its own /root; returns the path of the script.
 fn install(scratch: &Scratch) -> String {
     let program = scratch.path("bin/program");
     fs::create_dir(scratch.0.join("bin")).expect("a directory");
     fs::hard_link(env!("CARGO_BIN_EXE_sixbench"), &program)
         .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_sixbench"), &program).map(drop))
         .expect("a program");
-    // Each machine has a directory of its own for what runs leave behind: they share /tmp here.
+    // Each machine has a separate directory for what runs leave behind, since they share /tmp here.
     let wrapper = format!("#!/bin/sh\nTMPDIR=/run NO_COLOR=1 exec {program} \"$@\"\n");
     let script = scratch.path("bin/campaign.sbatch");
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/slurm/campaign.sbatch"), &script).expect("the script");

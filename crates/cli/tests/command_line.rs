@@ -1,4 +1,4 @@
-//! The binary as a user meets it. The tests that run a plan need root; without it they fail, they do not skip.
+//! The binary as users run it. The tests that run a plan need root; without it they fail, they do not skip.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn an_interface_that_does_not_exist_is_refused_before_anything_is_touched() {
 #[test]
 fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
     let scratch = Scratch::new("rfc6815");
-    // Class E: the guard does not admit it, and no host has such an address, so that a guard that failed would send to no host.
+    // Class E: the guard must not admit it. No host has such an address, so even a failing guard would reach no host.
     let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     scratch.write("wild.toml", &recipe.replace("linux-ipv4", "wild"));
     let output = output(&["trial", "wild", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
@@ -211,7 +211,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
     assert!(page.contains("The set-up of broken failed: ") && page.contains("no-such-link"), "{page}");
     assert!(!page.contains("interrupted before its first result"), "{page}");
     assert!(namespaces_of(pid).is_empty());
-    // A report that is written again later knows all of it, too.
+    // A report written again later contains all of it, too.
     assert!(sixbench(&["report", &results]).output().expect("sixbench").status.success());
     assert_eq!(fs::read_to_string(Path::new(&results).join("points.csv")).expect("points"), points);
 }
@@ -230,7 +230,7 @@ fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
     let plan = scratch
         .write("plan.toml", &KERNEL_TWO_SIZES.replace("repetitions = 3", "repetitions = 1\nexpect = { at-most = \"1k\" }"));
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
-    // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
+    // 4 if the tester was never valid on this machine: then nothing was found that could miss an expectation.
     assert!(matches!(output.status.code(), Some(5 | 4)), "{}", text(&output.stderr));
     if output.status.code() == Some(5) {
         assert!(text(&output.stdout).contains("missed: kernel/84: Throughput: a median of "), "{}", text(&output.stdout));
@@ -243,7 +243,7 @@ fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     let scratch = Scratch::new("kill");
     let (plan, results) = (scratch.write("plan.toml", KERNEL_TWO_SIZES), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
-    // Of six repetitions, each of which may be one trial.
+    // There are six repetitions, each of which may be a single trial.
     wait_until(&mut child, "second trial", || records(&results).len() >= 2);
     kill(&mut child);
     let before = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
@@ -292,11 +292,11 @@ fn results_are_not_overwritten() {
     };
     scratch.write("results/trials.jsonl", "{}\n");
     refused();
-    // A run that was killed before its first trial can be resumed.
+    // A run killed before its first trial can be resumed.
     scratch.write("results/trials.jsonl", "");
     scratch.write("results/resolved.toml", "");
     refused();
-    // One that was killed before it could be resumed has left nothing.
+    // A run killed before it could be resumed leaves nothing.
     fs::remove_file(scratch.0.join("results/resolved.toml")).expect("removed");
     assert_ran(&output(&["run", &plan, "-o", &results]));
 }
@@ -325,7 +325,7 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("mortal");
     let results = scratch.path("results");
-    // Kernel forwarding, with a process as its daemon that ends while it is measured.
+    // Kernel forwarding, with a daemon process that ends while it is being measured.
     let daemon = scratch.write("daemon", &format!("until [ -s {results}/trials.jsonl ]; do sleep 0.1; done\n"));
     scratch
         .write("recipes/mortal.toml", &router("mortal", "a device that dies", &format!("[daemon]\nrun = \"sh {daemon}\"\n")));
@@ -342,7 +342,7 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
     assert!(namespaces_of(pid).is_empty());
 }
 
-/// A file system of its own, so small that it fills.
+/// A separate file system, small enough to fill up.
 struct SmallDisk(String);
 
 impl SmallDisk {
@@ -460,7 +460,7 @@ fn a_plan_is_made_by_answers_and_no_file_is_overwritten() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("sixbench");
-        // One that refuses at once reads none of them.
+        // A program that refuses at once does not read them.
         let _ = std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), answers.as_bytes());
         child.wait_with_output().expect("an end")
     };

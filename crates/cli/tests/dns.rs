@@ -1,5 +1,5 @@
-//! `sixbench dns64` against `sixbench authority` on loopback, and plans of DNS servers, as a user meets them. Slow on purpose: nothing here
-//! depends on speed. The tests that run a plan need root; without it they fail, they do not skip.
+//! `sixbench dns64` against `sixbench authority` on loopback, and plans for DNS servers, as users run them. Rates are low, so that nothing depends on
+//! the speed of the machine. The tests that run a plan need root; without it they fail, they do not skip.
 
 mod common;
 
@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 
-/// `sixbench authority` on a port of its own, ended when dropped.
+/// A `sixbench authority` on a free port, ended when dropped.
 struct Authority {
     child: Child,
     port: String,
@@ -38,7 +38,7 @@ impl Drop for Authority {
     }
 }
 
-/// 100 queries in half a second.
+/// Sends 100 queries in half a second.
 fn ask(port: &str, more: &[&str]) -> Output {
     output(&[&["dns64", "::1", "--port", port, "--rate", "200", "--for", "500ms"], more].concat())
 }
@@ -177,7 +177,7 @@ fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
     for record in records(&results) {
         let Some(answers) = record["result"]["dns"]["answers"].as_object() else { continue };
         let of = |fate: &str| answers[fate].as_u64().expect("a number");
-        // A busy machine may leave the server no time; a wrong answer is one all the same.
+        // A busy machine may leave the server too little time, but a wrong answer is always an error.
         assert_eq!(of("right") + of("late") + of("unanswered"), of("sent"), "{record}");
     }
     let tests: Vec<String> = records(&results).iter().map(|record| record["point"]["test"].to_string()).collect();
@@ -193,7 +193,7 @@ fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
 #[test]
 fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("kill"));
-    // A repetition may be one trial: several leave some for after the kill.
+    // A repetition may be a single trial: several repetitions leave some for after the kill.
     let only_ours = plans::dns64_alone().replace("repetitions = 2", "repetitions = 5");
     let (plan, results) = (scratch.write("plan.toml", &only_ours), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
@@ -216,7 +216,7 @@ fn an_expectation_of_a_dns_server_is_missed_in_queries() {
     let one = plans::dns64_alone();
     let plan = scratch.write("plan.toml", &one.replace("repetitions = 2", "repetitions = 1\nexpect = { at-most = 50 }"));
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
-    // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
+    // 4 if the tester was never valid on this machine: then nothing was found that could miss an expectation.
     assert!(matches!(output.status.code(), Some(5 | 4)), "{}", text(&output.stderr));
     if output.status.code() == Some(5) {
         let said = text(&output.stdout);
@@ -253,7 +253,7 @@ fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_
     told(real, "authority = \"linux-ipv4\": that is not an authoritative server");
 }
 
-/// As [`DNS64`], with what only a rehearsal could get wrong.
+/// A variant of [`DNS64`] with a setting that only affects the rehearsed commands.
 #[test]
 fn the_commands_of_a_dns_plan_are_those_of_its_domain() {
     let scratch = Scratch::new("shell");

@@ -1,4 +1,4 @@
-//! Trials over ports of DPDK: through `dpdk-testpmd`, which hands frames on, and through the forwarding of Linux, whose addresses are resolved.
+//! Trials over DPDK ports: through `dpdk-testpmd`, which forwards frames unchanged, and through Linux forwarding, whose addresses must be resolved.
 //! Needs root, Debian's package dpdk-dev, and the shim: `scripts/build-dpdk-shim debug`, which `make test` calls.
 
 mod common;
@@ -13,7 +13,7 @@ use sixbench_testbed::namespace::{Namespace, name};
 use std::fs;
 use std::process::{Command, Output};
 
-/// Attempts on a machine that may give the tester or the device no time.
+/// Attempts, since a busy machine may leave the tester or the device no time.
 const TRIES: u32 = 5;
 const LINKS: [&str; 2] = ["nic0", "nic1"];
 
@@ -21,7 +21,7 @@ const LINKS: [&str; 2] = ["nic0", "nic1"];
 fn start(scratch: &Scratch) -> (Testpmd, [String; 2]) {
     let sockets = ["left.sock", "right.sock"].map(|name| scratch.path(name));
     let mut device = Testpmd::start(&scratch.0, [&sockets[0], &sockets[1]], "socket-abstract=no");
-    // A client of DPDK that comes before the device is ready does not come again.
+    // A DPDK client that connects before the device is ready does not try again.
     let log = scratch.path("testpmd.log");
     wait_until(&mut device.0, "forwarding", || {
         fs::read_to_string(&log).is_ok_and(|log| log.contains("io packet forwarding - ports=2"))
@@ -33,20 +33,20 @@ fn start(scratch: &Scratch) -> (Testpmd, [String; 2]) {
     (device, [port(0), port(1)])
 }
 
-/// The count of this name in both directions of a result.
+/// Returns the count with this name in both directions of a result.
 fn counts(result: &Value, name: &str) -> Vec<u64> {
     let directions = result["directions"].as_array().expect("directions");
     directions.iter().map(|direction| direction[name].as_u64().expect("a count")).collect()
 }
 
-/// Returns the result of a trial in which every frame came back; fails if one came back wrong.
+/// Returns the result of a trial in which every frame came back; fails if any came back wrong.
 fn complete(output: &Output, frames: u64) -> Option<Value> {
     assert_ran(output);
     let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
     for wrong in ["mistranslated", "corrupt", "duplicate", "reordered", "misdirected"] {
         assert_eq!(counts(&result, wrong), [0, 0], "{wrong}: {result}");
     }
-    // A device that has no core for longer than residual frames are waited for is tried again.
+    // If the device had no core for longer than the wait for residual frames, the trial is repeated.
     (counts(&result, "received") == [frames, frames]).then_some(result)
 }
 
@@ -56,7 +56,7 @@ fn a_trial_through_testpmd_loses_no_frame_and_finds_each_as_it_was() {
     let attempt = |nth| {
         let scratch = Scratch::new(&format!("dpdk-trial-{nth}"));
         let (_device, ports) = start(&scratch);
-        // Fewer frames than a ring holds: a busy machine delays them, and loses none.
+        // Fewer frames than fit into a ring, so that a busy machine delays them but loses none.
         let words = ["--rate", "1k", "--for", "500ms", "--json"];
         let output = output(&[&["trial", "testpmd-io", "--interfaces", &ports.join(",")][..], &words].concat());
         complete(&output, 500)
@@ -90,7 +90,7 @@ struct Cabled {
 }
 
 impl Cabled {
-    /// A device with these addresses on its left and its right link.
+    /// Builds a device with these addresses on its left and its right link.
     fn build(run: &str, addresses: [&str; 2]) -> Self {
         let shell = Shell::new();
         let [machine, device] =
@@ -101,7 +101,7 @@ impl Cabled {
         for (link, address) in LINKS.into_iter().zip(addresses) {
             let add = format!("ip link add {link} netns {} type veth peer name {link} netns {}", machine.name(), device.name());
             shell.line(&add).expect("a link");
-            // The machine's kernel stays silent on the links: it has no addresses there.
+            // The machine's kernel stays silent on the links, since it has no addresses there.
             machine.shell().line(&format!("ip link set {link} addrgenmode none")).expect("no address");
             machine.shell().line(&format!("ip link set {link} up")).expect("up");
             device.shell().line(&format!("ip link set {link} up")).expect("up");
@@ -127,7 +127,7 @@ fn a_router_of_linux_is_asked_for_its_addresses_and_asks_for_ours() {
     let routers =
         [("linux-ipv6", ["2001:2::1/112", "2001:2:0:8000::1/112"]), ("linux-ipv4", ["198.18.0.1/24", "198.19.0.1/24"])];
     for (recipe, addresses) in routers {
-        // The device knows no neighbour at first, so each attempt resolves anew.
+        // The device knows no neighbours at first, so each attempt resolves addresses again.
         let attempt = |nth| complete(&Cabled::build(&format!("dpdk{nth}"), addresses).trial(recipe), 250);
         (0..TRIES).find_map(attempt).unwrap_or_else(|| panic!("every frame through {recipe}"));
     }

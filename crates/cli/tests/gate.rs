@@ -1,4 +1,4 @@
-//! `compare` and `expect` as a gate meets them: each verdict with its exit code and its reason, on results of simulated devices.
+//! `compare` and `expect` as a gate uses them: each verdict with its exit code and its reason, on results of simulated devices.
 
 mod common;
 #[path = "common/results.rs"]
@@ -15,7 +15,7 @@ use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use std::process::Output;
 
-/// Compares two directories of these plans and devices.
+/// Compares two directories with results of these plans and devices.
 fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str]) -> Output {
     let write = |name, (plan, dut): (&Plan, SimulatedDut)| {
         write(scratch, name, plan, &records(plan, |_| dut.clone()), &Facts::default())
@@ -24,7 +24,7 @@ fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str])
     output(&[&["compare", &a, &b], more].concat())
 }
 
-/// The exit code and the last line, which explains it.
+/// Returns the exit code and the last line, which explains it.
 fn ending(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stdout).lines().last().unwrap_or_default().to_owned())
 }
@@ -150,7 +150,7 @@ fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
     assert!(text(&output.stderr).contains("which is not what this plan does there"), "{}", text(&output.stderr));
 }
 
-/// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.
+/// Completes a run in which everything has been measured, and returns its output on the expectations. Needs root, like every run.
 fn expecting(name: &str, test: Test, expect: Vec<Expectation>, dut: SimulatedDut) -> Output {
     let _guard = ONE_AT_A_TIME.lock();
     let (scratch, plan) = (Scratch::new(name), plan(&[Test { expect, ..test }]));
@@ -207,7 +207,7 @@ fn a_quantity_is_expected_at_one_frame_size_in_its_own_unit() {
 fn an_expectation_without_a_result_ends_with_7() {
     let at = PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
     let pdv = Test { measure: Measure::Pdv(at), ..test("t") };
-    // Nothing passes at the lowest rate of the search, so there is no load to measure at.
+    // Nothing passes at the lowest rate of the search, so there is no load at which to measure.
     let output = expecting("expect-missing", pdv, vec![at_most(Quantity::Pdv, 1e6)], dut(500));
     ended(&output, 7, "1 of 1 expectation without a result");
     let said = text(&output.stdout);
@@ -236,7 +236,7 @@ fn an_expectation_beyond_the_search_is_refused_before_anything_runs() {
     }
 }
 
-/// Writes a folder of runs of this plan, an hour apart, each with a device of its own capacity.
+/// Writes a folder of runs of this plan, an hour apart, each on a device with a different capacity.
 fn set(scratch: &Scratch, name: &str, plan: &Plan, capacities: &[u64]) -> String {
     let folder = scratch.path(name);
     std::fs::create_dir(&folder).expect("a folder");
@@ -251,7 +251,7 @@ fn set(scratch: &Scratch, name: &str, plan: &Plan, capacities: &[u64]) -> String
 #[test]
 fn sets_of_runs_are_compared_by_their_runs_and_not_by_their_repetitions() {
     let (scratch, plan) = (Scratch::new("gate-sets"), plan(&[test("t")]));
-    // The runs of A and those of B differ among themselves by as much as A and B do; within a run the repetitions agree.
+    // The runs of A and those of B differ among themselves as much as A and B do; within a run the repetitions agree.
     let a = set(&scratch, "before", &plan, &[100_000, 92_000, 101_000, 94_000, 99_000]);
     let b = set(&scratch, "after", &plan, &[91_000, 100_000, 95_000, 93_000, 98_000]);
     let worse = set(&scratch, "worse", &plan, &[80_000, 84_000, 81_000, 83_000, 80_500]);
@@ -304,7 +304,7 @@ fn runs_that_took_turns_are_told_apart_from_those_that_came_one_after_the_other(
     assert!(said.contains("were measured one after the other, not in turns (B 60 minutes after A)"), "{said}");
 }
 
-/// Returns who measured each repetition of the only test of a plan.
+/// Returns facts on which host measured each repetition of a plan's only test.
 fn measured_on(hosts: [(&str, std::ops::RangeInclusive<u32>); 2]) -> Facts {
     let key = |repetition| MeasurementKey {
         point: Point { test: "t".to_owned(), frame_size: FrameSize(84) },
@@ -319,7 +319,7 @@ fn results_of_several_hosts_are_compared_by_what_one_host_measured_of_both() {
     let mut plan = plan(&[Test { repetitions: Repetition::Fixed(8), ..test("t") }]);
     plan.search.start = RepetitionStart::Cold;
     let scratch = Scratch::new("gate-hosts");
-    // One host is twice as fast as the other, and the devices are the same.
+    // One host is twice as fast as the other, but the devices are the same.
     let both = |fast: std::ops::RangeInclusive<u32>| -> Vec<TrialRecord> {
         let [of_fast, of_slow] = [100_000, 50_000].map(|rate| records(&plan, |_| dut(rate)));
         let is_fast = |record: &TrialRecord| fast.contains(&record.repetition);

@@ -1,4 +1,4 @@
-//! The frequency governor that a plan sets, on cores whose files are made up: a virtual machine has none. Needs root; without it these tests
+//! The frequency governor that a plan sets, on cores whose files are simulated, since a virtual machine has none. Needs root; without it these tests
 //! fail, they do not skip.
 
 mod common;
@@ -8,8 +8,8 @@ use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
-/// As many cores as any machine that runs these tests has. Such a machine has a `/run` of its own, too: the notes there of what a killed run is to give
-/// back are of these files, and a run elsewhere that swept them would find others under the same names, or none.
+/// Simulates as many cores as any machine that runs these tests may have. The simulated machine also has its own `/run`: the notes there on what a
+/// killed run must give back concern these files, and a run outside that swept them would find other files with the same names, or none.
 const FILES: &str = "set -e
 mount -t tmpfs none /run
 mount -t tmpfs none /sys/devices/system/cpu
@@ -19,7 +19,7 @@ for core in $(seq 0 255); do mkdir -p cpu$core/cpufreq; echo powersave > cpu$cor
 touch ready
 exec sleep infinity";
 
-/// A process in a mount namespace where the files of the cores are others. Its mounts are seen by whoever enters the namespace alone.
+/// A process in a mount namespace with simulated files of the cores. Its mounts are only visible inside the namespace.
 struct FakeCores(Child);
 
 impl FakeCores {
@@ -46,7 +46,7 @@ impl FakeCores {
         format!("/proc/{}/root/sys/devices/system/cpu/cpu{core}/cpufreq", self.0.id())
     }
 
-    /// The governors of all cores, each once.
+    /// Returns the governors of all cores, each once.
     fn governors(&self) -> Vec<String> {
         let read = |core| fs::read_to_string(self.folder(core) + "/scaling_governor").expect("a governor");
         let mut all: Vec<String> = (0..256).map(read).collect();

@@ -1,4 +1,4 @@
-//! `sixbench history` as a user meets it: a folder of results directories of simulated devices becomes a page, over time or by a label.
+//! `sixbench history` as users run it: a folder of results directories of simulated devices becomes a page, ordered by time or by a label.
 
 #[path = "../../report/tests/browser/mod.rs"]
 mod browser;
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Writes a run of the day `day`, with a device of this capacity and this kernel; its commit is its day.
+/// Writes a run of this day, with a device of this capacity and this kernel; its commit is derived from the day.
 fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) -> String {
     let started = format!("2026-03-{day:02}T09:00:00Z");
     let mut records = records(plan, |_| dut(capacity));
@@ -38,7 +38,7 @@ fn two_sizes() -> Plan {
     plan(&[Test { frame_sizes: vec![FrameSize(84), FrameSize(1518)], ..test("router") }])
 }
 
-/// Some per mille, different every day, but no trend.
+/// Returns a few per mille that differ every day, without a trend.
 fn noise(day: u32) -> u64 {
     u64::from(day * 37 % 11) * 100
 }
@@ -90,7 +90,7 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
         assert_eq!(runs[0]["report"].as_str().map(|report| report.starts_with("../run0")), Some(true));
         runs.iter().map(|run| run["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
-    // Commits have no order of their own, numbers have.
+    // Commits have no natural order; numbers do.
     assert_eq!(names("commit"), ["c0ffee01", "c0ffee02", "c0ffee03"]);
     assert_eq!(names("pull"), ["37", "38", "39"]);
     let none = output(&["history", &scratch.path(""), "--label", "branch"]);
@@ -98,7 +98,7 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
     assert!(text(&none.stderr).contains("run01: no label branch"), "{}", text(&none.stderr));
 }
 
-/// Returns a page after its script ran, as the browser has it.
+/// Returns a page as it is in the browser after its script has run.
 fn rendered(scratch: &Scratch, address: &str) -> String {
     let mut command = Command::new("chromium");
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
@@ -106,7 +106,7 @@ fn rendered(scratch: &Scratch, address: &str) -> String {
     text(&command.output().expect("chromium").stdout)
 }
 
-/// Returns the ratio of two runs on a page and the ends of its interval, as `−3.0 [−3.1, −2.7] %` has them.
+/// Returns the ratio of two runs on a page and the ends of its interval, from text such as `−3.0 [−3.1, −2.7] %`.
 fn shown_shift(page: &str) -> Option<[f64; 3]> {
     let (before, rest) = page.split_once(" [")?;
     let (interval, _) = rest.split_once("] %")?;
@@ -130,7 +130,7 @@ fn two_runs_that_are_chosen_have_an_interval_that_agrees_with_the_wider_one_of_c
     let page = rendered(&scratch, &format!("file://{}#a=0&b=1", scratch.path("history.html")));
     let row = page.split("<tbody id=\"beside-rows\">").nth(1).expect("rows");
     let [shown, from, to] = shown_shift(row).expect("a ratio with an interval");
-    // One digit is shown.
+    // Values are shown with one decimal.
     assert!((shown - ratio).abs() < 0.06, "{shown} {ratio}");
     assert!(low - 0.06 <= from && from < shown && shown < to && to <= high + 0.06, "[{from}, {to}] in [{low}, {high}]");
     assert!(page.contains("B is worse, by these repetitions alone"), "{page}");
@@ -149,7 +149,7 @@ fn a_page_of_a_history_and_of_a_comparison_can_be_read_by_everybody() {
     assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0));
     let comparison = output(&["compare", &scratch.path("run01"), &scratch.path("run14"), "--page", &compared]);
     assert!(fs::exists(&compared).unwrap_or_default(), "{}", text(&comparison.stderr));
-    // What the browser shows is left for people to look at.
+    // The pictures are kept for inspection.
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
     fs::create_dir_all(&pictures).expect("a directory");
     let mut browser = Chromium::open(scratch.path("profile"), "about:blank");

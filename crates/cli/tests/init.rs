@@ -1,5 +1,5 @@
-//! `sixbench init` as a person has it: at a terminal, which echoes, sends lines when Enter is pressed, and makes signals of keys. The terminal is
-//! made by `script` (Debian's bsdutils, which every machine has): what is written to its input is typed.
+//! `sixbench init` at a terminal, which echoes, sends lines when Enter is pressed, and turns keys into signals. The terminal is simulated by `script`
+//! (Debian's bsdutils, which is always installed): what is written to its input is typed.
 
 mod common;
 
@@ -18,14 +18,14 @@ const CTRL_D: &str = "\x04";
 struct Terminal {
     script: Child,
     shown: Arc<Mutex<String>>,
-    /// What was shown before the last answer, octets: a question is looked for behind it.
+    /// The length of what was shown before the last answer, octets: the next question must follow it.
     read: usize,
 }
 
 impl Terminal {
     fn start(plan: &str) -> Self {
         let mut command = with_environment(Command::new("script"));
-        // A test that runs in the background inherits that Ctrl-C is ignored.
+        // A test in the background would inherit an ignored SIGINT.
         let line = format!("exec env --default-signal=INT {} init {plan}", env!("CARGO_BIN_EXE_sixbench"));
         command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut script = command.spawn().expect("script, of the package bsdutils");
@@ -59,7 +59,7 @@ impl Terminal {
         self.script.stdin.as_mut().expect("a pipe").write_all(typed.as_bytes()).expect("typed");
     }
 
-    /// Waits until the program has ended. The input stays open until then: `script` would make an end of the terminal's input of its end.
+    /// Waits until the program has ended. The input stays open until then, since `script` would otherwise also end the terminal's input.
     fn end(mut self) -> (ExitStatus, String) {
         let input = self.script.stdin.take();
         let end = Instant::now() + Duration::from_secs(60);
@@ -119,7 +119,7 @@ fn a_wrong_answer_is_asked_again_and_the_right_one_is_taken() {
     terminal.answer("Where it is", "cabled\n");
     terminal.answer("LEFT,RIGHT", "eth1\n");
     terminal.answer("LEFT,RIGHT", "eth1,eth2\n");
-    // A key that takes back: 0x7f, as terminals send it, and Ctrl-U for the whole line.
+    // Keys that delete: 0x7f, which terminals send for Backspace, and Ctrl-U for the whole line.
     terminal.answer("Measures", "nonsense\x15throughputt\x7f\n");
     terminal.answer("Profile", "long\n");
     terminal.answer("Profile", "draft\n");

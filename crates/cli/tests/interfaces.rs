@@ -1,6 +1,5 @@
-//! Interfaces of a machine, cabled to a device that somebody else has set up: frames, connections and queries get a result through it. All of
-//! it is as slow as anything can be, so that nothing here depends on speed. Needs root and Unbound; without them these tests fail, they do
-//! not skip.
+//! Interfaces of a machine, cabled to a device that was set up separately: frames, connections and queries through it have results. Rates are as low as
+//! possible, so that nothing depends on the speed of the machine. Needs root and Unbound; without them these tests fail, they do not skip.
 
 mod common;
 
@@ -23,8 +22,8 @@ const LINKS: [&str; 2] = ["nic0", "nic1"];
 const TESTER_UNFIT: i32 = 4;
 const TRIES: u32 = 10;
 
-/// What the kernel does by itself is left on: the device detects duplicate addresses anew whenever its links come up again, and solicits
-/// routers. The left interface of the machine is up before a run, the right one is not.
+/// A machine and a device whose kernels keep their default behaviour: the device detects duplicate addresses whenever its links come up, and solicits
+/// routers. Before a run, the left interface of the machine is up and the right one is down.
 struct Cabled {
     machine: Namespace,
     device: Namespace,
@@ -32,7 +31,7 @@ struct Cabled {
 }
 
 impl Cabled {
-    /// A device with these addresses on its left and its right link, which forwards.
+    /// Builds a device that forwards, with these addresses on its left and its right link.
     fn build(run: &str, addresses: [&[&str]; 2]) -> Self {
         let shell = Shell::new();
         let [machine, device] =
@@ -52,7 +51,7 @@ impl Cabled {
         Self { machine, device, daemon: None }
     }
 
-    /// Waits until the device may use its address on the left link, whose other end is up.
+    /// Waits until the device may use its addresses on the left link, whose other end is up.
     fn wait_for_addresses(&self) {
         let end = Instant::now() + Duration::from_secs(60);
         let tentative = ["ip", "-6", "address", "show", "dev", LINKS[0], "tentative"];
@@ -62,7 +61,7 @@ impl Cabled {
         }
     }
 
-    /// Starts a program of the device's.
+    /// Starts a program on the device.
     fn start(&mut self, words: &[&str]) {
         let daemon = Command::new("ip").args(["netns", "exec", self.device.name()]).args(words).stdin(Stdio::null()).spawn();
         self.daemon = Some(daemon.expect("a program"));
@@ -79,7 +78,7 @@ impl Cabled {
         command
     }
 
-    /// The flags and the addresses of its interfaces.
+    /// Returns the flags and the addresses of the machine's interfaces.
     fn interfaces(&self) -> Vec<String> {
         let look = |words: &[&str]| self.machine.shell().look(words).expect("they are there");
         let link = |link: &&str| {
@@ -90,12 +89,12 @@ impl Cabled {
         LINKS.iter().map(link).collect()
     }
 
-    /// What ethtool says of the offloads of its interfaces.
+    /// Returns ethtool's output on the offloads of the machine's interfaces.
     fn offloads(&self) -> [String; 2] {
         LINKS.map(|link| self.machine.shell().look(&["ethtool", "-k", link]).expect("ethtool"))
     }
 
-    /// Datagrams the device has forwarded.
+    /// Returns the number of datagrams that the device has forwarded.
     fn forwarded(&self) -> u64 {
         let counters = self.device.shell().look(&["cat", "/proc/net/snmp6"]).expect("counters");
         let line = counters.lines().find(|line| line.starts_with("Ip6OutForwDatagrams")).expect("a counter");
@@ -112,7 +111,7 @@ impl Drop for Cabled {
     }
 }
 
-/// Runs the test on the device's links: it ends well, with a rate that passed, and the interfaces are given back as they were.
+/// Runs the test on the device's links: it must succeed, with a rate that passed, and give the interfaces back unchanged.
 fn assert_measured(cabled: &Cabled, name: &str, test: &str) {
     let scratch = Scratch::new(&format!("cabled-{name}"));
     let (before, plan) = (cabled.interfaces(), scratch.write("plan.toml", &plans::through(LINKS, test)));
@@ -120,14 +119,14 @@ fn assert_measured(cabled: &Cabled, name: &str, test: &str) {
         let results = scratch.path(&format!("results-{attempt}"));
         (cabled.run(&plan, &results), results)
     };
-    // A tester that this machine has no time for says so, and measures again.
+    // A tester without enough time on this machine reports it, and the test measures again.
     let is_fit = |(output, _): &(Output, String)| output.status.code() != Some(TESTER_UNFIT);
     let (output, results) = (1..TRIES).map(run).find(is_fit).unwrap_or_else(|| run(TRIES));
     let said = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{name}: {said}");
     let json = fs::read_to_string(Path::new(&results).join("results.json")).expect("results");
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    // A tester that this machine has no time for may go no further than the lowest load.
+    // A tester without enough time on this machine may not get beyond the lowest load.
     let value = json["points"][0]["result"]["value"].as_f64().unwrap_or_default();
     assert!(value >= (MAXIMUM / 2) as f64, "{name}: {said}\n{}", json["points"][0]);
     assert_eq!(cabled.interfaces(), before, "{name}: given back as they were");
@@ -169,10 +168,10 @@ fn an_authority_on_the_device_has_a_result() {
     assert_measured(&cabled, "authority", "dut = \"nsd-authority\"\nmeasure = \"dns-authority\"\n");
 }
 
-/// Keys of `[testbed]` that change what veth has by default.
+/// Keys of `[testbed]` that change the defaults of veth.
 const OFFLOADS: &str = "offloads-off = [\"tx-checksum-ip-generic\"]\noffloads-on = [\"rx-gro-list\"]\n";
 
-/// A plan through the links of a router, with these keys in its `[testbed]`.
+/// Returns the path of a plan through the links of a router, with these keys in its `[testbed]`.
 fn plan_with(scratch: &Scratch, keys: &str) -> String {
     let plan = plans::through(LINKS, "dut = \"linux-ipv6\"\nframe-sizes = [84]\n");
     scratch.write("plan.toml", &plan.replace("[[test]]", &format!("{keys}[[test]]")))
@@ -204,7 +203,7 @@ fn a_ring_that_an_interface_has_not_is_told_and_the_interfaces_are_given_back() 
     assert_eq!((cabled.interfaces(), cabled.offloads()), before);
 }
 
-/// Stands in for ethtool on a NIC with rings and RSS, which veth has not: a file for each setting, and a log of what was set.
+/// Replaces ethtool for a NIC with rings and RSS, which veth lacks: a file for each setting, and a log of what was set.
 const ETHTOOL: &str = r#"#!/bin/sh
 cd "$(dirname "$0")/state"
 letter() { case $(cat "$1") in *"$2"*) echo "$3" ;; esac; }
@@ -219,7 +218,7 @@ esac
 
 const RINGS: &str = "rx-ring = 4096\nrss-hash = \"sdfn\"\n";
 
-/// Puts the stand-in into a directory; returns the PATH that begins with it.
+/// Writes the replacement to a directory; returns a PATH that starts with it.
 fn stand_in(scratch: &Scratch) -> String {
     let ethtool = scratch.write("bin/ethtool", ETHTOOL);
     fs::set_permissions(&ethtool, fs::Permissions::from_mode(0o755)).expect("a program");
@@ -282,7 +281,7 @@ fn offloads_come_back_after_ctrl_c_and_by_the_next_run_after_a_kill() {
     }
 }
 
-/// As the recipe configures it.
+/// The same configuration as in the recipe.
 const UNBOUND: &str = r#"
 server:
     directory: "/"
@@ -311,7 +310,7 @@ fn a_dns64_server_on_the_device_has_a_result() {
     let scratch = Scratch::new("cabled-unbound");
     let mut cabled = Cabled::build("dns64", [&["2001:2::1/64"], &["198.18.0.1/24"]]);
     cabled.wait_for_addresses();
-    // AppArmor's profile goes by the program's path, and lets it read files below /etc alone.
+    // AppArmor's profile applies to the program's original path, and only lets it read files below /etc.
     let program = scratch.path("unbound");
     fs::copy("/usr/sbin/unbound", &program).expect("Unbound (apt-get install unbound)");
     cabled.start(&[&program, "-d", "-c", &scratch.write("unbound.conf", UNBOUND)]);

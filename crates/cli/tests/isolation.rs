@@ -1,5 +1,5 @@
-//! Traffic crosses the device or there is no result, and none goes to an address that a host could have. The tests that set up a machine
-//! need root; without it they fail, they do not skip.
+//! Traffic must cross the device for a result, and none may go to an address that a host could have. The tests that set up a machine need root; without
+//! it they fail, they do not skip.
 
 mod common;
 
@@ -15,8 +15,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 const LINKS: [&str; 2] = ["nic0", "nic1"];
 
-/// A machine with two interfaces, every address of the recipes on its lo, and forwarding: whatever one of its ends sends, its own kernel
-/// would answer or pass on. At the other ends of the cables is a device that forwards nothing.
+/// A machine with two interfaces, every address of the recipes on its lo, and forwarding, so that its own kernel would answer or forward whatever one
+/// of its ends sends. The device at the other ends of the cables forwards nothing.
 struct Deceptive {
     machine: Namespace,
     _device: Namespace,
@@ -54,7 +54,7 @@ impl Deceptive {
         self.start(arguments).wait_with_output().expect("ended")
     }
 
-    /// The state of its interfaces, as far as a run could change it.
+    /// Returns the state of its interfaces, as far as a run could change it.
     fn interfaces(&self) -> String {
         let link = |link: &&str| {
             let shell = self.machine.shell();
@@ -71,7 +71,7 @@ fn plan(scratch: &Scratch, test: &str) -> String {
     scratch.write("plan.toml", &plans::through(LINKS, test))
 }
 
-/// The trials in which anything at all was received.
+/// Returns the trials in which anything at all was received.
 fn passed(results: &str) -> Vec<Value> {
     let records = records(results).into_iter();
     records
@@ -124,7 +124,7 @@ fn two_ends_of_one_cable_are_no_device() {
     }
 }
 
-/// Two interfaces of the host itself, cabled to a router in a namespace: what a `kill -9` leaves is the host's to sweep up.
+/// Two interfaces of the host, cabled to a router in a namespace: what a `kill -9` leaves behind must be cleaned up on the host.
 struct Cabled {
     links: [String; 2],
     _router: Namespace,
@@ -142,7 +142,7 @@ impl Cabled {
             inside.line(&format!("ip address add {address} dev {link}")).expect("an address");
             inside.line(&format!("ip link set {link} up")).expect("up");
         }
-        // One is up before, the other is not.
+        // Initially one is up and the other is down.
         shell.line(&format!("ip link set {} up", links[0])).expect("up");
         Self { links, _router: router }
     }
@@ -187,7 +187,7 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
 
 #[test]
 fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
-    // Class E and the discard prefix (RFC 6666): the guard does not admit them, and no host has such an address, should the guard ever fail.
+    // Class E and the discard prefix (RFC 6666): the guard must not admit them. No host has such an address, should the guard ever fail.
     let scratch = Scratch::new("entrances");
     let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     scratch.write("recipes/wild.toml", &recipe.replace("linux-ipv4", "wild"));
@@ -219,7 +219,7 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
     assert!(!Path::new(&results).exists(), "nothing was touched");
 }
 
-/// Asserts that a command is refused, because of an address outside of the ranges of RFC 6815, before it opens a socket to any network.
+/// Asserts that a command is refused because of an address outside the ranges of RFC 6815, before it opens a socket to any network.
 fn assert_refused(scratch: &Scratch, arguments: &[&str]) {
     let (output, sockets) = watched(scratch, arguments);
     let error = text(&output.stderr);
@@ -228,7 +228,7 @@ fn assert_refused(scratch: &Scratch, arguments: &[&str]) {
     assert_eq!(sockets, Vec::<String>::new(), "{arguments:?}");
 }
 
-/// Runs the program, and returns the sockets that it and its children opened by which something could be sent to a network, as `strace` shows them.
+/// Runs the program, and returns the sockets for sending to a network that it and its children opened, according to `strace`.
 fn watched(scratch: &Scratch, arguments: &[&str]) -> (Output, Vec<String>) {
     let calls = scratch.path("calls");
     let mut command = with_environment(Command::new("strace"));
@@ -246,7 +246,7 @@ fn a_socket_of_a_command_that_is_not_refused_is_seen() {
     assert!(sockets.iter().any(|call| call.contains("AF_INET6, SOCK_DGRAM")), "{sockets:?}: {}", text(&output.stderr));
 }
 
-/// Returns a built-in recipe under another name and with other addresses.
+/// Returns a built-in recipe with another name and other addresses.
 fn changed(recipe: &str, name: &str, changes: &[(&str, &str)]) -> String {
     let text =
         std::fs::read_to_string(format!("{}/../../recipes/{recipe}.toml", env!("CARGO_MANIFEST_DIR"))).expect("a recipe");

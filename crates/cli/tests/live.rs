@@ -1,5 +1,5 @@
-//! The live page in a browser, from the start of a run over its death to its end. These tests need root and Chromium; without them they fail, they
-//! do not skip.
+//! The live page in a browser, from the start of a run, through its being killed, to its end. These tests need root and Chromium; without them they
+//! fail, they do not skip.
 
 #[path = "../../report/tests/browser/mod.rs"]
 mod browser;
@@ -11,7 +11,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::Child;
 
-/// A plan on kernel forwarding of twelve repetitions, each of one trial of 400 ms or more.
+/// A plan on kernel forwarding with twelve repetitions, each a trial of at least 400 ms.
 const PLAN: &str = r#"
 name = "watched"
 [trial]
@@ -32,7 +32,7 @@ frame-sizes = [84, 128]
 repetitions = 6
 "#;
 
-/// Reads standard error until it names the page, and keeps reading so that nothing waits for it.
+/// Reads standard error until it contains the page's address, and continues reading so that the run never blocks on it.
 fn page_of(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     let url = lines.find_map(|line| line.strip_prefix("live page: ").map(str::to_owned)).expect("a page");
@@ -47,7 +47,7 @@ fn an_open_page_lives_through_the_death_of_the_run_to_its_end() {
     let plan = scratch.write("plan.toml", PLAN);
     let results = scratch.path("results");
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").to_string();
-    // Started before the run, of which it sees the beginning however long it takes to start.
+    // Started before the run, so that it sees the beginning no matter how long it takes to start.
     let mut browser = Chromium::open(scratch.path("profile"), "about:blank");
     let mut run = start(&["run", &plan, "-o", &results, "--live", &free]);
     let url = page_of(&mut run);

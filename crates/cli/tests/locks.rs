@@ -1,4 +1,4 @@
-//! Runs at the same time on one machine: those that need the same cores or the same device are kept apart. These tests need root; without it they fail,
+//! Simultaneous runs on one machine: runs that need the same cores or the same device must be kept apart. These tests need root; without it they fail,
 //! they do not skip.
 
 mod common;
@@ -35,7 +35,7 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
         }
     }
     assert!(!fs::exists(&second).expect("a look"), "a run that is refused leaves nothing");
-    // Its directory is taken, too, and that is said at once.
+    // The directory of the first run is also in use, which is reported at once.
     let same = output(&["run", &long, "--wait", "-o", &first]);
     assert_eq!(same.status.code(), Some(2), "{}", text(&same.stderr));
     let resumed = output(&["run", "--resume", &first, "--wait"]);
@@ -60,7 +60,7 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     told.read_to_end(&mut output.stderr).expect("the rest");
     assert_ran(&output);
     assert!(!records(&second).is_empty());
-    // What the killed one held is free, and it can be gone on with.
+    // The locks of the killed run are free, and the run can be continued.
     let mut again = start(&["run", "--resume", &first]);
     let made = records(&first).len();
     wait_until(&mut again, "record", || records(&first).len() > made);

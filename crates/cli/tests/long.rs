@@ -1,6 +1,6 @@
-//! What is left behind by a run of very many trials, and by very many runs: memory, descriptors, files, namespaces, processes, settings of the kernel.
-//! Needs root and the packages of the testbed. The long forms are ignored; `cargo test -p sixbench --test long -- --ignored --nocapture` makes them, and
-//! docs/SCALE.md has what they showed.
+//! The remains of a run with very many trials, and of very many runs: memory, descriptors, files, namespaces, processes, kernel settings. Needs root
+//! and the packages of the testbed. The long variants are ignored; `cargo test -p sixbench --test long -- --ignored --nocapture` runs them, and
+//! docs/SCALE.md has their results.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::process::{Child, Output};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// A plan of ten trials for each of eight sizes, `REPETITIONS` times.
+/// A plan of ten trials for each of eight sizes, with `REPETITIONS` repetitions.
 const MANY_TRIALS: &str = r#"
 name = "many"
 [trial]
@@ -31,13 +31,13 @@ repetitions = REPETITIONS
 
 const TRIALS_OF_A_REPETITION: usize = 80;
 
-/// What a process has at a moment.
+/// The resources that a process holds at one time.
 #[derive(Debug)]
 struct Held {
     trials: usize,
-    /// Octets of memory that no file is behind.
+    /// Anonymous memory, octets.
     memory: u64,
-    /// Where its descriptors lead, each with their number. Ports and clocks of a device are opened for each point: those are counted by kind.
+    /// The targets of its descriptors, with their numbers. Ports and clocks of a device are opened again for each point, so they are counted by kind.
     descriptors: BTreeMap<String, usize>,
     threads: usize,
     files: Vec<String>,
@@ -60,7 +60,7 @@ impl Held {
     }
 }
 
-/// Returns the files in the directories of temporary files, namespaces and run-time data that bear the number of this process.
+/// Returns the files with this process's number in the directories for temporary files, namespaces and run-time data.
 fn files_of(process: u32) -> Vec<String> {
     let (of_namespace, of_files) = (format!("sb-{process}-"), format!("sb-{process}."));
     let temporary = std::env::temp_dir().display().to_string();
@@ -72,7 +72,7 @@ fn files_of(process: u32) -> Vec<String> {
     found
 }
 
-/// Returns the processes that were started for a run with this number, by the names of its namespaces and directories in their commands.
+/// Returns the processes started by the run with this number, which have the names of its namespaces or directories in their commands.
 fn processes_of(process: u32) -> Vec<String> {
     let marks = [format!("sb-{process}-"), format!("sb-{process}.")];
     let commands = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
@@ -82,7 +82,7 @@ fn processes_of(process: u32) -> Vec<String> {
     commands.filter(|command| marks.iter().any(|mark| command.contains(mark))).collect()
 }
 
-/// The trials that a run has kept: only what was written since is read.
+/// The trials that a run has stored; only new lines are read.
 struct KeptTrials {
     path: String,
     octets: u64,
@@ -102,7 +102,7 @@ impl KeptTrials {
     }
 }
 
-/// Reads what a run says while it goes on, so that it never waits for a reader.
+/// Reads a run's output while it runs, so that it never waits for a reader.
 fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut all = Vec::new();
@@ -111,7 +111,7 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Waits for the end of a run, and fails unless nothing of it is left.
+/// Waits for the end of a run, and fails if anything of it remains.
 fn end(mut child: Child) {
     let (output, error) = (child.stdout.take().map(read_all), child.stderr.take().map(read_all));
     let said = |reader: Option<JoinHandle<Vec<u8>>>| reader.map_or_else(Vec::new, |reader| reader.join().expect("a reader"));
@@ -123,14 +123,14 @@ fn end(mut child: Child) {
     assert_eq!(processes_of(process), Vec::<String>::new());
 }
 
-/// Makes a run of so many repetitions. Returns what it had when `early` trials were made, and when `late` were.
+/// Makes a run with this many repetitions. Returns its resources after `early` trials, and after `late` trials.
 fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
     let _alone = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("long-{repetitions}"));
     let plan = scratch.write("plan.toml", &MANY_TRIALS.replace("REPETITIONS", &repetitions.to_string()));
     let results = scratch.path("results");
     let mut child = start(&["run", &plan, "-o", &results, "--json"]);
-    // What it says is not asked.
+    // The output does not matter here.
     let mut output = child.stdout.take().expect("an output");
     let reader = std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
     let error = child.stderr.take().map(read_all);
@@ -148,7 +148,7 @@ fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
     held
 }
 
-/// Octets that a run may need more for each trial: its record has about half of it.
+/// The memory that a run may need in addition for each trial, octets: its record takes about half of it.
 const OCTETS_OF_A_TRIAL: u64 = 3_072;
 
 fn assert_same([early, late]: &[Held; 2]) {
@@ -157,7 +157,7 @@ fn assert_same([early, late]: &[Held; 2]) {
     assert!(late.memory <= most, "{} octets, expected at most {most}", late.memory);
     assert_eq!(late.files, early.files);
     assert!(late.threads <= early.threads + 4, "{} threads after {}", late.threads, early.threads);
-    // Those of the trial that is under way come and go.
+    // The descriptors of the trial under way come and go.
     let count = |held: &Held| held.descriptors.values().sum::<usize>();
     assert!(count(late) <= count(early) + 16, "{:?}, earlier {:?}", late.descriptors, early.descriptors);
 }
@@ -173,7 +173,7 @@ fn a_run_of_20_000_trials_has_after_them_what_it_had_after_the_first_hundreds() 
     assert_same(&watched(250, 400, 19_900));
 }
 
-/// Returns the settings of this machine's kernel that testbeds touch in their namespaces and may touch nowhere else.
+/// Returns the settings of this machine's kernel that testbeds change in their namespaces and must not change anywhere else.
 fn sysctls() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![
@@ -185,7 +185,7 @@ fn sysctls() -> BTreeMap<String, String> {
     while let Some(directory) = open.pop() {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             let path = entry.path();
-            // Counters and random numbers are no settings.
+            // Counters and random numbers are not settings.
             let is_counter =
                 ["random", "ns_last_pid", "pty", "keys", "perf_event"].iter().any(|part| path.to_string_lossy().contains(part));
             match path.is_dir() {
@@ -200,7 +200,7 @@ fn sysctls() -> BTreeMap<String, String> {
     found
 }
 
-/// Returns the settings that are not what they were.
+/// Returns the settings that have changed.
 fn changed(settings: &BTreeMap<String, String>) -> Vec<(String, String)> {
     sysctls().into_iter().filter(|(name, value)| settings.get(name).is_some_and(|before| before != value)).collect()
 }
@@ -213,7 +213,7 @@ fn interfaces() -> Vec<String> {
     names
 }
 
-/// Makes so many short runs, of which each must leave nothing; returns how long each took.
+/// Makes this many short runs, each of which must leave nothing behind; returns how long each took.
 fn runs(count: usize) -> Vec<Duration> {
     let _alone = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("runs-{count}"));
@@ -227,7 +227,7 @@ fn runs(count: usize) -> Vec<Duration> {
     });
     let took = took.collect();
     let left = || (interfaces().into_iter().filter(|name| !links.contains(name)).collect::<Vec<_>>(), changed(&settings));
-    // Another test of this machine may have changed something for a moment.
+    // Another test on this machine may have changed something temporarily.
     let deadline = Instant::now() + Duration::from_secs(60);
     while left() != (vec![], vec![]) && Instant::now() < deadline {
         sleep(Duration::from_millis(200));

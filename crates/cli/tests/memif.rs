@@ -1,5 +1,5 @@
-//! A device at two links in shared memory: `dpdk-testpmd`, which hands frames on, set up by hand or started by sixbench. Needs the Debian package
-//! dpdk-dev, and no root; as root it tries, besides, that none is needed.
+//! A device with two links in shared memory: `dpdk-testpmd`, which forwards frames unchanged, set up by hand or started by sixbench. Needs the Debian
+//! package dpdk-dev, but no root; as root it also checks that none is needed.
 
 mod common;
 #[path = "../../io/tests/memif/device.rs"]
@@ -18,26 +18,26 @@ fn start(scratch: &Scratch) -> (Testpmd, [String; 2]) {
     let sockets = ["left.sock", "right.sock"].map(|name| scratch.path(name));
     let mut device = Testpmd::start(&scratch.0, [&sockets[0], &sockets[1]], "socket-abstract=no");
     wait_until(&mut device.0, "socket", || sockets.iter().all(|path| Path::new(path).exists()));
-    // Each port of the device has a number of its own.
+    // Each port of the device has a different number.
     let [left, right] = sockets;
     (device, [format!("memif:{left}"), format!("memif:{right},id=1")])
 }
 
-/// The count of this name in both directions of a result.
+/// Returns the count with this name in both directions of a result.
 fn counts(result: &Value, name: &str) -> Vec<u64> {
     let directions = result["directions"].as_array().expect("directions");
     directions.iter().map(|direction| direction[name].as_u64().expect("a count")).collect()
 }
 
-/// Whether the device listens already, and its interface is not there yet: it is started again.
+/// Returns whether the device was already listening before its interface existed, in which case it is started again.
 fn is_too_early(output: &Output) -> bool {
     text(&output.stderr).contains("ID not found")
 }
 
-/// Fewer frames than a ring holds: a busy machine delays them, and loses none.
+/// Fewer frames than fit into a ring, so that a busy machine delays them but loses none.
 const SMALL: [&str; 5] = ["--rate", "2k", "--for", "500ms", "--json"];
 
-/// The result of a trial in which no frame was wrong.
+/// Returns the result of a trial in which no frame was wrong.
 fn judged(output: &Output) -> Value {
     assert_ran(output);
     let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
@@ -59,7 +59,7 @@ fn a_trial_through_dpdk_loses_no_frame_and_finds_each_as_it_was() {
             return None;
         }
         let result = judged(&output);
-        // A device that has no core for longer than residual frames are waited for is tried again.
+        // If the device had no core for longer than the wait for residual frames, the trial is repeated.
         (counts(&result, "received") == [1000, 1000]).then_some(result)
     };
     let result = (0..5).find_map(attempt).expect("every frame");
@@ -103,12 +103,12 @@ fn a_device_that_is_not_there_is_an_error_of_the_testbed_that_says_what_to_do() 
     assert!(told.contains(&format!("{}: there is no socket {}: start the device", ports[0], scratch.path("a"))), "{told}");
 }
 
-/// Returns the directories of devices that a process has started at links in shared memory.
+/// Returns the directories of the shared-memory devices that a process has started.
 fn directories_of(pid: u32) -> Vec<PathBuf> {
     directories::of_process(pid, |role| role == "memif")
 }
 
-/// Returns the numbers of the processes that serve sockets in a directory.
+/// Returns the process IDs of the servers whose sockets are in a directory.
 fn servers_in(directory: &Path) -> Vec<String> {
     let socket = format!("socket={}", directory.join("left.sock").display());
     let names = fs::read_dir("/proc").expect("/proc").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -173,7 +173,7 @@ fn a_run_that_is_killed_takes_its_device_with_it_and_the_next_removes_its_direct
 fn who_is_not_root_can_measure_a_device_in_memory() {
     let _one = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("memif-nobody");
-    // Where the binary lies another user may not come.
+    // Another user may have no access to the directory of the binary.
     let binary = scratch.path("sixbench");
     fs::copy(env!("CARGO_BIN_EXE_sixbench"), &binary).expect("a copy");
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
@@ -183,7 +183,7 @@ fn who_is_not_root_can_measure_a_device_in_memory() {
     judged(&output);
 }
 
-/// Writes a recipe of `testpmd-io` with a change, and tries it.
+/// Writes a recipe of `testpmd-io` with a change, and runs a trial with it.
 fn tried(scratch: &Scratch, from: &str, to: &str) -> Output {
     let text = include_str!("../../../recipes/testpmd-io.toml");
     assert!(text.contains(from), "{from}");

@@ -1,4 +1,4 @@
-//! What the program says of itself: its version, its manual pages, its completions.
+//! The program's information on itself: its version, its manual pages, its completions.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Scratch, output, sixbench, text};
 use std::fs;
 use std::process::Command;
 
-/// Returns the output of git in this crate's directory; `None` where this source is in no repository.
+/// Returns the output of git in this crate's directory; `None` if this source is not in a repository.
 fn git(words: &[&str]) -> Option<String> {
     let directory = env!("CARGO_MANIFEST_DIR");
     let output = Command::new("git").args(["-C", directory]).args(words).output().ok().filter(|o| o.status.success())?;

@@ -1,4 +1,4 @@
-//! What a results directory gives to a paper and to other programs, on simulated results: without root and in milliseconds.
+//! The output of a results directory for papers and other programs, with simulated results: without root and in milliseconds.
 #![allow(missing_docs, reason = "tests")]
 
 mod common;
@@ -53,7 +53,7 @@ fn archive(arguments: &[&str]) -> std::process::Output {
     output(&[&["archive"], arguments].concat())
 }
 
-/// Unpacks an archive with the system's own tools, and returns its folder.
+/// Unpacks an archive with the system's tools, and returns its folder.
 fn unpacked(scratch: &Scratch, archive: &str, name: &str) -> PathBuf {
     let directory = scratch.0.join(name);
     fs::create_dir(&directory).expect("a directory");
@@ -72,7 +72,7 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
     let [first, second] = ["first.tar.zst", "second.tar.zst"].map(|name| scratch.path(name));
     let written = archive(&[&results, "-o", &first]);
     assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
-    // Neither the owner of a file nor its time is in the archive.
+    // The archive contains neither the owner nor the time of a file.
     let touched = Command::new("touch").args(["-d", "2001-02-03", &format!("{results}/report.html")]).status();
     assert!(touched.expect("touch").success());
     assert_eq!(archive(&[&results, "-o", &second]).status.code(), Some(0));
@@ -92,7 +92,7 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
         fs::read(format!("{results}/trials.jsonl")).expect("trials")
     );
 
-    // What was unpacked is a results directory, and gives the same archive again.
+    // The unpacked files are a results directory, which gives the same archive again.
     let third = scratch.path("third.tar.zst");
     assert_eq!(archive(&[&folder.display().to_string(), "-o", &third]).status.code(), Some(0));
     assert!(fs::read(&first).expect("octets") == fs::read(&third).expect("octets"));

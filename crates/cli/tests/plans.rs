@@ -1,4 +1,4 @@
-//! Every plan that comes with sixbench is good, can be costed and is listed with what it does.
+//! Every plan that comes with sixbench is valid, can be costed, and is listed with a summary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,7 +33,7 @@ fn every_plan_in_the_folder_is_good_and_can_be_costed() {
     for plan in plans() {
         let path = plan.display().to_string();
         assert!(printed(&["check", &path]).contains(": good ("), "{path}");
-        // Commands are shown for programs, too, that are not here.
+        // Commands are shown even for programs that are not installed here.
         assert!(printed(&["plan", &path, "--shell"]).starts_with('#'), "{path}");
         let costed = printed(&["plan", &path]);
         assert!(costed.contains("this plan") && costed.contains(" measurements, "), "{path}: {costed}");

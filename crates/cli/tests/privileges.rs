@@ -1,5 +1,5 @@
-//! Who a process is when it reads what others wrote: commands that do not measure are not root, threads that take frames or requests apart have no
-//! privilege, and no command writes through links of others. These tests need root; without it they fail, they do not skip.
+//! The identity of a process while it reads untrusted data: commands that do not measure do not run as root, threads that parse frames or requests have
+//! no privileges, and no command writes through other users' links. These tests need root; without it they fail, they do not skip.
 
 mod common;
 #[path = "common/results.rs"]
@@ -18,18 +18,18 @@ use std::process::{Command, Output, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// Runs it as sudo does for this user.
+/// Runs the program as sudo would for this user.
 fn by(user: u32, arguments: &[&str]) -> Output {
     let mut command = sixbench(arguments);
     command.env("SUDO_UID", user.to_string()).env("SUDO_GID", user.to_string()).output().expect("sixbench")
 }
 
-/// Runs it as root without sudo.
+/// Runs the program as root without sudo.
 fn by_root(arguments: &[&str]) -> Output {
     sixbench(arguments).env_remove("SUDO_UID").env_remove("SUDO_GID").output().expect("sixbench")
 }
 
-/// Writes the results of a simulated device to a directory of this user.
+/// Writes results of a simulated device to a directory owned by this user.
 fn results_of(scratch: &Scratch, user: u32) -> String {
     let plan = plan(&[test("t")]);
     write(scratch, "results", &plan, &records(&plan, |_| dut(100_000)), &Facts::default());
@@ -60,7 +60,7 @@ fn a_report_is_written_by_the_user_whose_results_they_are_and_through_no_link() 
             assert_eq!(owner(&format!("{results}/{file}")), user, "{file}");
         }
         assert!(!Path::new(&format!("{results}/report.html")).is_symlink());
-        // A folder that leads elsewhere is not written to.
+        // A folder that is a link to another one is not written to.
         fs::remove_dir_all(format!("{results}/figures")).expect("removed");
         fs::create_dir(scratch.path("elsewhere")).expect("a folder");
         fs::set_permissions(scratch.path("elsewhere"), fs::Permissions::from_mode(0o777)).expect("own");
@@ -99,7 +99,7 @@ fn of_threads(process: u32, line: &str) -> Vec<String> {
 #[test]
 fn the_authority_is_nobody_once_it_listens_also_at_a_port_of_root() {
     let _guard = ONE_AT_A_TIME.lock();
-    // In a namespace the port is nobody else's.
+    // In a namespace, no other process has the port.
     let host = Namespace::new(&Shell::new(), &name("nobody", "host")).expect("root");
     let mut command = with_environment(Command::new("ip"));
     command.args(["netns", "exec", host.name(), env!("CARGO_BIN_EXE_sixbench")]);
@@ -148,7 +148,7 @@ fn the_threads_of_a_trial_have_no_privilege_while_the_one_that_undoes_it_keeps_i
     let process = child.id();
     let sets = || of_threads(process, "CapPrm:");
     let has_none = || sets().iter().any(|set| set == "0000000000000000");
-    // Not only the thread that tries before the trial what threads are allowed to do.
+    // This must last, and not just come from the thread that checks before the trial what threads may do.
     let lasts = || has_none() && (0..10).all(|_| has_none_after_a_moment(&has_none));
     wait_until(&mut child, "thread without privileges", lasts);
     assert!(sets().iter().any(|set| set != "0000000000000000"), "its namespaces have to be removed");

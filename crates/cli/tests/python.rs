@@ -1,4 +1,4 @@
-//! The package for Python reads what a run has written. Needs root, as any run does.
+//! The Python package reads the results of a run. Needs root, like any run.
 #![allow(missing_docs, reason = "tests")]
 
 mod common;

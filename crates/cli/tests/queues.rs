@@ -1,10 +1,10 @@
-//! A plan with several queues over links that sixbench builds.
+//! A plan with several queues on links that sixbench builds.
 
 mod common;
 
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, output, plans, records, text};
 
-/// Of frames over two queues of AF_XDP, and of queries.
+/// Returns a plan with frames over two AF_XDP queues, and with queries.
 fn plan() -> String {
     let testbed = "[testbed]\nio = \"xdp\"\nqueues = 2\nbusy-poll = true\n[trial]\n";
     let queries = "[[test]]\nname = \"nsd\"\ndut = \"nsd-authority\"\nmeasure = \"dns-authority\"\nnames = \"10.0.0.0/20\"\nrepetitions = 1\n";

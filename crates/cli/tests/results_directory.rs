@@ -1,4 +1,4 @@
-//! The results directory as the command line takes it: what is refused, what is left, whose it is, and that its resolved plan is a plan.
+//! The results directory on the command line: what is refused, what remains, who owns it, and that its resolved plan is a valid plan.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
 #[test]
 fn what_the_machines_of_the_lab_may_do_is_told_before_it_is_built() {
     let scratch = Scratch::new("caution");
-    // Nothing can be built, or installed, in a directory below a file.
+    // Nothing can be built or installed in a directory below a file.
     let below_a_file = scratch.write("file", "x") + "/below";
     let output = output(&["lab", "build", "--dir", &below_a_file]);
     let said = text(&output.stderr);
@@ -94,12 +94,12 @@ fn a_trial_that_takes_more_memory_than_there_is_is_refused_before_anything_is_se
         assert_eq!(namespaces_of(process), Vec::<String>::new(), "{arguments:?}");
         (output.status.code(), text(&output.stderr))
     };
-    // 400 GiB: what a sender may reach in a day.
+    // 400 GiB: the memory for a day at a rate that a sender may reach.
     let (code, said) = sixbench(&["trial", "linux-ipv4", "--rate", "20M", "--for", "1440m"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.starts_with("error: a trial at 20.000M/s for 86400s takes "), "{said}");
     assert!(said.ends_with(" are available; lower --rate or --for\n"), "{said}");
-    // No sender reaches this rate: it is given up, or refused on a machine with little memory.
+    // No sender reaches this rate: the tester gives up, or the trial is refused on a machine with little memory.
     let (code, said) = sixbench(&["trial", "linux-ipv4", "--rate", "1000M", "--for", "1440m"]);
     assert!(code == Some(4) || code == Some(2) && said.contains("lower --rate or --for"), "{code:?}: {said}");
 }
@@ -117,7 +117,7 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
     let typo = run(&["run", "quickstrat.toml"]);
     assert_eq!(typo.status.code(), Some(2));
     assert!(text(&typo.stderr).contains("did you mean `quickstart`? (sixbench list plans)"), "{}", text(&typo.stderr));
-    // A file of that name comes first.
+    // A file of that name takes precedence.
     scratch.write("quickstart", KERNEL);
     let own = run(&["check", "quickstart"]);
     assert_eq!((text(&own.stdout), text(&own.stderr)), ("quickstart: good (1 test, 1 point)\n".to_owned(), String::new()));
@@ -146,7 +146,7 @@ fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     let results = scratch.path("results");
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let trials = fs::read(scratch.path("results/trials.jsonl")).expect("trials");
-    // A torn line is cut off when the run is resumed.
+    // An incomplete last line is cut off when the run is resumed.
     let torn = &trials[..trials.len() - 9];
     fs::write(scratch.path("results/trials.jsonl"), torn).expect("a torn line");
     let other = KERNEL.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
@@ -169,7 +169,7 @@ fn a_run_on_interfaces_that_are_gone_is_not_resumed() {
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let links = "[testbed]\nleft = \"sb-gone0\"\nright = \"sb-gone1\"\n";
     scratch.write("results/plan.toml", &format!("{KERNEL}{links}"));
-    // As an earlier version left it: without a digest.
+    // As written by an earlier version: without a digest.
     let resolved = fs::read_to_string(scratch.path("results/resolved.toml")).expect("a plan");
     let earlier: String =
         resolved.lines().filter(|line| !line.starts_with("plan-digest")).map(|line| format!("{line}\n")).collect();
@@ -179,7 +179,7 @@ fn a_run_on_interfaces_that_are_gone_is_not_resumed() {
     assert!(text(&output.stderr).contains("interface sb-gone0 does not exist"), "{}", text(&output.stderr));
 }
 
-/// Files below a directory, and it, that are not of this user.
+/// Returns the directory and all files in it that do not belong to this user.
 fn not_of(user: u32, directory: &Path) -> Vec<String> {
     let mut others = Vec::new();
     if fs::symlink_metadata(directory).expect("metadata").uid() != user {
@@ -246,7 +246,7 @@ fn a_device_is_set_up_anew_for_each_step_of_a_series_that_asks_for_it() {
     assert_eq!(set_up("anew", "fresh-device = true\n"), 3);
 }
 
-/// Searches that end in loss, of several repetitions, and delays with their distributions.
+/// Searches that end in loss, with several repetitions, and delays with their distributions.
 const LOSSY: &str = concat!(
     "name = \"again\"\n",
     settings!("50ms" + "20ms", "1k" to "8M", "50%"),
@@ -266,7 +266,7 @@ repetitions = 2
 "#
 );
 
-/// Returns the files of a directory and of the directories in it, each with its text.
+/// Returns the files in a directory and its subdirectories, each with its text.
 fn files(directory: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
     let of = |path: std::path::PathBuf| match path.is_dir() {
@@ -276,18 +276,18 @@ fn files(directory: &Path) -> BTreeMap<String, String> {
     entries.flat_map(of).collect()
 }
 
-/// A program numbers the parts of all figures that it draws, one after the other, however often it draws them.
+/// Removes the numbers that a process assigns to the parts of its figures, which continue with every figure it draws.
 fn without_numbers(text: &str) -> String {
     let rest = |part: &str| part.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     text.split("kuva-clip-").map(rest).collect::<Vec<_>>().join("kuva-clip-")
 }
 
-/// What is written at the end of a run is made of its trials as they are, and what is written later of less of each.
+/// The report at the end of a run is made from complete trials; one written later is made from trials with fewer details.
 #[test]
 fn a_report_that_is_written_again_is_the_one_that_the_run_wrote() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("again"));
     let plan = scratch.write("plan.toml", LOSSY);
-    // Every page tells the minute in which it was made: one that ends between both makes them differ.
+    // Every page shows the minute in which it was made, so the two differ if a minute ends between them.
     let differing = |of: u32| {
         let results = scratch.path(&format!("results{of}"));
         assert_ran(&output(&["run", &plan, "-o", &results]));

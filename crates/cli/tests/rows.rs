@@ -1,5 +1,5 @@
-//! Plans whose devices stand in a row, each on a machine of its own, over real sshds in namespaces: tester, CE, BR, tester. Slow on purpose:
-//! nothing here depends on speed. Needs root and openssh-server; without them these tests fail, they do not skip.
+//! Plans whose devices form a row, each on a separate machine, over real sshds in namespaces: tester, CE, BR, tester. Rates are low, so that nothing
+//! depends on the speed of the machine. Needs root and openssh-server; without them these tests fail, they do not skip.
 
 mod common;
 #[path = "../../testbed/tests/common/room.rs"]
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-/// 464XLAT: CLAT and PLAT by TAYGA, with very few connections.
+/// 464XLAT: CLAT and PLAT with TAYGA, with very few connections.
 const XLAT: &str = concat!(
     settings!("300ms" + "500ms", "400" to "1000", "20%"),
     r#"[[test]]
@@ -41,7 +41,7 @@ fn plan(room: &Room, scratch: &Scratch, hosts: &str, tests: &str) -> String {
     scratch.write("plan.toml", &(testbed + tests))
 }
 
-/// The size of the connection tracking table is the whole machine's, and cannot be set from a namespace.
+/// Writes recipes that do not set the size of the connection tracking table, which is global and cannot be set from a namespace.
 fn keep_recipe(scratch: &Scratch) {
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let mut recipe = library.get("tayga-464xlat").expect("a recipe").clone();
@@ -57,7 +57,7 @@ fn run(room: &Room, plan: &str, results: &str) -> Output {
     start_in(room.near.name(), &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
 }
 
-/// Returns whether a trial lost nothing in either direction.
+/// Returns whether any trial lost nothing in either direction.
 fn has_passed(records: &[Value]) -> bool {
     let is_whole = |direction: &Value| direction["offered"].as_u64() > Some(0) && direction["offered"] == direction["received"];
     records.iter().any(|record| {
@@ -66,7 +66,7 @@ fn has_passed(records: &[Value]) -> bool {
     })
 }
 
-/// Returns whether the gateway itself has counted all connections in a trial.
+/// Returns whether the gateway itself counted all connections in any trial.
 fn has_counted_connections(records: &[Value]) -> bool {
     let counted = records.iter().filter_map(|record| record["result"]["connections"]["counted"].as_u64());
     counted.into_iter().any(|count| count == 100)
@@ -85,7 +85,7 @@ fn a_row_over_two_machines_translates_after_a_kill_and_a_resume_and_leaves_both_
     room.assert_is_as(&before);
     let killed = records(&results).len();
     let mut resumed = start_in(room.near.name(), &["run", "--resume", &results, "--trust-recipes"]);
-    // A tester for which a busy machine has no time measures again.
+    // A tester without enough time on a busy machine measures again.
     let is_whole = |records: &[Value]| has_passed(&records[killed..]) && has_counted_connections(records);
     wait_until(&mut resumed, "trial without loss", || is_whole(&records(&results)));
     signal(&resumed, "INT");
@@ -129,7 +129,7 @@ fn a_machine_of_a_row_that_is_started_anew_ends_the_run_which_is_resumed() {
         let counts = of_test.map(|record| record["watch"]["devices"][device]["cores"].as_array().map_or(0, Vec::len));
         counts.max().unwrap_or(0)
     };
-    // Files that stand for the switches of its cores: the kernel's own count is that of this machine.
+    // Files simulate the switches of its cores, since the kernel's real ones are this machine's.
     assert!(cores("xlat.cores1", 0) > 0 && cores("xlat.cores2", 1) > 0, "{records:?}");
     let commands = fs::read_to_string(Path::new(&results).join("commands.sh")).expect("a transcript");
     let offline = |machine: &str, core: u32| {

@@ -1,5 +1,5 @@
-//! A plan that Slurm deals out, with the files of `plans/slurm`: a controller and two nodes on this machine, one of which is lost in the middle. Needs
-//! root, munge and Slurm (`scripts/install-dependencies tests`); without them it fails, it does not skip.
+//! A plan that Slurm distributes, with the files of `plans/slurm`: a controller and two nodes on this machine, one of which fails midway. Needs root,
+//! munge and Slurm (`scripts/install-dependencies tests`); without them it fails, it does not skip.
 
 mod common;
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/slurm");
 
-/// Two devices, six repetitions that begin cold: twelve parts.
+/// Two devices, with six repetitions that start cold: twelve parts.
 const PLAN: &str = concat!(
     "name = \"campaign\"\n",
     settings!("200ms" + "20ms", "1k" to "2k", "50%"),
@@ -32,11 +32,11 @@ repetitions = 6
 "#
 );
 
-/// A process with all that it has started, which are processes of a namespace of their own; ended as by a loss of power when dropped.
+/// A process with everything it has started, in a separate PID namespace; dropping it ends all of them as a power failure would.
 struct Machine(Child);
 
 impl Machine {
-    /// Starts a machine of this name with a /run of its own, and this script of shell on it.
+    /// Boots a machine of this name with its own /run, and runs this shell script on it.
     fn boot(scratch: &Scratch, name: &str, script: &str) -> Self {
         let log = || File::create(scratch.0.join(format!("{name}.log"))).expect("a log");
         let script = format!("hostname {name}; mount -t tmpfs none /run; {script}; exit");
@@ -54,7 +54,7 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         let pid = self.0.id();
-        // The first process of the namespace: the kernel ends all others before this one is gone.
+        // The first process of the namespace: the kernel ends all others before it is gone.
         let first = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         let ended = Command::new("sh").args(["-c", "kill -s KILL $1", "sh", first.trim()]).status();
         if first.is_empty() || !ended.is_ok_and(|status| status.success()) {
@@ -64,7 +64,7 @@ impl Drop for Machine {
     }
 }
 
-/// A cluster; its machines end before its directory goes.
+/// A cluster whose machines end before its directory is removed.
 struct Cluster {
     nodes: Vec<(&'static str, Machine)>,
     _controller: Machine,
@@ -93,7 +93,7 @@ impl Cluster {
         cluster
     }
 
-    /// Returns what a command of Slurm printed; nothing where it failed, as long as there is no controller.
+    /// Returns the output of a Slurm command; empty if it failed, as it does until there is a controller.
     fn said(&self, program: &str, arguments: &[&str]) -> String {
         let path = format!("{}:{}", self.scratch.path("bin"), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(program);
@@ -123,7 +123,7 @@ impl Cluster {
         wait_for("end of the jobs", || self.jobs(number).is_empty());
     }
 
-    /// Takes the power from a node, and tells the controller, which would find out by itself after `SlurmdTimeout`.
+    /// Cuts the power of a node, and tells the controller, which would only notice after `SlurmdTimeout`.
     fn lose(&mut self, name: &str) {
         let (lost, left) = std::mem::take(&mut self.nodes).into_iter().partition(|(node, _)| *node == name);
         self.nodes = left;
@@ -132,7 +132,7 @@ impl Cluster {
     }
 }
 
-/// Writes the configuration of a cluster, and a `sixbench` whose temporary files are those of its node.
+/// Writes the configuration of a cluster, and a `sixbench` that uses the temporary directory of its node.
 fn write_files(scratch: &Scratch, nodes: [&str; 2]) {
     let ports = free_ports();
     let here = scratch.0.display();
@@ -163,13 +163,13 @@ fn write_files(scratch: &Scratch, nodes: [&str; 2]) {
     fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
 
-/// Returns ports of loopback at which nobody listens now.
+/// Returns ports on loopback on which no process is listening now.
 fn free_ports() -> [u16; 3] {
     let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
     listeners.map(|listener| listener.local_addr().expect("an address").port())
 }
 
-/// Waits until `is_so`, for three minutes at most.
+/// Waits until `is_so`, for at most three minutes.
 fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(180);
     while !is_so() {
@@ -199,12 +199,12 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     };
     wait_for("node", || node_of_first().is_some());
     let node = node_of_first().expect("it still runs");
-    // Nothing is asked between this and the loss: of the six repetitions some must be left.
+    // The node must be lost immediately, while some of the six repetitions are left.
     wait_for("record", || !records(&first).is_empty());
     cluster.lose(node);
     let made = records(&first).len();
     wait_for("element that is queued again", || cluster.jobs(&job).lines().any(|line| line.starts_with("1 PENDING")));
-    // Slurm leaves a lost node two minutes to come back.
+    // Slurm gives a lost node two minutes to come back.
     cluster.said("scontrol", &["update", &format!("JobId={job}_1"), "StartTime=now"]);
     cluster.wait_for_end(&job);
 

@@ -1,5 +1,5 @@
-//! Plans whose device is another machine, over a real sshd in a namespace. Slow on purpose: nothing here depends on speed. Needs root and
-//! openssh-server; without them these tests fail, they do not skip.
+//! Plans whose device is another machine, over a real sshd in a namespace. Rates are low, so that nothing depends on the speed of the machine. Needs
+//! root and openssh-server; without them these tests fail, they do not skip.
 
 mod common;
 #[path = "../../testbed/tests/common/room.rs"]
@@ -29,7 +29,7 @@ fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
     scratch.write("plan.toml", &(testbed + tests))
 }
 
-/// The size of the connection tracking table is the whole machine's, and cannot be set from a namespace.
+/// Writes a recipe that does not set the size of the connection tracking table, which is global and cannot be set from a namespace.
 fn keep_recipe(scratch: &Scratch) {
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let mut recipe = library.get("nft-nat44").expect("a recipe").clone();
@@ -45,7 +45,7 @@ fn run(room: &Room, plan: &str, results: &str) -> Output {
     start(room, &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
 }
 
-/// Whether a trial of the test lost nothing in either direction.
+/// Returns whether any trial of the test lost nothing in either direction.
 fn has_passed(records: &[Value], test: &str) -> bool {
     let is_whole = |direction: &Value| direction["offered"].as_u64() > Some(0) && direction["offered"] == direction["received"];
     records.iter().filter(|record| record["point"]["test"] == test).any(|record| {
@@ -54,7 +54,7 @@ fn has_passed(records: &[Value], test: &str) -> bool {
     })
 }
 
-/// Whether every query of a trial had its right answer.
+/// Returns whether every query of any trial was answered correctly.
 fn has_right_answers(records: &[Value]) -> bool {
     let answers = records.iter().map(|record| &record["result"]["dns"]["answers"]);
     answers.into_iter().any(|answers| answers["sent"].as_u64() > Some(0) && answers["right"] == answers["sent"])
@@ -81,16 +81,16 @@ fn a_plan_runs_on_another_machine_and_leaves_it_as_it_was() {
     room.assert_is_as(&before);
 }
 
-/// Runs until a tester, for which a busy machine may have no time, has asked.
+/// The most runs until the tester has sent queries, since a busy machine may leave it no time.
 const TRIES: u32 = 10;
 
-/// Trials of a DNS64 server, so slow that a busy machine can do them.
+/// Trials of a DNS64 server at rates so low that a busy machine can handle them.
 const DNS64_TEST: &str = concat!(
     settings!("500ms" + "100ms", "4" to "20", "50%"),
     "[[test]]\nname = \"unbound\"\ndut = \"unbound-dns64\"\nmeasure = \"dns64\"\nrepetitions = 1\n"
 );
 
-/// What the tester's machine has on the interfaces that it lends, as far as it lasts.
+/// Returns the permanent state of the interfaces that the tester's machine lends.
 fn lent(room: &Room) -> String {
     let look = |words: &[&str]| room.near.shell().look(words).expect("an answer");
     let of_link = |link: &str| {
@@ -132,7 +132,7 @@ fn a_dns64_server_on_another_machine_is_measured_over_interfaces_that_are_lent()
         room.assert_is_as(&before);
         records(&results)
     };
-    // A tester for which a busy machine has no time asks nothing.
+    // A tester without enough time on a busy machine sends no queries.
     let records = (1..TRIES).map(measure).find(|records| has_right_answers(records)).unwrap_or_else(|| measure(TRIES));
     assert!(has_right_answers(&records), "{records:?}");
     let lasting = plans::that_lasts(&fs::read_to_string(&plan).expect("a plan"));
@@ -189,7 +189,7 @@ fn ctrl_c_undoes_the_machine_and_keeps_the_results() {
     signal(&child, "INT");
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    // No waiting here: when the run has ended, all is undone.
+    // No waiting here: when the run has ended, everything must have been undone.
     assert_eq!(room.state(), before);
     assert!(Path::new(&results).join("report.html").exists());
 }
@@ -232,12 +232,12 @@ fn a_connection_that_hangs_ends_the_run_which_is_resumed_when_the_machine_answer
     let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-hang"), Room::build("hang"));
     let before = room.state();
     let results = scratch.path("results");
-    // Trials are left to be made when the connection is cut, however long that takes.
+    // Some trials must be left when the connection is cut, no matter how long that takes.
     let router =
         REMOTE_TESTS.split("[[test]]\nname = \"siit\"").next().expect("a test").replace("repetitions = 1", "repetitions = 10");
     let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &router), "-o", &results, "--trust-recipes"]);
     until_the_first_trial(&mut child, &results);
-    // Nothing is closed and nobody is told: what the machines send each other over the link of ssh is gone.
+    // No connection is closed and no message is sent: whatever the machines send over the ssh link is lost.
     for rule in [
         "add table inet cut",
         "add chain inet cut in { type filter hook input priority 0 ; }",
@@ -252,7 +252,7 @@ fn a_connection_that_hangs_ends_the_run_which_is_resumed_when_the_machine_answer
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("the connection to dut is lost") && error.contains("sixbench run --resume"), "{error}");
-    // A machine is silent after 10 s, and ssh gives a connection up after 20 s; a busy machine may take longer.
+    // A machine counts as silent after 10 s, and ssh gives up a connection after 20 s; a busy machine may take longer.
     assert!(took < Duration::from_secs(90), "{took:?}");
     room.assert_is_as(&before);
     let resumed = start(&room, &["run", "--resume", &results, "--trust-recipes"]).wait_with_output().expect("ended");
@@ -291,7 +291,7 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     let (first, second) = (scratch.path("first"), scratch.path("second"));
     let mut holder = start_to_be_killed(room.near.name(), &["run", &plan, "-o", &first, "--trust-recipes"]);
     until_the_first_trial(&mut holder, &first);
-    // A tester on another machine: what it locks there is none of the first one's. Before its interfaces are looked at, which are away.
+    // A tester on another machine does not share locks with the first. The lock must come before the check of the interfaces, which are moved away.
     let mut other = Command::new("ip");
     other.args([
         "netns",
@@ -313,7 +313,7 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     kill(&mut holder);
     sweep_after(&holder);
     room.assert_near_has(&["left", "right"]);
-    // The lock is gone as soon as the sshd there notices.
+    // The lock is released as soon as the sshd there notices.
     room.assert_is_as(&before);
     let mut again = start(&room, &["run", "--resume", &first, "--trust-recipes"]);
     let made = records(&first).len();
@@ -322,7 +322,7 @@ fn a_machine_that_another_tester_uses_is_refused_with_its_name_until_that_is_kil
     assert_eq!(again.wait_with_output().expect("its end").status.code(), Some(130));
 }
 
-/// Two quick tests, one of a device whose program is on no machine.
+/// Two quick tests, one of them for a device whose program is not installed on any machine.
 const OPTIONAL_TESTS: &str = r#"
 [trial]
 patience = "0s"

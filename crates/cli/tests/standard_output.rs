@@ -1,4 +1,4 @@
-//! Tests of what commands do when the reader of their output has gone away, or when it cannot be written.
+//! The behaviour of commands when the reader of their output has closed the pipe, or when the output cannot be written.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{SIITPERF, Scratch, sixbench, text};
 use std::fs::OpenOptions;
 use std::process::{Output, Stdio};
 
-/// Files that the commands need.
+/// Creates the files that the commands need.
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     scratch.write("plan.toml", KERNEL);
@@ -15,7 +15,7 @@ fn scratch(name: &str) -> Scratch {
     scratch
 }
 
-/// Every command that prints and measures nothing.
+/// Every command that only prints and does not measure.
 const QUIET: [&[&str]; 13] = [
     &["--help"],
     &["--version"],
@@ -66,7 +66,7 @@ fn a_reader_that_has_seen_enough_ends_no_command_with_an_error() {
         assert_quiet(&output, arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     }
-    // Its exit code is its finding, read or not.
+    // Its exit code is its finding, even if nothing reads the output.
     assert_quiet(&into_closed_pipe(&scratch, &["doctor"]), &["doctor"]);
     let import = ["import", "siitperf.conf"];
     let output = into_closed_pipe(&scratch, &import);
@@ -97,7 +97,7 @@ fn a_reader_of_standard_error_that_went_away_ends_nothing() {
 #[test]
 fn commands_that_measure_keep_their_results_whoever_reads() {
     let scratch = scratch("measured");
-    // 4: this machine never let the tester be valid, which is told and leaves results, too.
+    // 4 if the tester was never valid on this machine, which is reported and leaves results, too.
     let fit = |output: &Output| matches!(output.status.code(), Some(0 | 4));
     for (name, more) in [("a", None), ("b", Some("--json"))] {
         let run: Vec<&str> = ["run", "plan.toml", "-o", name].into_iter().chain(more).collect();
@@ -108,7 +108,7 @@ fn commands_that_measure_keep_their_results_whoever_reads() {
         let report = ["report", name];
         for arguments in [&compare[..], &report[..]] {
             assert_quiet(&into_closed_pipe(&scratch, arguments), arguments);
-            // Without a valid trial there is nothing to compare, which is the error then.
+            // Without a valid trial there is nothing to compare, which is then the error.
             if output.status.code() == Some(0) || arguments[0] == "report" {
                 assert_full(&into_full_disk(&scratch, arguments), arguments);
             }

@@ -1,5 +1,5 @@
-//! A request to stop while the testbed waits for something that never comes, or while a trial goes on over a link that is down: the run ends
-//! soon, and undoes what it has set up. These tests need root; without it they fail, they do not skip.
+//! A request to stop while the testbed waits for something that never happens, or during a trial over a link that is down: the run ends soon, and
+//! undoes its set-up. These tests need root; without it they fail, they do not skip.
 
 mod common;
 
@@ -39,7 +39,7 @@ flush = [{ run = "true" }]
 run = "uname -sr"
 "#;
 
-/// Runs the plan with `recipe`, requests a stop by `name` as soon as a wait that contains `waiting` is told, and looks at how the run ends.
+/// Runs the plan with `recipe`, sends the signal `name` as soon as a message contains `waiting`, and checks how the run ends.
 fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("stop-{name}"));
@@ -80,10 +80,10 @@ fn a_run_that_waits_for_a_command_that_does_not_end_ends_on_sigterm() {
     stopped_while("sleep 29`", &recipe, "TERM");
 }
 
-/// How long the trial of the second test of [`plans::SHORT_THEN_LONG`] sends.
+/// The sending time of the trial in the second test of [`plans::SHORT_THEN_LONG`], nanoseconds.
 const LONG_NS: u64 = 60_000_000_000;
 
-/// Runs `ip` in a namespace of the run of this process; returns what it prints.
+/// Runs `ip` in a namespace of this run; returns its output.
 fn ip(run: u32, role: &str, arguments: &str) -> String {
     let namespaces = namespaces_of(run);
     let namespace = namespaces.iter().find(|name| name.ends_with(role)).expect("a namespace (these tests need root)");
@@ -92,13 +92,13 @@ fn ip(run: u32, role: &str, arguments: &str) -> String {
     text(&output.stdout)
 }
 
-/// Returns the frames that the device has received on its left link.
+/// Returns the number of frames that the device has received on its left link.
 fn received(run: u32) -> u64 {
     let links: Value = serde_json::from_str(&ip(run, "-dut", "-s -j link show dev left")).expect("JSON");
     links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
 }
 
-/// Takes down the device's end of a link in the middle of a trial, and requests a stop by `name` while the trial goes on.
+/// Takes down the device's end of a link in the middle of a trial, and sends the signal `name` while the trial continues.
 fn stopped_over_a_dead_link(backend: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("dead-{name}"));
@@ -110,7 +110,7 @@ fn stopped_over_a_dead_link(backend: &str, name: &str) {
     let is_long = |event: &Value| event["event"] == "trial-started" && event["spec"]["duration_ns"] == LONG_NS;
     assert!(events.any(|event| is_long(&event)), "no long trial (this test needs root)");
     let run = child.id();
-    // The trial's own frames, not those by which it finds its neighbours.
+    // The frames of the trial, not those that resolve its neighbours.
     let before = received(run);
     wait_until(&mut child, "load", || received(run) > before + 100);
     ip(run, "-dut", "link set left down");
@@ -120,7 +120,7 @@ fn stopped_over_a_dead_link(backend: &str, name: &str) {
     let rest: Vec<Value> = events.collect();
     let (output, took) = (child.wait_with_output().expect("ended"), asked.elapsed());
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    // Far less than the trial would have lasted, and enough for a busy machine.
+    // Far less than the rest of the trial, but enough for a busy machine.
     assert!(took < Duration::from_secs(15), "{took:?}");
     let last = rest.last().expect("an end");
     assert_eq!((&last["event"], &last["interrupted"]), (&"run-ended".into(), &true.into()));

@@ -1,10 +1,10 @@
-//! Rules of subscribers in recipes: what cannot be is told before anything is touched, by `sixbench check`, and by `sixbench plan --shell`.
+//! Rules of subscribers in recipes: contradictions are reported by `sixbench check` and by `sixbench plan --shell` before anything is changed.
 
 mod common;
 
 use common::{Scratch, output, plans, text};
 
-/// The BR of the papers' MAP-T domain. Nothing of it is run here.
+/// The BR of the MAP-T domain in the papers. It is not run here.
 const RECIPE: &str = r#"
 name = "br"
 title = "a BR of MAP-T"
@@ -37,7 +37,7 @@ ea-bits = 13
 psid-offset = 0
 "#;
 
-/// Beside the first, 128 subscribers: /25 and no sharing.
+/// A second rule with 128 subscribers: /25 without sharing.
 const SECOND: &str = r#"
 [[subscribers.map]]
 ipv6-prefix = "2001:db8:cf::/56"
@@ -45,7 +45,7 @@ ipv4-prefix = "203.0.113.128/25"
 ea-bits = 7
 "#;
 
-/// Exit code and what was said of a recipe with these rules, and a plan with this line for its test.
+/// Returns the exit code and the output for a recipe with these rules and a plan with this line in its test.
 fn checked(name: &str, recipe: &str, line: &str) -> (Option<i32>, String) {
     let scratch = Scratch::new(name);
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
@@ -55,7 +55,7 @@ fn checked(name: &str, recipe: &str, line: &str) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stdout) + &text(&output.stderr))
 }
 
-/// That these rules are refused, in these words.
+/// Asserts that these rules are refused with these words.
 fn refused(name: &str, rules: &str, words: &str) {
     let (code, said) = checked(name, &format!("{RECIPE}[subscribers]\ncount = 2\n{rules}"), "");
     assert_eq!(code, Some(2), "{said}");
@@ -176,7 +176,7 @@ fn a_foreground_that_is_not_the_first_subscribers_is_refused() {
     assert_eq!(code, Some(2), "{said}");
     let words = "recipe br: foreground.left.source is 2001:db8:ce:1:0:c000:200:1, but the first subscriber has 2001:db8:ce::c000:200:0 by the rule";
     assert!(said.contains(words), "{said}");
-    // That of the second rule's first is no better.
+    // The address of the first subscriber of the second rule is wrong, too.
     let recipe = RECIPE.replace("\"192.0.2.0\"", "\"203.0.113.128\"");
     let (code, said) = checked("second-first", &format!("{recipe}{RULE}{SECOND}"), "");
     assert_eq!(code, Some(2), "{said}");

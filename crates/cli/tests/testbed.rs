@@ -1,4 +1,4 @@
-//! Testbeds that are held for people to look into. These tests need root; without it they fail, they do not skip.
+//! Testbeds that are kept for inspection. These tests need root; without it they fail, they do not skip.
 
 mod common;
 
@@ -6,14 +6,14 @@ use common::{ONE_AT_A_TIME, Scratch, directories, namespaces_of, output, plans, 
 use std::fs;
 use std::process::{Child, Command, Output};
 
-/// Asserts that a command has ended with this code, and returns what it printed on both streams.
+/// Asserts that a command ended with this exit code, and returns its output on both streams.
 fn told(output: &Output, code: i32) -> String {
     let told = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{told}");
     told
 }
 
-/// Brings up a testbed in the foreground.
+/// Starts a testbed in the foreground.
 fn up(plan: &str) -> Child {
     let mut child = start(&["testbed", "up", plan]);
     wait_until(&mut child, "testbed", || told_of(plan).status.success());
@@ -66,7 +66,7 @@ fn a_testbed_in_the_background_outlives_its_command_and_ends_by_the_name_of_its_
     let words = told(&output(&["testbed", "up", &plan, "--background", "--test", "kernel"]), 0);
     let process = words.split("held by process ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok()).expect("a process");
     assert_eq!(namespaces_of(process).len(), 2);
-    // Another path to the same file is the same plan.
+    // Another path to the same file means the same plan.
     let near = sixbench(&["testbed", "exec", "plan.toml", "--", "true"]).current_dir(&scratch.0).output().expect("sixbench");
     told(&near, 0);
     let down = told(&output(&["testbed", "down", &plan]), 0);
@@ -99,7 +99,7 @@ fn a_test_of_tcp_has_hosts_at_its_ends() {
     let child = up(&plan);
     let right = told(&output(&["testbed", "exec", &plan, "--device", "right", "--", "ip", "-o", "address"]), 0);
     assert!(right.contains("right") && !right.contains(": left"), "{right}");
-    // Nobody listens there, and who refuses is the right end.
+    // No process is listening there, so the right end refuses the connection.
     let connection = format!("exec 3<>/dev/tcp/{}/9", address_in(&right));
     let through = output(&["testbed", "exec", &plan, "--", "timeout", "10", "bash", "-c", &connection]);
     signal(&child, "TERM");
@@ -107,7 +107,7 @@ fn a_test_of_tcp_has_hosts_at_its_ends() {
     assert!(told(&through, 1).contains("refused"), "{}", text(&through.stderr));
 }
 
-/// Returns the address of the right end that the other side of the device can reach.
+/// Returns the address of the right end that can be reached from the other side of the device.
 fn address_in(listed: &str) -> &str {
     let addresses = listed.lines().filter(|line| line.contains("right") && line.contains(" inet "));
     let mut found = addresses.filter_map(|line| line.split(" inet ").nth(1)?.split('/').next());
@@ -123,7 +123,7 @@ fn what_cannot_be_brought_up_is_refused_with_what_there_is() {
     assert!(unknown.contains("no test is named `kernal`; the plan has: kernel"), "{unknown}");
     let down = told(&output(&["testbed", "down", &plan]), 2);
     assert!(down.trim_end().ends_with(&format!("is not up; sixbench testbed up {plan}")), "{down}");
-    // Where the binary lies another user may not come.
+    // Another user may have no access to the directory of the binary.
     let binary = scratch.path("sixbench");
     fs::copy(env!("CARGO_BIN_EXE_sixbench"), &binary).expect("a copy");
     let mut other_user = Command::new("setpriv");

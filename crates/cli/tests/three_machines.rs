@@ -1,4 +1,4 @@
-//! Client, DNS64 server and authority on three machines, from one plan: the other two are namespaces with an sshd of their own. Needs root,
+//! Client, DNS64 server and authority on three machines, controlled by one plan: the other two are namespaces with an sshd each. Needs root,
 //! openssh-server and Unbound; without them these tests fail, they do not skip.
 
 mod common;
@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// So slow that a busy machine can do it.
+/// Rates so low that a busy machine can handle them.
 const SETTINGS: &str = settings!("500ms" + "100ms", "2" to "20", "50%");
 
 const SERVER: &str = r#"
@@ -39,13 +39,13 @@ measure = "dns-queries"
 repetitions = 3
 "#;
 
-/// The role of the directories for what is copied to the machine of the authority.
+/// The role of the directories for files that are copied to the authority's machine.
 const AUTHORITY: &str = "authority";
 
-/// Runs until the tester, for which a busy machine may have no time, had every answer in some trial of each test.
+/// The most runs until the tester, which may have no time on a busy machine, got every answer in a trial of each test.
 const TRIES: u32 = 10;
 
-/// The three machines, and the directory of a test. The server's is `dut` to ssh, and that of the authority `second`.
+/// The three machines, and the directory of a test. To ssh, the server's machine is `dut`, and that of the authority `second`.
 struct Rig {
     room: Room,
     scratch: Scratch,
@@ -57,13 +57,13 @@ impl Rig {
         let room = Room::build_row(run);
         let before = room.state();
         let scratch = Scratch::new(&format!("three-{run}"));
-        // The machines have a /root of their own.
+        // Each of the machines has its own /root.
         let (program, installed) = (env!("CARGO_BIN_EXE_sixbench"), scratch.path("sixbench"));
         fs::hard_link(program, &installed).or_else(|_| fs::copy(program, installed).map(drop)).expect("a program");
         Self { scratch, before, room }
     }
 
-    /// Writes a plan of these tests, with these lines in `[testbed.authority]`.
+    /// Writes a plan with these tests, and with these lines in `[testbed.authority]`.
     fn plan(&self, authority: &str, tests: &str) -> String {
         let config = self.room.config_within().display().to_string();
         let [left, right] = FAR;
@@ -79,7 +79,7 @@ impl Rig {
         start_in(self.room.near.name(), &["run", plan, "-o", results, "--trust-recipes"]).wait_with_output().expect("ended")
     }
 
-    /// Returns the line that names the program of the tests, as one that is installed on the authority's machine.
+    /// Returns the line that names the program under test as if it were installed on the authority's machine.
     fn installed(&self) -> String {
         format!("program = \"{}\"\n", self.scratch.path("sixbench"))
     }
@@ -93,12 +93,13 @@ impl Rig {
         assert_eq!(directories::left_behind(AUTHORITY), Vec::<PathBuf>::new());
     }
 
-    /// The machine of the authority is as after a boot: all but who listens for ssh has ended, and nothing is set. `run` is what had a program there.
+    /// Resets the authority's machine as a reboot would: all processes but the sshd listener end, and no settings remain. `run` is the run that had a
+    /// program there.
     fn reboot_third(&self, run: u32) {
         let listener =
             |pid: &&String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("/usr/sbin/sshd");
         let ended: Vec<String> = Room::pids_of(self.third()).into_iter().filter(|pid| !listener(&pid)).collect();
-        // Some may have ended by themselves, as others did.
+        // Some may have ended by themselves when others did.
         let line = format!("kill -s KILL {} 2>/dev/null || true", ended.join(" "));
         Shell::new().run(&["sh", "-c", &line]).expect("a shell");
         for interface in FAR {
@@ -112,7 +113,7 @@ impl Rig {
     }
 }
 
-/// Whether every query of a trial of this test had its right answer.
+/// Returns whether every query of any trial of this test was answered correctly.
 fn has_right_answers(records: &[Value], test: &str) -> bool {
     let of_test = records.iter().filter(|record| record["point"]["test"] == test);
     let answers = of_test.map(|record| &record["result"]["dns"]["answers"]);

@@ -1,4 +1,4 @@
-//! A plan is data, a recipe is code: what a plan or a results directory brings along is run only if the user says so. These tests need root (and
+//! A plan is data, a recipe is code: code that comes with a plan or a results directory only runs if the user allows it. These tests need root (and
 //! `script` of bsdutils); without it they fail, they do not skip.
 
 mod common;
@@ -11,7 +11,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// A plan that brings a recipe along; a command of this leaves the file `ran` in the directory of the test.
+/// A plan that brings a recipe; a command of the recipe leaves the file `ran` in the directory of the test.
 struct Brought {
     scratch: Scratch,
     plan: String,
@@ -31,13 +31,13 @@ impl Brought {
         Path::new(&self.scratch.path("ran")).exists()
     }
 
-    /// The digest of the recipe by a program that shares no code with ours.
+    /// Returns the digest of the recipe from a program that shares no code with ours.
     fn digest(&self) -> String {
         let sum = Command::new("sha256sum").arg(&self.recipe).output().expect("sha256sum");
         text(&sum.stdout).split_whitespace().next().expect("a sum").to_owned()
     }
 
-    /// Asserts that a command was refused before it touched anything, with a file and what to say.
+    /// Asserts that a command was refused before it changed anything, with the file and how to proceed.
     fn assert_refused(&self, output: &Output, named: &[&str]) {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{error}");
@@ -73,7 +73,7 @@ fn a_recipe_of_a_plan_is_run_only_if_the_user_says_so_and_the_report_has_its_dig
     let page = fs::read_to_string(Path::new(&results).join("report.html")).expect("a page");
     assert!(page.contains(&digest) && page.contains("Files whose commands were run"), "{page}");
 
-    // The directory that was left may be anybody's: its recipes are those of a plan.
+    // The remaining directory may come from anyone, so its recipes count as those of a plan.
     fs::remove_file(scratch.path("ran")).expect("removed");
     let kept = Path::new(&results).join("recipes/brought.toml").display().to_string();
     brought.assert_refused(&output(&["run", "--resume", &results]), &[&kept]);
@@ -123,7 +123,7 @@ fn a_device_that_a_plan_brings_along_is_told_where_it_is_one_of_a_row() {
 fn a_person_at_the_terminal_is_asked() {
     let _guard = ONE_AT_A_TIME.lock();
     let brought = Brought::new("asked");
-    // A terminal of its own, in which somebody types `word`.
+    // A simulated terminal in which a user types `word`.
     let typed = |word: &str, results: &str| {
         let line = format!("{} run {} -o {results}", env!("CARGO_BIN_EXE_sixbench"), brought.plan);
         let script = format!("printf '{word}\\n' | script -qec '{line}' /dev/null");

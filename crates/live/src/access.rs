@@ -1,15 +1,15 @@
-//! Who may read the page: whoever knows its token, by an address and not by a name, and nobody may change anything.
+//! Access to the page: only for requests that have its token and name the server by an address, not by a host name. Nothing can be changed.
 
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A refusal, in words.
+/// A refusal: status and message.
 pub(crate) type Refusal = (StatusCode, &'static str);
 
-/// Checks a request.
+/// Checks whether a request may be answered.
 ///
 /// # Errors
-/// It is not one that may be answered.
+/// The request is refused.
 pub(crate) fn check(method: &Method, uri: &Uri, headers: &HeaderMap, token: &str) -> Result<(), Refusal> {
     if method != Method::GET {
         return Err((StatusCode::METHOD_NOT_ALLOWED, "This page can only be read (GET).\n"));
@@ -25,8 +25,8 @@ pub(crate) fn check(method: &Method, uri: &Uri, headers: &HeaderMap, token: &str
     Ok(())
 }
 
-/// Returns whether the host of a request is an address. A name could be one that another site lets point here to read the page (DNS
-/// rebinding).
+/// Returns whether the host of a request is an address. A host name could be one that another site points at this machine in order to read the page
+/// (DNS rebinding).
 fn is_address(host: &str) -> bool {
     let without_port = match host.rsplit_once(':') {
         Some((before, port)) if port.bytes().all(|octet| octet.is_ascii_digit()) && !before.ends_with(':') => before,
@@ -46,7 +46,7 @@ fn has_token(uri: &Uri, headers: &HeaderMap, token: &str) -> bool {
     [in_path, in_query, bearer].into_iter().flatten().any(|given| is_same(given, token))
 }
 
-/// Compares in a time that does not depend on how much is right.
+/// Compares in a time that does not depend on how many octets match.
 fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len() && given.bytes().zip(token.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }

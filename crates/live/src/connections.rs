@@ -1,5 +1,5 @@
-//! The connections of browsers: so many and no more, each with so much memory and no more, and none whose other end neither asks nor reads. What
-//! browsers do can hold up browsers, and nothing else.
+//! The connections of browsers: a limited number, each with limited memory, and closed when the other end neither asks nor reads. A browser can only
+//! hold up other browsers.
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The bounds of what browsers may use.
+/// The limits on what browsers may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// The most connections at once. Any further one waits in the kernel's queue.
+    /// The most connections at once. Further ones wait in the kernel's queue.
     pub(crate) most: usize,
-    /// The time to send the whole head of a request, also of the next one on the same connection.
+    /// The time in which the whole head of a request must arrive, also for later requests on the same connection.
     pub(crate) head: Duration,
-    /// The time after which a connection is given up whose other end takes nothing.
+    /// The time after which a connection is closed if the other end reads nothing.
     pub(crate) unread: Duration,
 }
 
@@ -28,13 +28,13 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// The octets of a connection that wait to be sent: of the server, and again of the kernel. A head of a request is not longer.
+/// The send buffer of a connection in the server, and again in the kernel, octets. The head of a request must not be longer.
 const BUFFER: usize = 1 << 16;
 
-/// The time until the next attempt when no connection can be accepted: descriptors may have run out.
+/// The time until the next attempt when no connection can be accepted, for example because descriptors have run out.
 const NOT_ACCEPTED: Duration = Duration::from_secs(1);
 
-/// Answers connections, until it is dropped.
+/// Accepts and answers connections until the future is dropped.
 pub(crate) async fn accept(listener: TcpListener, router: Router, limits: ConnectionLimits) {
     let places = Arc::new(Semaphore::new(limits.most));
     while let Ok(place) = places.clone().acquire_owned().await {
@@ -45,9 +45,9 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Connec
     }
 }
 
-/// Answers the requests of one connection. An error ends it, and concerns only its browser.
+/// Answers the requests of one connection. An error ends it, and affects only its browser.
 async fn answer(stream: TcpStream, router: Router, limits: ConnectionLimits, _place: OwnedSemaphorePermit) {
-    // Without these the connection works, and what is stuck is given up later.
+    // Without these settings the connection still works, but a stalled one is given up later.
     let _ = set_tcp_user_timeout(&stream, limits.unread.as_millis() as u32);
     let _ = set_socket_send_buffer_size(&stream, BUFFER);
     let mut http = http1::Builder::new();

@@ -1,14 +1,14 @@
-//! The way of events from the run to the page: a bounded queue. The run never waits for it.
+//! The queue of events from the run to the page. It is bounded, and the run never waits for it.
 
 use sixbench_method::event::Event;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc;
 
-/// The events that wait for the page at most: those of some hundred trials.
+/// The most events that wait for the page: those of some hundred trials.
 const CAPACITY: usize = 1024;
 
-/// The end of the queue that the run has.
+/// The run's end of the queue.
 #[derive(Clone)]
 pub struct LiveFeed {
     queue: mpsc::Sender<Event>,
@@ -16,7 +16,7 @@ pub struct LiveFeed {
 }
 
 impl LiveFeed {
-    /// Passes an event on, and never waits: when the queue is full, the event is dropped, and the page tells that events are missing.
+    /// Passes an event on without ever waiting: when the queue is full, the event is dropped, and the page says that events are missing.
     pub fn note(&self, event: &Event) {
         if self.queue.try_send(event.clone()).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -24,14 +24,14 @@ impl LiveFeed {
     }
 }
 
-/// The end of the queue that the page has.
+/// The page's end of the queue.
 pub(crate) struct EventQueue {
     pub(crate) events: mpsc::Receiver<Event>,
     dropped: Arc<AtomicU64>,
 }
 
 impl EventQueue {
-    /// Returns the number of events that found the queue full.
+    /// Returns the number of events dropped because the queue was full.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

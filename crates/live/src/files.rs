@@ -1,4 +1,4 @@
-//! The files of the report, sent piece by piece: a long one never stands in memory as a whole, however many browsers fetch it.
+//! The files of the report, sent in pieces: a long file is never in memory as a whole, no matter how many browsers fetch it.
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -8,7 +8,7 @@ use sixbench_io::files::Folder;
 use std::fs::File;
 use std::io::{self, Read as _};
 
-/// The files that may be fetched, by how their names end.
+/// The files that may be fetched, by the ends of their names, with their media types.
 const KINDS: [(&str, &str); 6] = [
     (".html", "text/html; charset=utf-8"),
     (".csv", "text/csv; charset=utf-8"),
@@ -18,7 +18,7 @@ const KINDS: [(&str, &str); 6] = [
     (".svg", "image/svg+xml"),
 ];
 
-/// The octets that are read at once.
+/// The size of a piece, octets.
 const PIECE: usize = 1 << 15;
 
 /// Answers with a file of the report; it holds no script, and none would be run.
@@ -33,7 +33,7 @@ pub(crate) fn answer(directory: &Folder, name: &str) -> Response {
     (headers, Body::from_stream(pieces(file))).into_response()
 }
 
-/// Returns the media type of a file of the report; `None` of any other file, and of what is no name of a file.
+/// Returns the media type of a file of the report; `None` for any other file, and for what is not the name of a file.
 pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     let is_name = !name.starts_with('.') && !name.contains(['/', '\0']);
     KINDS.iter().find(|(end, _)| is_name && name.ends_with(end)).map(|(_, kind)| *kind)

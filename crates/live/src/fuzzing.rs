@@ -1,10 +1,10 @@
-//! The inside of this crate for the targets of `fuzz/`. It is no part of the crate's interface, and may change at any time.
+//! Internals of this crate for the targets of `fuzz/`. They are not part of the crate's interface, and may change at any time.
 
 use crate::access::check;
 use crate::files::kind_of;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
-/// Returns whether a request gets past the guard of the page; `false` also where it is none of HTTP.
+/// Returns whether a request passes the page's access check; `false` also if it is not valid HTTP.
 pub fn is_admitted(method: &[u8], uri: &[u8], headers: &[(&str, &[u8])], token: &str) -> bool {
     let (Ok(method), Ok(uri)) = (Method::from_bytes(method), Uri::try_from(uri)) else { return false };
     let mut map = HeaderMap::new();

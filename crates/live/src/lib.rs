@@ -1,6 +1,6 @@
-//! A page that shows a run while it goes: what runs now, the search as it narrows, both directions, the tester, and the results so far in the form
-//! of the report. It never disturbs the run: events come by a bounded queue that is never waited for, and all else is done by one thread that the
-//! kernel runs only where a core is idle.
+//! A page that shows a run in progress: the current trial, the search as it narrows, both directions, the tester, and the results so far in the form of
+//! the report. It never disturbs the run: events come through a bounded queue that the run never waits for, and everything else is done by one thread
+//! that the kernel runs only on an idle core.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -24,11 +24,11 @@ use sixbench_io::files::Folder;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
 
-/// The run that a page shows, as it is when the page is first there.
+/// The run that a page shows, in its state when the page opens.
 pub struct LiveRun {
     /// The plan of the run, resolved.
     pub plan: Plan,
-    /// The trials that were made before.
+    /// The trials made so far.
     pub records: Vec<TrialRecord>,
     /// The results directory: facts and report are read there.
     pub directory: Folder,

@@ -1,4 +1,4 @@
-//! The state of a run as OpenMetrics text (openmetrics.io, version 1.0.0), for those who watch many machines.
+//! The state of a run as OpenMetrics text (openmetrics.io, version 1.0.0), for monitoring many machines.
 
 use crate::shown::LastDirection;
 use crate::state::{RunState, Stage};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// The media type of the text.
 pub(crate) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The results of one point by now.
+/// The results of one point so far.
 #[derive(Clone, Debug)]
 pub(crate) struct PointResult {
     test: String,
@@ -42,7 +42,7 @@ pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
     by_point.into_iter().filter_map(of_point).collect()
 }
 
-/// Returns the text.
+/// Returns the metrics as text.
 pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     let mut text = Text::default();
     let trials = state.trials;
@@ -73,7 +73,7 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     text.0 + "# EOF\n"
 }
 
-/// A metric of each direction of the last trial: its name, what it is, and its number.
+/// A metric of each direction of the last trial: its name, its help text, and its value.
 type DirectionMetric = (&'static str, &'static str, fn(&LastDirection) -> f64);
 
 const OF_DIRECTIONS: [DirectionMetric; 5] = [

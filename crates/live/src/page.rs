@@ -1,4 +1,4 @@
-//! The page, and the data that it shows: published anew after each event.
+//! The page, and the data that it shows, which is published after each event.
 
 use crate::LiveRun;
 use crate::metrics::{self, PointResult};
@@ -22,7 +22,7 @@ pub(crate) struct LiveHtml {
 }
 
 impl LiveHtml {
-    /// Returns the page; its script is known by a part of the token.
+    /// Returns the page. The nonce of its script is a part of the token.
     pub(crate) fn new(token: &str) -> Self {
         let nonce = token.chars().rev().take(16).collect::<String>();
         let html = TEMPLATE.replace("/*STYLE*/", STYLE).replace("NONCE", &nonce);
@@ -47,7 +47,7 @@ pub(crate) struct Snapshot {
     pub(crate) results: Arc<Vec<PointResult>>,
 }
 
-/// Keeps the state of the run, and passes it on to those who watch.
+/// Keeps the state of the run, and passes it on to the browsers that watch.
 pub(crate) struct Publisher {
     plan: Plan,
     records: Vec<TrialRecord>,
@@ -60,7 +60,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Publishes the run as it begins.
+    /// Publishes the initial state of the run.
     pub(crate) fn new(run: LiveRun) -> (Self, watch::Receiver<Arc<Snapshot>>) {
         let LiveRun { plan, records, directory, .. } = run;
         let shown = directory.path().canonicalize().unwrap_or_else(|_| directory.path().to_owned()).display().to_string();
@@ -72,7 +72,7 @@ impl Publisher {
         (publisher, receiver)
     }
 
-    /// Takes an event in.
+    /// Updates the state with an event.
     pub(crate) fn note(&mut self, event: Event) {
         self.state.note(&event);
         match event {
@@ -82,7 +82,7 @@ impl Publisher {
         }
     }
 
-    /// Passes the state on. `is_last` says that this server ends.
+    /// Passes the state on. `is_last` says that this server is about to end.
     pub(crate) fn publish(&mut self, dropped: u64, is_last: bool) {
         (self.state.dropped, self.state.is_last) = (dropped, is_last);
         if std::mem::take(&mut self.has_new_results) {
@@ -115,7 +115,7 @@ impl Publisher {
         };
         let html = Document::new(&input).and_then(|document| document.answer_html());
         let html = html.unwrap_or_else(|error| format!("<p>{}</p>", escaped(&error.to_string())));
-        // A stream of events cannot carry it.
+        // Server-sent events cannot carry a carriage return.
         let html = html.replace('\r', "");
         self.answer = Arc::new(AnswerFragment { html, number: self.answer.number + 1 });
     }

@@ -1,5 +1,5 @@
-//! The server: one thread that takes events in and answers browsers. Each browser gets the newest state when it is ready for it, so one that is slow
-//! or reads nothing misses states in between, and costs neither memory nor the others' time.
+//! The server: one thread that takes events and answers browsers. Each browser gets the newest state when it is ready for it, so one that is slow or
+//! reads nothing misses intermediate states, but costs no memory and does not delay the others.
 
 use crate::access;
 use crate::connections::{self, ConnectionLimits};
@@ -29,29 +29,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
-/// The address of the page where none is asked for: reachable from this machine alone.
+/// The default address of the page, reachable only from this machine.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8219);
 
-/// The most browsers that watch at once.
+/// The most browsers that can watch at once.
 const MOST_WATCHING: usize = 32;
-/// The time that browsers have to take the last state, and the time that the thread has to do so.
+/// The time that browsers have to fetch the last state, and the extra time that the thread has to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// The reason why there is no page.
+/// The reason why no page could be opened.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum LiveError {
-    /// Another program listens there.
+    /// Another program listens at the address.
     #[error("there is no live page: another program uses {0}")]
     InUse(SocketAddr),
-    /// The address cannot be listened at.
+    /// The server cannot listen at the address.
     #[error("there is no live page at {address}: {error}")]
     NotBound { address: SocketAddr, error: io::Error },
 }
 
-/// A page that is there as long as this value is. When it is dropped, browsers get the last state first.
+/// A page that exists as long as this value does. When it is dropped, browsers get the last state first.
 pub struct LivePage {
     url: String,
     feed: LiveFeed,
@@ -60,10 +60,10 @@ pub struct LivePage {
 }
 
 impl LivePage {
-    /// Begins to serve the page.
+    /// Starts to serve the page.
     ///
     /// # Errors
-    /// The address cannot be listened at.
+    /// The server cannot listen at the address.
     pub fn open(address: SocketAddr, run: LiveRun) -> Result<Self, LiveError> {
         Self::open_with(address, run, ConnectionLimits::default())
     }
@@ -80,7 +80,7 @@ impl LivePage {
         let (closing, is_closing) = oneshot::channel();
         let (done, closed) = mpsc::channel();
         let serving = move || {
-            // Where the kernel refuses this, the thread works as any other does.
+            // If the kernel refuses this, the thread runs with ordinary priority.
             let _ = give_way(&run.cores);
             as_owner_of(&run.directory);
             serve(listener, run, limits, (events, is_closing));
@@ -95,7 +95,7 @@ impl LivePage {
         &self.url
     }
 
-    /// Returns the way of events to the page.
+    /// Returns the queue through which events reach the page.
     pub fn feed(&self) -> LiveFeed {
         self.feed.clone()
     }
@@ -104,7 +104,7 @@ impl LivePage {
 impl Drop for LivePage {
     fn drop(&mut self) {
         let told = self.closing.take().is_some_and(|closing| closing.send(()).is_ok());
-        // The thread may have to wait for an idle core; the run's end does not wait for it for long.
+        // The thread may have to wait for an idle core, so the run does not wait for it for long.
         if told {
             let _ = self.closed.recv_timeout(FAREWELL + FAREWELL);
         }
@@ -128,7 +128,7 @@ fn url(bound: SocketAddr, token: &str) -> String {
     format!("http://{}/{token}/", SocketAddr::new(ip, bound.port()))
 }
 
-/// The parts of the server that answers share.
+/// The parts of the server that all handlers share.
 struct ServedRun {
     token: String,
     directory: Folder,
@@ -144,7 +144,7 @@ fn serve(
     (events, closing): (EventQueue, oneshot::Receiver<()>),
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    // Without a runtime there is no page; browsers are told so by the connection that ends.
+    // Without a runtime there is no page, and browsers see their connections closed.
     let Ok(runtime) = runtime else { return };
     runtime.block_on(async {
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
@@ -156,7 +156,7 @@ fn serve(
     });
 }
 
-/// Takes events in and publishes the state after them, until the run closes the page.
+/// Takes events and publishes the state after them, until the run closes the page.
 async fn show(mut publisher: Publisher, mut queue: EventQueue, mut closing: oneshot::Receiver<()>) {
     while let Some(event) = next_event(&mut queue, &mut closing).await {
         publisher.note(event);
@@ -169,11 +169,11 @@ async fn show(mut publisher: Publisher, mut queue: EventQueue, mut closing: ones
     while publisher.is_watched() && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // The last octets are on their way to the sockets when the streams have ended.
+    // When the streams have ended, the last octets may still be on their way to the sockets.
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-/// Returns the next event; `None` once the run closes the page.
+/// Returns the next event; `None` once the run has closed the page.
 async fn next_event(queue: &mut EventQueue, closing: &mut oneshot::Receiver<()>) -> Option<Event> {
     match select(pin!(queue.events.recv()), closing).await {
         Either::Left((event, _)) => event,
@@ -200,7 +200,7 @@ fn router(shared: Arc<ServedRun>) -> Router {
         .with_state(shared)
 }
 
-/// Lets through what may be answered, and keeps answers out of caches, other pages and the addresses that links pass on.
+/// Answers only permitted requests, and keeps the answers out of caches and other pages, and the token out of `Referer` headers.
 async fn guard(State(shared): State<Arc<ServedRun>>, request: Request, next: Next) -> Response {
     let mut response = match access::check(request.method(), request.uri(), request.headers(), &shared.token) {
         Ok(()) => next.run(request).await,
@@ -238,7 +238,7 @@ async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
     Sse::new(messages(browser)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
-/// One browser: what it has been told.
+/// A browser, and what has been sent to it.
 struct Browser {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     answer: Option<u64>,

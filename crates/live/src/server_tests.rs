@@ -1,4 +1,4 @@
-//! The page over TCP, with a client that knows nothing of HTTP but its lines.
+//! The page over TCP, with a client that treats HTTP as lines of text.
 
 use crate::connections::ConnectionLimits;
 use crate::{LiveError, LivePage, LiveRun};
@@ -62,7 +62,7 @@ fn ask(address: SocketAddr, request: &str) -> TcpStream {
     stream
 }
 
-/// Returns the whole answer.
+/// Returns the whole response.
 fn answer(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
@@ -76,7 +76,7 @@ fn events(address: SocketAddr) -> BufReader<TcpStream> {
     BufReader::new(ask(address, &format!("GET /{TOKEN}/events HTTP/1.1")))
 }
 
-/// Reads until a line has `text`.
+/// Reads until a line contains `text`.
 fn wait_for(lines: &mut impl BufRead, text: &str) {
     let mut seen = String::new();
     while !seen.contains(text) {
@@ -119,7 +119,7 @@ fn a_browser_gets_the_whole_state_first_and_then_each_change() {
     wait_for(&mut early, r#""trials":{"passed":1,"lost":0,"invalid":0}"#);
     page.feed().note(&trial(2, 2000, Verdict::Lost));
     wait_for(&mut early, r#""missing":7"#);
-    // One that comes later, or comes back, needs nothing from before.
+    // A browser that comes later, or reconnects, needs nothing from before.
     wait_for(&mut events(address), r#""trials":{"passed":1,"lost":1,"invalid":0}"#);
 }
 
@@ -173,7 +173,7 @@ fn metrics_are_openmetrics_text() {
     assert!(answer.ends_with("# EOF\n") || answer.contains("# EOF\n"), "{answer}");
 }
 
-/// Limits that a test can wait for.
+/// Limits short enough for a test.
 const SHORT: ConnectionLimits =
     ConnectionLimits { most: 2, head: Duration::from_millis(300), unread: Duration::from_millis(1000) };
 
@@ -181,7 +181,7 @@ const SHORT: ConnectionLimits =
 fn closed_after(mut stream: TcpStream) -> (Duration, String) {
     let begun = Instant::now();
     let mut text = Vec::new();
-    // A reset closes it as well.
+    // A reset also means closed.
     let _ = stream.read_to_end(&mut text);
     (begun.elapsed(), String::from_utf8_lossy(&text).into_owned())
 }
@@ -199,7 +199,7 @@ fn one_that_asks_nothing_or_never_comes_to_an_end_is_closed() {
     assert!(time >= SHORT.head && time < Duration::from_secs(20), "it asked nothing: {time:?}");
     let mut endless = connected(address);
     let begun = Instant::now();
-    // A letter at a time keeps no connection open: the head has to be whole in time.
+    // One letter at a time does not keep a connection open: the whole head must arrive in time.
     while write!(endless, "G").is_ok() && begun.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -224,7 +224,7 @@ fn more_connections_than_there_may_be_wait_for_their_turn() {
     let idle: Vec<TcpStream> = (0..2 * SHORT.most).map(|_| connected(address)).collect();
     let begun = Instant::now();
     assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
-    // Two rounds of idle ones had to be closed first.
+    // Two batches of idle connections had to be closed first.
     assert!(begun.elapsed() >= SHORT.head, "{:?}", begun.elapsed());
     drop(idle);
 }
@@ -265,11 +265,11 @@ fn one_that_reads_nothing_is_given_up_and_its_place_is_free_again() {
     }
     assert!(waiting.is_finished(), "the place was never free");
     assert!(waiting.join().expect("an answer").contains("# EOF"));
-    // All that was sent before is still there to be read, and then the connection has ended.
+    // Everything sent before can still be read, and then the connection has ended.
     let _ = silent.read_to_end(&mut Vec::new());
 }
 
-/// Returns the memory of this process, octets.
+/// Returns the resident memory of this process, octets.
 fn memory() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     4096 * statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number")

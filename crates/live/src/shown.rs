@@ -1,4 +1,4 @@
-//! Trials as the page shows them: numbers in the words of the reports.
+//! Trials as the page shows them: numbers in the same words as in the reports.
 
 use serde::Serialize;
 use sixbench_method::lists::by_key;
@@ -8,7 +8,7 @@ use sixbench_method::trial::{DirectionResult, Verdict};
 use sixbench_method::units::show_rate;
 use sixbench_report::event_words;
 
-/// The most trials of a search that the page draws: the latest.
+/// The most trials of a search that the page draws; it draws the latest.
 const MOST_DRAWN: usize = 60;
 
 /// The trials of the measurement under way.
@@ -27,7 +27,7 @@ pub(crate) struct SearchedLoad {
 }
 
 impl SearchTrace {
-    /// Takes a trial in.
+    /// Adds a trial.
     pub(crate) fn note(&mut self, record: &TrialRecord, verdict: Verdict) {
         let rate = record.result.spec.rate;
         let (words, verdict) = (load(record, rate), event_words::word(verdict));
@@ -47,13 +47,13 @@ pub(crate) struct LastTrial {
     point: String,
     load: String,
     verdict: &'static str,
-    /// The faults of the trial in words, also those that did not make it invalid.
+    /// The faults of the trial in words, including those that did not make it invalid.
     faults: Vec<String>,
     pub(crate) directions: Vec<LastDirection>,
     pub(crate) processors: Vec<Processors>,
 }
 
-/// One direction of a trial: counts of frames, or of what the trial sends.
+/// One direction of a trial: counts of frames, or of whatever else the trial sends.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LastDirection {
     pub(crate) direction: String,
@@ -64,14 +64,14 @@ pub(crate) struct LastDirection {
     pub(crate) lateness_ns: u64,
 }
 
-/// The cores of one owner over a trial: the mean of each.
+/// The cores of one owner during a trial, each with its mean load.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Processors {
     pub(crate) owner: String,
     pub(crate) cores: Vec<BusyCore>,
 }
 
-/// One core over a trial.
+/// One core during a trial.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct BusyCore {
     pub(crate) core: u32,
@@ -105,7 +105,7 @@ impl LastDirection {
     }
 }
 
-/// Returns the cores of the tester and of the device; those of neither are left out.
+/// Returns the cores of the tester and of the device; other cores are left out.
 fn processors(record: &TrialRecord) -> Vec<Processors> {
     let Some(watch) = &record.watch else { return Vec::new() };
     let owner = |role| match role {

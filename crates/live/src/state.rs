@@ -1,4 +1,4 @@
-//! The state of a run as its events tell it: small, and whole, so that a browser that comes late or comes back needs nothing from before.
+//! The state of a run as its events describe it: small and complete, so that a browser that comes late or reconnects needs nothing from before.
 
 use crate::shown::{InvalidTrial, LastTrial, SearchTrace};
 use serde::Serialize;
@@ -12,35 +12,35 @@ use sixbench_report::event_words::{self, Narrowing};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The most invalid trials, and the most warnings, that the page lists: the latest.
+/// The most invalid trials, and the most warnings, that the page lists; it lists the latest.
 const MOST_LISTED: usize = 50;
 
 /// The stage a run is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Stage {
-    /// Nothing was told yet.
+    /// No event has come yet.
     #[default]
     Waiting,
-    /// Devices are set up and measured.
+    /// Devices are being set up and measured.
     Running,
     /// Every measurement was made.
     Complete,
-    /// It ended before, or was killed.
+    /// The run ended early, or was killed.
     Interrupted,
 }
 
-/// All that the page shows but the results.
+/// All that the page shows, except the results.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct RunState {
     plan: String,
     pub(crate) results: String,
     pub(crate) stage: Stage,
-    /// Measurements that have ended, and all.
+    /// The number of measurements that have ended, and of all measurements.
     pub(crate) measurements: [u32; 2],
     pub(crate) elapsed_s: u64,
     pub(crate) remaining_s: u64,
-    /// The expected end, milliseconds since 1970; `None` while nothing is known of it.
+    /// The expected end, milliseconds since 1970; `None` while it is unknown.
     ends_ms: Option<u64>,
     /// The device that was set up last, with its version.
     device: String,
@@ -55,9 +55,9 @@ pub(crate) struct RunState {
     warnings: VecDeque<String>,
     /// The wait under way, in words.
     wait: Option<String>,
-    /// Events that found the queue full.
+    /// The number of events dropped because the queue was full.
     pub(crate) dropped: u64,
-    /// True if this server ends with the run: then the page cannot be loaded again.
+    /// True if this server ends with the run, after which the page cannot be loaded again.
     pub(crate) is_last: bool,
     #[serde(skip)]
     ended: BTreeSet<(Point, u32)>,
@@ -82,10 +82,10 @@ impl RunState {
         state
     }
 
-    /// Takes an event in.
+    /// Updates the state with an event.
     pub(crate) fn note(&mut self, event: &Event) {
         self.narrowing.note(event);
-        // Whatever is told next ends the wait.
+        // Any other event ends the wait.
         if !matches!(event, Event::Warning { .. } | Event::Progress { .. }) {
             self.wait = None;
         }
@@ -106,13 +106,13 @@ impl RunState {
             }
             Event::TrialStarted { .. } => {
                 let words = event_words::event(event).unwrap_or_default();
-                // The point stands above it.
+                // The page shows the point above this line.
                 let words = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
                 self.trial = format!("{words}; {}", self.narrowing.words());
             }
             Event::TrialEnded { record, verdict } => self.trial_ended(record, *verdict),
             Event::MeasurementEnded { outcome, .. } => {
-                // A run that is resumed tells again what had ended before.
+                // A resumed run repeats the events of measurements that had ended before.
                 self.ended.insert((outcome.point.clone(), outcome.repetition));
                 self.measurements[0] = self.ended.len() as u32;
             }

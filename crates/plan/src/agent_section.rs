@@ -1,4 +1,4 @@
-//! The keys of `[testbed]` that put one end of the tester on another machine, and what such a tester does not do.
+//! The keys of `[testbed]` that put one end of the tester on another machine, and the tests that such a tester cannot make.
 
 use crate::reader::Section;
 use crate::words;
@@ -8,49 +8,49 @@ use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
 use sixbench_testbed::{Remote, SshConfig};
 
-/// The machine that has one end of the tester, where this machine has the other.
+/// The machine at which one end of the tester runs, when the other end runs on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMachine {
     /// The machine.
     pub remote: Remote,
-    /// The program there: this version of sixbench.
+    /// The program on that machine, which must be this version of sixbench.
     pub program: String,
     /// Its interface that is cabled to the DUT.
     pub interface: String,
-    /// The direction that it sends: forward from the left end, reverse from the right one.
+    /// The direction that it sends: forward from the left end, reverse from the right end.
     pub sends: Direction,
-    /// Cores of its threads; if empty, they are chosen there.
+    /// The cores of its threads; if empty, they are chosen on that machine.
     pub cores: Vec<u32>,
 }
 
 impl AgentMachine {
-    /// Returns whether the plan names a program of its own, rather than the sixbench that is installed there.
+    /// Returns whether the plan names a program, rather than relying on the sixbench that is installed there.
     pub fn has_own_program(&self) -> bool {
         self.program != USUAL_PROGRAM
     }
 
-    /// Returns the direction that the end on this machine sends.
+    /// Returns the direction sent by the end on this machine.
     pub fn other_end(&self) -> Direction {
         if self.sends == Direction::Forward { Direction::Reverse } else { Direction::Forward }
     }
 }
 
-/// The program that a plan need not name.
+/// The default program.
 const USUAL_PROGRAM: &str = "sixbench";
 
-/// Returns the word for the end of the tester that sends a direction.
+/// Returns the word for the end of the tester that sends in a direction.
 pub fn end_word(sends: Direction) -> &'static str {
     if sends == Direction::Forward { "left" } else { "right" }
 }
 
-/// The ends of the tester: two ports of this machine, or one and the interface of an agent.
+/// The ends of the tester: two ports of this machine, or one port and the interface of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct TesterEnds {
     pub(crate) ports: Option<[PortSpec; 2]>,
     pub(crate) agent: Option<AgentMachine>,
 }
 
-/// The keys of an agent's interface, with the key of this machine's end that each stands for.
+/// The keys of an agent's interface, each with the key of this machine's port that it replaces, and its direction.
 const INTERFACES: [(&str, &str, Direction); 2] =
     [("agent-left", "left", Direction::Forward), ("agent-right", "right", Direction::Reverse)];
 
@@ -99,7 +99,7 @@ fn only_with_an_agent(section: &Section<'_>) {
     }
 }
 
-/// One end is here, and the other one there.
+/// Checks that one end is on this machine and the other one on the agent's.
 fn check_one_of_each(section: &Section<'_>) {
     let given = ["left", "agent-left", "right", "agent-right"].map(|key| section.is_given(key));
     if given != [true, false, false, true] && given != [false, true, true, false] {
@@ -111,7 +111,7 @@ fn check_one_of_each(section: &Section<'_>) {
     }
 }
 
-/// Refuses what a tester on two machines does not do, at the key that puts it there.
+/// Reports tests that a tester on two machines cannot make, at the key that puts it there.
 pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
     for test in tests {
         let what = if test.measure.dns().is_some() {

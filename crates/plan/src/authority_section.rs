@@ -1,4 +1,4 @@
-//! `[testbed.authority]`: the machine of the authority that a DNS64 server asks, where that is neither the tester's nor the device's.
+//! `[testbed.authority]`: the machine of the authoritative server that a DNS64 server queries, if it is neither the tester nor the device.
 
 use super::reader::Section;
 use super::words::{DutHost, host, interface, program_path, threads};
@@ -36,7 +36,7 @@ pub(super) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interf
     Some(AuthorityMachine::new(&name, config, [behind?, direct?]).with_program(program).with_threads(threads))
 }
 
-/// Notes in the tests whose authority it is that `machine` has it, and reports those that have no use for it: the tester's right end is there.
+/// Assigns the authority on `machine` to the tests that use the tester's authority, and reports all other tests, since the tester's right end is there.
 pub(super) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &mut [Test]) {
     for test in tests {
         let name = test.name.clone();

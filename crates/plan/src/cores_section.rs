@@ -1,4 +1,4 @@
-//! The key `cores` of a test: as many for every device, or a number of its own for some devices of a row.
+//! The key `cores` of a test: the same number for every device, or separate numbers for some devices of a row.
 
 use super::reader::{Section, nearest};
 use super::words::count;
@@ -7,12 +7,12 @@ use sixbench_method::plan::Test;
 
 const KEY: &str = "cores";
 
-/// The numbers of cores that a test is made with.
+/// The numbers of cores with which a test is made.
 #[derive(Default)]
 pub(super) struct CoreSteps {
-    /// The numbers of cores that every device has in turn.
+    /// The numbers of cores, used in turn, that apply to every device.
     pub(super) every: Vec<u32>,
-    /// The numbers of cores of single devices, by the name of the device or of its machine; none of a device that has all of its cores.
+    /// The numbers of cores of individual devices, by the name of the device or of its machine; empty for a device that has all its cores.
     by_device: Vec<(String, Vec<u32>)>,
 }
 
@@ -23,7 +23,7 @@ impl CoreSteps {
         lists.max().unwrap_or(0).max(self.every.len())
     }
 
-    /// Returns the only device whose number of cores is a list, with the list.
+    /// Returns the only device for which a list of several numbers is given, with the list.
     pub(super) fn varied_device(&self) -> Option<(&str, &[u32])> {
         let (name, counts) = self.by_device.iter().find(|(_, counts)| counts.len() > 1)?;
         Some((name, counts))
@@ -37,7 +37,7 @@ impl CoreSteps {
     }
 }
 
-/// Reads a number, a list of numbers, or a table of them for single devices, whose names are those of `machines` or of `duts`.
+/// Reads a number, a list of numbers, or a table of numbers for individual devices, whose names are in `machines` or in `duts`.
 pub(super) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> CoreSteps {
     let known = |name: &str| match machines.contains(&name) || duts.contains(&name) {
         true => Ok(()),

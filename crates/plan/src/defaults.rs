@@ -1,4 +1,4 @@
-//! What stands where a plan file says nothing, by profile.
+//! The default values of a plan file, by profile.
 
 use super::description::profile_name;
 use super::resolved;
@@ -9,16 +9,16 @@ use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
 use toml::de::DeTable;
 
-/// The settings of the rest of the file that matter to tests.
+/// The settings from the rest of the file that tests depend on.
 pub(super) struct PlanDefaults<'a> {
     pub(super) profile: Profile,
     pub(super) trial: TrialSettings,
     pub(super) search: &'a SearchSettings,
-    /// True if the file names the method of the search.
+    /// True if the file sets the search method.
     pub(super) is_method_given: bool,
     pub(super) link_rate: Option<u64>,
     pub(super) duts: &'a [&'a str],
-    /// The machines of `[testbed]`, by the names that ssh knows.
+    /// The machines of `[testbed]`, by the names that ssh uses.
     pub(super) machines: &'a [&'a str],
 }
 
@@ -68,7 +68,7 @@ pub fn standard_search(profile: Profile) -> SearchSettings {
     }
 }
 
-/// Returns how the searches of later repetitions begin. By the RFCs every repetition is a measurement of its own.
+/// Returns how the searches of later repetitions start. According to the RFCs every repetition is an independent measurement.
 fn standard_start(profile: Profile) -> RepetitionStart {
     match profile {
         Profile::Smoke | Profile::Draft => RepetitionStart::Dithered,
@@ -76,9 +76,9 @@ fn standard_start(profile: Profile) -> RepetitionStart {
     }
 }
 
-/// Turns a plan that was read from `source` into one of another profile. Durations and repetitions follow the profile, even those that the file
-/// sets; of `[search]` only what the file does not set. A resolved plan sets everything, so all of it follows. Returns a sentence on what the
-/// file sets in vain; `None` if that is nothing.
+/// Changes a plan that was read from `source` to another profile. Durations and repetitions follow the profile even if the file sets them; settings of
+/// `[search]` only if the file does not set them. A resolved plan sets everything, so all of it follows. Returns a sentence on the settings of the file
+/// that are overridden; `None` if there are none.
 pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<String> {
     let keys = GivenKeys::of(source);
     let search = standard_search(profile);
@@ -98,7 +98,7 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         if let Some(stateful) = &mut test.stateful {
             stateful.timeout_ns = plan.trial.residual_ns;
         }
-        // Durations that are a measure's own are those of a plan that says nothing of them.
+        // Durations that only this measure has get their defaults.
         if let Some(settings) = test.measure.settings_mut() {
             settings.follow(profile, plan.trial.duration_ns);
         }
@@ -109,7 +109,7 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         .then(|| format!("the profile {name} takes the place of what the plan file sets: {}", overridden.join("; ")))
 }
 
-/// The keys that a plan file sets itself.
+/// The keys that a plan file sets explicitly.
 struct GivenKeys<'s>(DeTable<'s>);
 
 /// Keys of `[trial]` and of a `[[test]]` that a profile on the command line overrides.
@@ -117,7 +117,7 @@ const OF_TRIAL: [&str; 4] = ["duration", "residual", "rest", "stall"];
 const OF_TEST: [&str; 7] = ["repetitions", "duration", "before", "after", "tag-after", "warm-up", "phase-1-timeout"];
 
 impl<'s> GivenKeys<'s> {
-    /// Returns those of a file; none of a resolved plan, which has all keys whoever set them.
+    /// Returns the keys of a file; none for a resolved plan, which contains all keys, including defaults.
     fn of(source: &'s str) -> Self {
         let (table, _) = DeTable::parse_recoverable(source);
         let is_resolved = resolved::is_resolved(table.get_ref());
@@ -129,7 +129,7 @@ impl<'s> GivenKeys<'s> {
         table.is_some_and(|table| table.contains_key(key))
     }
 
-    /// Returns the keys that have no effect, section by section: `[trial] duration, rest` and `repetitions of v4, v6`.
+    /// Returns the keys that are overridden, section by section: `[trial] duration, rest` and `repetitions of v4, v6`.
     fn overridden(&self) -> Vec<String> {
         let of_trial: Vec<&str> = OF_TRIAL.into_iter().filter(|key| self.has("trial", key)).collect();
         let of_trial = (!of_trial.is_empty()).then(|| format!("[trial] {}", of_trial.join(", ")));

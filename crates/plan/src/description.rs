@@ -1,4 +1,4 @@
-//! What a plan would do, in words: tests, trials, hours, and the clauses that are met, bent or broken.
+//! A description of what a plan would do: tests, trials, hours, and the clauses that are met, bent or broken.
 
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Conformance};
@@ -6,7 +6,7 @@ use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::units::{show_ns, show_rate, show_seconds};
 
-/// Returns the plan in words; with `all` also the clauses that are met.
+/// Returns the description of a plan, including the clauses that are met if `all` is set.
 pub fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {
@@ -44,7 +44,7 @@ pub fn describe(plan: &Plan, all: bool) -> String {
     text + "\n" + &clauses(plan, all)
 }
 
-/// Returns a description of the traffic of a test: the names a DNS test asks for, or the frame sizes.
+/// Returns a description of the traffic of a test: the names that a DNS test queries, or the frame sizes.
 fn traffic(test: &Test) -> String {
     if let Some(dns) = test.measure.dns() {
         let cached = if dns.cached > 0 { format!(", {} % cached", dns.cached) } else { String::new() };
@@ -75,7 +75,7 @@ fn cost(name: &str, budget: Budget) -> String {
     )
 }
 
-/// Returns the compliance of each test with the RFCs, then the clauses one by one; those that no plan can change come last.
+/// Returns the compliance of each test with the RFCs, then the individual clauses, with those that no plan can change last.
 fn clauses(plan: &Plan, all: bool) -> String {
     let compliance = |test: &Test| {
         let compliance = conformance::compliance(&conformance::of_the_test(plan, test));

@@ -1,4 +1,4 @@
-//! Mistakes in a plan file, shown at their line.
+//! Mistakes in a plan file, shown at their lines.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use sixbench_method::text::{for_terminal, visible, visible_lines};
@@ -15,12 +15,12 @@ pub struct Diagnostic {
     pub label: String,
     /// The advice on what to do next.
     pub help: Option<String>,
-    /// True if the title ends with the names of all recipes: whoever shows it may say how else they are listed.
+    /// True if the title ends with the names of all recipes, so that the caller may add another way of listing them.
     pub lists_recipes: bool,
 }
 
 impl Diagnostic {
-    /// Returns a mistake without label and advice. `span` are the octets of the source that it is about.
+    /// Returns a mistake without a label or advice. `span` gives the octets of the source that it is about.
     pub fn new(span: Range<usize>, title: impl Into<String>) -> Self {
         Self { title: title.into(), span, label: String::new(), help: None, lists_recipes: false }
     }
@@ -42,7 +42,7 @@ impl Diagnostic {
 /// The number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
 const SHOWN: usize = 100;
 
-/// Returns the first mistakes as text, in the order of the file, and the number of those not shown.
+/// Returns the first mistakes as text, in the order of the file, with the number of those not shown.
 pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let (path, diagnostics) = (&visible(path), diagnostics.iter().map(Diagnostic::shown).collect::<Vec<_>>());
@@ -52,7 +52,7 @@ pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool)
     let (mut line, mut counted) = (1, 0);
     for diagnostic in ordered.iter().take(SHOWN) {
         let excerpt = lines_of(source, &diagnostic.span);
-        // The whole source for each mistake would take a time that grows with the square of its length.
+        // Passing the whole source for each mistake would take time quadratic in its length.
         line += source[counted..excerpt.start].matches('\n').count();
         counted = excerpt.start;
         rendered.push(renderer.render(&[show(path, source, diagnostic, &excerpt, line)]).to_string());
@@ -65,7 +65,7 @@ pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool)
     for_terminal(&rendered.join("\n\n")).into_owned()
 }
 
-/// Returns one mistake shown above the lines it is about, the first of which is number `line`.
+/// Returns a mistake, shown above the lines it is about; the first of them has the number `line`.
 fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt: &Range<usize>, line: usize) -> Group<'a> {
     let span = &diagnostic.span;
     let span = span.start.clamp(excerpt.start, excerpt.end) - excerpt.start

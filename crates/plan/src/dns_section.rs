@@ -1,4 +1,4 @@
-//! What a `[[test]]` of a DNS server has beside the settings of its measure (RFC 8219 section 9): lists, and what recipes have to do with.
+//! Settings of a `[[test]]` of a DNS server in addition to those of its measure (RFC 8219 section 9): lists, and what depends on the recipes.
 
 use super::reader::Section;
 use super::words::known_dut;
@@ -6,13 +6,13 @@ use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
 use sixbench_method::units;
 
-/// The most names in a zone file: one with more takes minutes to load.
+/// The most names in a zone file: a larger one takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
 
 pub(super) struct DnsSection {
-    /// Shares of queries for names resolved before, per cent.
+    /// Shares of queries for names that were resolved before, per cent.
     pub(super) cached: Vec<u8>,
-    /// Shares of names that have an AAAA record of their own, per cent.
+    /// Shares of names that have an AAAA record themselves, per cent.
     pub(super) with_aaaa: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ impl DnsSection {
 }
 
 pub(super) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
-    // An authority that is not known, which is a mistake by itself, has no zone file.
+    // An unknown authority, which is reported as a mistake, has no zone file.
     let authority = dns.authority.clone().and_then(|text| known_dut(section, "authority", text, duts));
     let is_in_a_file = dns.role == DnsRole::Authority || authority.is_some();
     if is_in_a_file && dns.names.count() > MOST_IN_FILE {
@@ -45,13 +45,13 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
     DnsSection { cached, with_aaaa: section.list("with-aaaa", units::whole_percent).unwrap_or_default() }
 }
 
-/// The keys that a DNS test does not have: those of forwarded traffic and of connections.
+/// The keys that do not apply to a DNS test: those of forwarded traffic and of connections.
 const STRAYS: &str = "background connections directions enumerate flow-step flows forward-ports frame-sizes frame-timeout \
     left-addresses left-networks phase-1-delay phase-1-rate phase-1-timeout payload ports \
     responder-order reverse-ports right-addresses right-networks state-table subscribers table-size \
     validation-rate";
 
-/// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
+/// Reports keys that would be ignored, and empty lists of shares. A list of frame sizes would repeat the same measurement.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.split(' ').filter(|key| section.is_given(key)) {
         let help = "leave it out: DNS queries have a fixed form, and names are used instead of flows";
@@ -70,7 +70,7 @@ mod tests {
 
     const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];
 
-    /// A test for each set of lines.
+    /// Returns a plan with one test for each set of lines.
     fn plan(tests: &[&str]) -> String {
         fixture_tests::plan(|lines| DUTS[usize::from(lines.contains("dns-authority"))], tests)
     }

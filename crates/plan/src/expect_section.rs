@@ -1,4 +1,4 @@
-//! What a `[[test]]` is expected to come to: a single rate, or tables with a quantity and its bounds.
+//! The expectations of a `[[test]]`: a single rate, or tables with a quantity and its bounds.
 
 use super::defaults::PlanDefaults;
 use super::reader::{Section, nearest};
@@ -8,7 +8,7 @@ use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::units;
 
-/// The parts of a test, and of the rest of the file, that matter to its expectations.
+/// The parts of a test, and of the rest of the file, that its expectations depend on.
 pub(super) struct ExpectContext<'a> {
     pub(super) defaults: &'a PlanDefaults<'a>,
     pub(super) measure: &'a Measure,
@@ -22,7 +22,7 @@ enum What {
     Quantity(Quantity),
 }
 
-/// Reads `expect`. What no run could meet or miss is a mistake.
+/// Reads `expect`. An expectation that no run could meet, or that none could miss, is a mistake.
 pub(super) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
     let Some(tables) = section.tables("expect", "expect") else {
         let rate = section.value("expect", |text| of.bound(of.only_rate()?, text));
@@ -46,7 +46,7 @@ impl ExpectContext<'_> {
         if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
             table.mistake("rate", "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`");
         }
-        // Bounds of a quantity that was not understood have no unit.
+        // Bounds of a quantity that was not understood have no known unit.
         let bound = |key| what.map(|what| table.value(key, |text| self.bound(what, text)))?;
         let (at_least, at_most) = (bound("at-least"), bound("at-most"));
         if !table.is_given("at-least") && !table.is_given("at-most") {
@@ -67,8 +67,7 @@ impl ExpectContext<'_> {
         Some(Expectation { quantity, frame_size, rate, at_least, at_most })
     }
 
-    /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure searches for no
-    /// rate.
+    /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure does not search for a rate.
     fn only_rate(&self) -> Result<What, String> {
         if has_rate(self.measure) {
             return Ok(What::Rate);
@@ -80,8 +79,7 @@ impl ExpectContext<'_> {
         ))
     }
 
-    /// Returns the name of the rate: that of the measure if it searches for that rate itself, else `throughput`. `None` if the
-    /// measure has no rate.
+    /// Returns the name of the rate: that of the measure if the measure searches for it, else `throughput`. `None` if the measure has no rate.
     fn rate_name(&self) -> Option<&'static str> {
         let name = if self.measure.is_searched_rate() { self.measure.name() } else { "throughput" };
         has_rate(self.measure).then_some(name)
@@ -127,7 +125,7 @@ impl ExpectContext<'_> {
         }
     }
 
-    /// Returns the number in the unit that the quantity is stored in.
+    /// Returns the bound as a number in the unit in which the quantity is stored.
     fn bound(&self, what: What, text: &str) -> Result<f64, String> {
         match what {
             What::Rate => units::amount(text, self.measure.info().noun.per_second()),
@@ -141,8 +139,7 @@ impl ExpectContext<'_> {
         }
     }
 
-    /// Returns the lowest and the highest value that the search can come to, and the keys that set them. `None` if the quantity
-    /// has no such range.
+    /// Returns the lowest and the highest value that the search can result in, and the keys that set them. `None` if the quantity has no such range.
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
         let search = self.defaults.search;
         match what {
@@ -151,7 +148,7 @@ impl ExpectContext<'_> {
         }
     }
 
-    /// Reports a bound outside the range that is searched: it can never be missed, or never be met.
+    /// Reports a bound outside the range of the search, which could never be missed or never be met.
     fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
         let Some((low, high, keys)) = self.range(what) else { return };
         if !(low..=high).contains(&bound) {

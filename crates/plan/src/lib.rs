@@ -1,5 +1,5 @@
-//! From the text of a plan file to a [`Plan`](sixbench_method::plan::Plan): every default filled in, every mistake found at once and shown at
-//! its line. The plans that come with sixbench are here, too. Nothing here opens a file, reads a clock or touches the machine.
+//! Turns the text of a plan file into a [`Plan`](sixbench_method::plan::Plan): every default is filled in, and all mistakes are reported at once, each
+//! at its line. The plans that come with sixbench are here, too. Nothing here opens a file, reads a clock or changes the machine.
 #![forbid(unsafe_code)]
 
 mod agent_section;

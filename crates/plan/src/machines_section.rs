@@ -16,7 +16,7 @@ pub(super) fn read(section: &Section<'_>, config: Option<&SshConfig>, has_ports:
     let interfaces = INTERFACES.map(|key| section.texts(key, interface));
     let Some(names) = names(section, hosts) else { return Vec::new() };
     if names.is_empty() {
-        // It is the configuration for the machines of an agent and of an authority, too.
+        // The configuration also applies to the machines of an agent and of an authority.
         let of_others = section.is_given("agent") || section.is_given("authority");
         let config = (!of_others).then_some("ssh-config");
         for key in INTERFACES.into_iter().chain(config).filter(|key| section.is_given(key)) {
@@ -48,8 +48,8 @@ pub(super) fn read(section: &Section<'_>, config: Option<&SshConfig>, has_ports:
     names.iter().zip(pairs).map(machine).collect()
 }
 
-/// Returns the names of the machines; none where the DUT is in a namespace, or set up by the user. `None` where that was not understood: then it
-/// is not known which of the other keys belong to it.
+/// Returns the names of the machines; empty if the DUT is in a namespace, or set up by the user. `None` if the value was not understood, in which case
+/// it is unknown which of the other keys belong to it.
 fn names(section: &Section<'_>, hosts: Option<Vec<DutHost>>) -> Option<Vec<String>> {
     let Some(hosts) = hosts else { return (!section.is_given("host")).then(Vec::new) };
     if hosts.is_empty() && !section.is_empty_list("host") {
@@ -75,12 +75,12 @@ fn names(section: &Section<'_>, hosts: Option<Vec<DutHost>>) -> Option<Vec<Strin
     Some(names)
 }
 
-/// Returns the interface of each machine: a single name is that on every machine.
+/// Returns the interface of each machine; a single name applies to every machine.
 fn for_each(section: &Section<'_>, key: &str, given: Vec<String>, machines: usize) -> Vec<String> {
     match &given[..] {
         [one] => vec![one.clone(); machines],
         several if several.len() == machines => given,
-        // What was not understood has been told.
+        // A value that was not understood has already been reported.
         [] if !section.is_empty_list(key) => given,
         several => {
             let machines = counted(machines as u32, "machine");

@@ -1,4 +1,4 @@
-//! What a `[[test]]` measures. The settings of a measure are read where the measure is.
+//! The measure of a `[[test]]`. Each measure reads its own settings.
 
 use super::defaults::PlanDefaults;
 use super::dns_section::check_dns;
@@ -7,7 +7,7 @@ use sixbench_method::measures::{Keys, MeasureDefaults};
 use sixbench_method::plan::Measure;
 use sixbench_method::units::word;
 
-/// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
+/// Reads `measure` and the keys that belong to it; keys of other measures remain unknown.
 pub(super) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
     let names: Vec<_> = Measure::infos().map(|info| (info.term.name, info.term.name)).collect();
     let of_measure = MeasureDefaults {
@@ -30,7 +30,7 @@ mod tests {
     use sixbench_method::plan::{Measure, Payload, Plan, ResponseTime, SeriesBy};
     use sixbench_method::terms::FrameRate;
 
-    /// A plan with a test for each of these texts.
+    /// Returns a plan with one test for each of these texts.
     fn source(tests: &[&str]) -> String {
         fixture_tests::plan(|_| "relay", tests)
     }

@@ -1,4 +1,4 @@
-//! The plan file: what its tables and keys mean.
+//! The plan file: the meaning of its tables and keys.
 
 use super::agent_section::{self, AgentMachine, TesterEnds, read_ends};
 use super::authority_section;
@@ -24,42 +24,42 @@ use sixbench_testbed::{AuthorityMachine, Library, NicKind, NicSetting, RemoteMac
 use std::num::NonZeroU32;
 use toml::de::DeTable;
 
-/// A plan, and the links and interfaces on which it runs.
+/// A plan, and the links on which it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The plan, with every default filled in.
     pub plan: Plan,
     /// The links on which it runs.
     pub links: Links,
-    /// Optional tests that are no longer in the plan, since their devices are not available here.
+    /// Optional tests that were removed from the plan because their devices are not available here.
     pub left_out: Vec<SkippedTest>,
 }
 
-/// The links on which frames leave and come back.
+/// The links on which frames are sent and received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
-    /// veth, built for the run.
+    /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports that are not interfaces. `None` stands for
+    /// namespaces and veth, built for the run.
     pub ports: Option<[PortSpec; 2]>,
-    /// The machine of one of the two ports, where the tester is on two machines; the port is then an interface of that machine.
+    /// The machine of one of the two ports, if the tester is on two machines; the port is then an interface of that machine.
     pub agent: Option<AgentMachine>,
-    /// The machines between the two ports, from left to right, where the testbed sets them up: one for each device in a row. Empty where the user
-    /// does, and where there are no ports.
+    /// The machines between the two ports, from left to right, if the testbed sets them up: one for each device in a row. Empty if the user sets them
+    /// up, or if there are no ports.
     pub machines: Vec<RemoteMachine>,
-    /// The machine of the authority behind a DNS64 server; `None` where it is the tester's. With one, `left` is cabled to the device and `right` to
-    /// that machine.
+    /// The machine of the authoritative server behind a DNS64 server; `None` if it runs on the tester. If it is set, `left` is cabled to the device and
+    /// `right` to that machine.
     pub authority: Option<AuthorityMachine>,
-    /// The backend that sends and receives on interfaces.
+    /// The backend that sends and receives on the interfaces.
     pub io: Backend,
-    /// Queues of each port; `None` leaves it to the backend, and gives links that are built for the run one.
+    /// The number of queues of each port; `None` leaves it to the backend, and means one for links built for the run.
     pub queues: Option<NonZeroU32>,
-    /// True if the tester's threads poll the drivers of the interfaces, in place of their interrupts.
+    /// True if the tester's threads poll the interfaces' drivers instead of waiting for interrupts.
     pub busy_poll: bool,
-    /// The frequency governor of the cores in use, while a device is measured; `None` leaves it as it is.
+    /// The frequency governor of the cores in use while a device is measured; `None` leaves it unchanged.
     pub governor: Option<String>,
-    /// The word on addresses that the two interfaces have on this machine: refused, or lent and given back.
+    /// The handling of addresses that the two interfaces have on this machine: refused, or removed for the run and restored.
     pub own_addresses: OwnAddresses,
-    /// Settings of the two interfaces, while a device is measured.
+    /// Settings of the two interfaces while a device is measured.
     pub nic: Vec<NicSetting>,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
@@ -68,13 +68,12 @@ pub struct Links {
 }
 
 impl Links {
-    /// Returns the names of the interfaces of this machine that are ports of the tester, the left one before the right one; one where the other is an
-    /// agent's.
+    /// Returns the names of the interfaces of this machine that are ports of the tester, left before right; only one if the other is an agent's.
     pub fn own_interfaces(&self) -> Vec<&str> {
         self.own_ports().filter_map(PortSpec::interface).collect()
     }
 
-    /// Returns the ports of this machine, the left one before the right one.
+    /// Returns the ports of this machine, left before right.
     pub fn own_ports(&self) -> impl Iterator<Item = &PortSpec> {
         let agents = self.agent.as_ref().map(|agent| agent.sends as usize);
         let ports = self.ports.iter().flatten().enumerate();
@@ -88,10 +87,10 @@ impl Links {
     }
 }
 
-/// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
+/// Reads a plan file or a resolved plan. `duts` are the names of the known recipes.
 ///
 /// # Errors
-/// All mistakes of the file, each with its place.
+/// All mistakes in the file, each with its place.
 pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
@@ -101,7 +100,7 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
         true => read_resolved(&file, source, duts),
         false => read_file(file, duts),
     };
-    // A key that could not be read has another value than the plan is to have.
+    // If a key could not be read, its default may stand in for the intended value, so the check would be misleading.
     loaded.iter().filter(|_| mistakes.are_none()).for_each(|loaded| check_sent(&again, &loaded.plan));
     let found = mistakes.into_inner();
     match loaded {
@@ -110,11 +109,11 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     }
 }
 
-/// Reads a plan file, or a resolved plan, of devices in `library`. Does the same as [`parse`], and notes which tests have no frame of
-/// IPv6, which the recipes of their devices say.
+/// Reads a plan file or a resolved plan whose devices are in `library`. Does the same as [`parse`], and also marks the tests that send no IPv6 frames,
+/// which depends on the recipes of their devices.
 ///
 /// # Errors
-/// All mistakes of the file, each with its place.
+/// All mistakes in the file, each with its place.
 pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
     let mut loaded = parse(source, &library.names())?;
     for test in &mut loaded.plan.tests {
@@ -132,7 +131,7 @@ pub fn recipe_directories(source: &str) -> Vec<String> {
     directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
 }
 
-/// Returns the links of a plan that was read before; its tests do not matter, nor do mistakes.
+/// Returns the links of a plan that has been read before; mistakes and the tests are ignored.
 pub fn links_of(source: &str) -> Links {
     let (table, _) = DeTable::parse_recoverable(source);
     let mistakes = Mistakes::default();
@@ -140,7 +139,7 @@ pub fn links_of(source: &str) -> Links {
     read_testbed(&file).0
 }
 
-/// Reads a resolved plan, and checks what a plan file must satisfy, in case the user has edited it.
+/// Reads a resolved plan, and makes the same checks as for a plan file, in case the user has edited it.
 fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
     let plan = resolved::plan_of(source).map_err(|mistake| file.add(mistake)).ok()?;
     if let Some(section) = file.section("search", "[search]") {
@@ -173,7 +172,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
         authority_section::assign(&section, machine, tests);
     }
     file.finish();
-    // Durations of one's own make a plan neither of the named profiles.
+    // A plan with other durations follows none of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
     let seed = seed.unwrap_or(42);
     let plan = Plan { name: name?, profile, seed, trial, patience_ns, search, link_rate, interleave, tests: tests? };
@@ -185,12 +184,12 @@ fn usual_trial(profile: Profile) -> (TrialSettings, u64) {
     (trial, usual_patience_ns(&trial))
 }
 
-/// Long trials have several attempts, too.
+/// Returns a patience that is enough for several attempts even if trials are long.
 fn usual_patience_ns(trial: &TrialSettings) -> u64 {
     Plan::USUAL_PATIENCE_NS.max(LEAST_ATTEMPTS * trial.duration_ns)
 }
 
-/// Returns the settings of trials, and the patience with disturbed ones, nanoseconds.
+/// Returns the settings of trials, and the patience with disturbed trials, nanoseconds.
 fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
     let standard = standard_trial(profile);
     let time = |key, default| section.value(key, units::duration_ns).unwrap_or(default);
@@ -207,7 +206,7 @@ fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
     (trial, patience_ns)
 }
 
-/// Disturbed trials that the usual patience with a point lasts for, however long they are.
+/// The number of disturbed trials that the default patience with a point covers, regardless of their duration.
 const LEAST_ATTEMPTS: u64 = 5;
 
 fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
@@ -253,7 +252,7 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-/// Reports tests with a trial in which nothing would be sent: of a search at the key that makes it so, else at the test.
+/// Reports tests with a trial that would send nothing: for a search, at the key that causes it; otherwise at the test.
 fn check_sent(file: &Section<'_>, plan: &Plan) {
     for (test, empty) in plan.tests.iter().filter_map(|test| Some((test, test.empty_trial(plan)?))) {
         let search = file.section("search", "[search]").filter(|search| empty.is_of_search && search.is_given("minimum"));
@@ -267,9 +266,9 @@ fn check_sent(file: &Section<'_>, plan: &Plan) {
     }
 }
 
-/// Reports a mistake at the key of a test that sets its load or its time, else at the test.
+/// Reports a mistake at the key of a test that sets its load or its duration, else at the test.
 fn mark_test(file: &Section<'_>, name: &str, title: &str) {
-    // The names of a series begin with that of the test.
+    // The names in a series begin with that of the test.
     let is_of = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let tests = file.sections("test", "[[test]]");
     let section = tests.iter().find(|section| section.text("name", any).is_some_and(|own| is_of(&own)));
@@ -304,7 +303,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     (links, link_rate)
 }
 
-/// Reads what the two interfaces are to be set to.
+/// Reads the settings for the two interfaces.
 fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
     let offloads = [("offloads-on", "on"), ("offloads-off", "off")].map(|(key, value)| {
         let names = section.texts(key, setting).unwrap_or_default();
@@ -329,7 +328,7 @@ fn read_own_addresses(section: &Section<'_>, has_interfaces: bool) -> OwnAddress
     if may_have { OwnAddresses::Lent } else { OwnAddresses::Refused }
 }
 
-/// Reports a key that is given although there are no interfaces of this machine, to which it applies.
+/// Reports a key that applies to interfaces of this machine but is given without any.
 fn check_interfaces(section: &Section<'_>, key: &'static str, has_interfaces: bool) {
     if section.is_given(key) && !has_interfaces {
         section.mistake_with_help(

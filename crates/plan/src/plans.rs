@@ -1,4 +1,4 @@
-//! The plans that come with sixbench, as they are in `plans/`: no clone of the repository is needed.
+//! The plans that come with sixbench, from the folder `plans/`: users need no clone of the repository.
 
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameSize;
@@ -13,35 +13,35 @@ pub struct Ready {
     pub text: &'static str,
 }
 
-/// The names and texts of the ready plans, as the build script lists them, by name.
+/// The names and texts of these plans, as listed by the build script, sorted by name.
 const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
 
-/// Returns all ready plans: the one to begin with, then the others by name.
+/// Returns all these plans: first the one to start with, then the others by name.
 pub fn ready() -> impl Iterator<Item = Ready> {
     let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
     let is_first = |plan: &Ready| plan.name == "quickstart";
     all().filter(is_first).chain(all().filter(move |plan| !is_first(plan)))
 }
 
-/// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans name.
+/// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans use.
 pub fn devices() -> Vec<(String, String)> {
     DEVICES.iter().map(|(name, text)| (format!("plans/devices/{name}.toml"), (*text).to_owned())).collect()
 }
 
 impl Ready {
-    /// Returns its path in the repository, by which lists name it.
+    /// Returns its path in the repository, which lists use as its name.
     pub fn path(&self) -> String {
         format!("plans/{}.toml", self.name)
     }
 
-    /// Returns its first line without the comment's sign: what it is for.
+    /// Returns its first line without the comment sign, which says what the plan is for.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
     }
 }
 
-/// Returns the plan that a path outside of the repository means: `quickstart`, `quickstart.toml`, `plans/quickstart.toml`.
+/// Returns the plan that a path means when there is no such file: `quickstart`, `quickstart.toml`, `plans/quickstart.toml`.
 pub fn find(path: &Path) -> Option<Ready> {
     let path = path.strip_prefix(".").unwrap_or(path);
     let path = path.strip_prefix("plans").unwrap_or(path).to_str()?;
@@ -49,7 +49,7 @@ pub fn find(path: &Path) -> Option<Ready> {
     ready().find(|plan| plan.name == name)
 }
 
-/// Returns whether `name` matches `pattern`; `*` stands for any characters, or none.
+/// Returns whether `name` matches `pattern`, in which `*` stands for any characters or none.
 pub fn is_matched(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -60,8 +60,8 @@ pub fn is_matched(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions are the fewest that give a meaningful interval; each
-/// repetition measures both devices in turn, every second one in reverse order.
+/// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions are the fewest that give a meaningful interval;
+/// each repetition measures both devices in turn, every second one in reverse order.
 pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
     let of = |(name, dut): (&str, &str)| {
         format!(
@@ -72,10 +72,10 @@ pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
     format!("name = \"compare\"\ninterleave = true\n{tests}")
 }
 
-/// Returns the test of this name.
+/// Returns the test with this name.
 ///
 /// # Errors
-/// Says which tests the plan has.
+/// There is no such test; the error lists the tests of the plan.
 pub fn test_named(plan: &Plan, name: &str) -> Result<Test, String> {
     plan.test(name).cloned().ok_or_else(|| {
         let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();

@@ -1,5 +1,5 @@
-//! The ranges of the numbers in a resolved plan. A plan file is checked key by key where it is read; a resolved plan may come from anybody, and its
-//! numbers must lie in the same ranges, since memory, time and arithmetic rely on them.
+//! The ranges of the numbers in a resolved plan. A plan file is checked key by key where it is read; a resolved plan may come from any source, and its
+//! numbers must lie in the same ranges, since memory, time and arithmetic depend on them.
 
 use super::diagnostic::Diagnostic;
 use sixbench_method::plan::AddressPart;
@@ -7,20 +7,20 @@ use sixbench_method::terms::FrameSize;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// The shortest `duration` that a plan may ask for.
+/// The shortest `duration` that a plan may set.
 pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
 
-/// The longest time, nanoseconds: five trials of a day, which is what the patience of a plan may be.
+/// The longest time, nanoseconds: the greatest patience of a plan, which is five trials of a day.
 const LONGEST_NS: f64 = 5.0 * 86_400e9;
 
-/// Just below 1, which a loss goal must not be.
+/// The greatest number below 1, since a loss goal must be less than 1.
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
 
-/// The highest rate that a plan file takes, and the highest that follows from the fastest medium at the smallest frame size.
+/// The highest rate that a plan file accepts, and the highest that results from the fastest medium at the smallest frame size.
 const RATE: f64 = 1e9;
 const RATE_OF_MEDIUM: f64 = 2e10;
 
-/// The end of a key's path (`flows.count` is `count` in the table `flows`), with the least and the greatest value. The first that fits holds.
+/// The end of a key's path (`flows.count` is `count` in the table `flows`), with the least and the greatest value. The first match applies.
 const RANGES: &[(&str, f64, f64)] = &[
     ("trial.duration-ns", SHORTEST_TRIAL_NS as f64, LONGEST_NS),
     ("trial.stall-ns", 1.0, LONGEST_NS),
@@ -73,11 +73,11 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("cores", 1.0, 1000.0),
 ];
 
-/// Pairs of keys in one table, of which the first must not be above the second.
+/// Pairs of keys in one table, of which the first must not be greater than the second.
 const ORDERED: [(&str, &str); 5] =
     [("minimum", "maximum"), ("least", "most"), ("start", "most"), ("first", "last"), ("foreground", "of")];
 
-/// Returns the first number of a resolved plan that lies outside of its range.
+/// Returns the first number of a resolved plan that lies outside its range.
 pub(super) fn first_outside(plan: &DeTable<'_>) -> Option<Diagnostic> {
     in_table(plan, "")
 }
@@ -100,7 +100,7 @@ fn in_value(value: &Spanned<DeValue<'_>>, path: &str) -> Option<Diagnostic> {
     }
 }
 
-/// Returns the range of a key by the end of its path; `None` of one whose type is limit enough.
+/// Returns the range of a key by the end of its path; `None` if the type is limit enough.
 fn range_of(path: &str) -> Option<(f64, f64)> {
     let is_of = |end: &str| path.strip_suffix(end).is_some_and(|rest| rest.ends_with('.'));
     if let Some((_, least, most)) = RANGES.iter().find(|(end, ..)| is_of(end)) {
@@ -130,7 +130,7 @@ fn whole(integer: &DeInteger<'_>) -> Option<f64> {
     i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|number| number as f64)
 }
 
-/// Returns a bound as a person would write it.
+/// Returns a bound in the notation used in messages.
 fn shown(bound: f64) -> String {
     if bound == BELOW_ONE { "1 (exclusive)".to_owned() } else { format!("{bound}") }
 }
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Sets the first number of this key.
+    /// Returns the text with the first number of this key replaced.
     fn changed(text: &str, key: &str, value: &str) -> String {
         let mut is_open = true;
         let set = |line: &str| {

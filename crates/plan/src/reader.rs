@@ -1,4 +1,4 @@
-//! Reads a TOML table key by key, remembering what was not understood: so that all mistakes of a file are told at once.
+//! Reads a TOML table key by key, and collects what was not understood, so that all mistakes in a file are reported at once.
 
 use super::diagnostic::Diagnostic;
 use sixbench_method::measures::Keys;
@@ -9,10 +9,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// Returns the table that a file of TOML is.
+/// Returns the table that a TOML file contains.
 ///
 /// # Errors
-/// What is no TOML, each with its place.
+/// The syntax errors, each with its place.
 pub(crate) fn table_of(source: &str) -> Result<Spanned<DeTable<'_>>, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
@@ -51,7 +51,7 @@ impl<'a> Section<'a> {
         Self { table, span, name, known: RefCell::default(), mistakes }
     }
 
-    /// Returns the same section, to be looked at once it is finished.
+    /// Returns the same section again, for checks after it is finished.
     pub(crate) fn again(&self) -> Self {
         Self::new(self.table, self.span.clone(), self.name, self.mistakes)
     }
@@ -78,12 +78,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns a list of strings; a single one may stand without brackets.
+    /// Returns a list of strings; a single string may be written without brackets.
     pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, ValueKind::Text, read)
     }
 
-    /// Returns a list of whole numbers; a single one may stand without brackets.
+    /// Returns a list of whole numbers; a single number may be written without brackets.
     pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, ValueKind::Number, read)
     }
@@ -104,8 +104,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the entries of the table `key`: names that `check` knows, each with a list of numbers or strings; a single one may stand without
-    /// brackets. `None` if the value is no table, which is left to be read otherwise.
+    /// Returns the entries of the table `key`: names that `check` accepts, each with a list of numbers or strings; a single one may be written without
+    /// brackets. `None` if the value is not a table; the caller then reads it differently.
     pub(crate) fn named_lists<T>(
         &self,
         key: &'static str,
@@ -120,7 +120,7 @@ impl<'a> Section<'a> {
         Some(table.iter().filter_map(entry).collect())
     }
 
-    /// Returns whether `key` is given at all; it counts as known.
+    /// Returns whether `key` is given at all, and marks it as known.
     pub(crate) fn mentions(&self, key: &'static str) -> bool {
         self.get(key).is_some()
     }
@@ -133,12 +133,12 @@ impl<'a> Section<'a> {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
     }
 
-    /// Returns the table `key` below this one. Any other value is a mistake.
+    /// Returns the table `key` in this one. Any other value is a mistake.
     pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
         self.section_of(self.get(key)?, name, &format!("a table [{key}]"))
     }
 
-    /// Returns the table that `value` is. Any other value is a mistake.
+    /// Returns `value` as a table. Any other value is a mistake.
     fn section_of(&self, value: &'a Spanned<DeValue<'a>>, name: &'static str, expected: &str) -> Option<Section<'a>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
@@ -155,8 +155,7 @@ impl<'a> Section<'a> {
         items.iter().filter_map(|item| self.section_of(item, name, &format!("a table [[{key}]]"))).collect()
     }
 
-    /// Returns one table or several, if the value of `key` is a table or a list; `None` for any other value, which is left to
-    /// be read otherwise.
+    /// Returns one or several tables if the value of `key` is a table or a list; `None` for any other value, which the caller then reads differently.
     pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
         let value = self.get(key)?;
         let section = |item| self.section_of(item, name, &format!("tables {{ ... }} in `{key}`"));
@@ -176,7 +175,7 @@ impl<'a> Section<'a> {
         self.mistakes.add(mistake);
     }
 
-    /// Does the same as [`Section::finish`], and counts `keys` as known, which were not read because of another mistake.
+    /// Does the same as [`Section::finish`], but treats `keys`, which were not read because of another mistake, as known.
     pub(crate) fn finish_with(self, keys: &[&'static str]) {
         self.known.borrow_mut().extend(keys);
         self.finish();
@@ -254,7 +253,7 @@ impl Keys for Section<'_> {
     }
 }
 
-/// Keys that are often looked for elsewhere, by the section that has them.
+/// Keys that are often put in the wrong section, by the section they belong to.
 const HOMES: [(&str, &[&str]); 4] = [
     ("the plan", &["name", "profile", "seed", "interleave"]),
     ("[trial]", &["duration", "residual", "rest", "frame-timeout", "stall", "patience"]),
@@ -281,20 +280,21 @@ impl ValueKind {
     }
 }
 
-/// Returns the number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
+/// Returns the number in decimal digits: TOML also has hexadecimal, octal and binary numbers.
 fn digits(number: &DeInteger<'_>) -> String {
     let text = number.as_str();
     i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
-/// Returns the candidate that begins with the word, or else of those that differ from it in at most a third of their letters the nearest.
+/// Returns the candidate that begins with the word; otherwise the nearest of those that differ from it in at most a third of their letters.
 pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     if let Some(candidate) = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word)) {
         return Some(candidate);
     }
     let letters = word.chars().count();
     let most = |candidate: &str| candidate.len().max(3) / 3;
-    // A distance takes a time that is the product of both lengths, and is at least their difference: most candidates need none, and a long word no time.
+    // Computing a distance takes time proportional to the product of both lengths. The distance is at least the difference of the lengths, so most
+    // candidates can be skipped, and all of them for a long word.
     let alike = candidates.iter().filter(|c| c.len().abs_diff(letters) <= most(c));
     let near = alike.map(|c| (strsim::levenshtein(word, c), *c)).filter(|(distance, c)| *distance <= most(c));
     near.min().map(|(_, candidate)| candidate)

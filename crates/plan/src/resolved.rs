@@ -1,6 +1,6 @@
-//! A resolved plan as text: what `resolved.toml` of a results directory holds. It is the plan with every default filled in, and with what
-//! belongs to the file rather than to the measurements: where the run took place, and where its recipes are. So it can be checked, shown and
-//! run as any plan file: `plan_file` reads it.
+//! A resolved plan as text: the content of `resolved.toml` in a results directory. It is the plan with every default filled in, and with the parts that
+//! belong to the file rather than to the measurements: where the run took place, and where its recipes are. It can therefore be checked, shown and run
+//! like any plan file: `plan_file` reads it.
 
 use super::diagnostic::Diagnostic;
 use super::ranges;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The keys of a resolved plan beside those of [`Plan`].
+/// The keys of a resolved plan in addition to those of [`Plan`].
 const TESTBED: &str = "testbed";
 const RECIPES: &str = "recipes";
 const DIGEST: &str = "plan-digest";
@@ -23,10 +23,10 @@ const INTRODUCTION: &str = "\
 # It is a plan itself: `sixbench run` with this file repeats the run.
 ";
 
-/// Returns the text for a plan that was read from `source`; its recipes are in the directory `recipes` beside it.
+/// Returns the text for a plan that was read from `source`; its recipes are in the directory `recipes` next to it.
 ///
 /// # Errors
-/// A number that TOML has no room for.
+/// A number does not fit into TOML.
 pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::ser::Error> {
     let mut own = toml::Table::new();
     own.insert(RECIPES.to_owned(), vec![recipes].into());
@@ -36,19 +36,19 @@ pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::s
     Ok(format!("{INTRODUCTION}{}{}\n{}", toml::to_string(&own)?, toml::to_string(plan)?, toml::to_string(&testbed)?))
 }
 
-/// Returns the digest of the plan file that a resolved plan was made of; those of earlier versions have none.
+/// Returns the digest of the plan file from which a resolved plan was made; resolved plans of earlier versions have none.
 pub fn digest_in(resolved: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(resolved).ok()?;
     table.get(DIGEST)?.as_str().map(str::to_owned)
 }
 
-/// Returns the FNV-1a digest of 64 bits, which tells a changed plan from an unchanged one. It does not protect against forgery.
+/// Returns the 64-bit FNV-1a digest, which distinguishes a changed plan from an unchanged one. It does not protect against forgery.
 pub fn digest(source: &str) -> String {
     let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Returns the schema of a resolved plan, as JSON has what stands in TOML.
+/// Returns the JSON schema of a resolved plan, although the plan itself is TOML.
 pub fn schema() -> Schema {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Plan>();
     let of_the_file = json_schema!({
@@ -67,10 +67,10 @@ pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))
 }
 
-/// Reads the plan of a resolved plan file, without the keys that belong to the file only.
+/// Reads the plan of a resolved plan file, without the keys that only belong to the file.
 ///
 /// # Errors
-/// The first mistake that keeps the text from being a resolved plan of this version.
+/// The first mistake that prevents the text from being a resolved plan of this version.
 pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     let mistake = |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
     let mut table = DeTable::parse(source).map_err(|error| mistake(&error))?;

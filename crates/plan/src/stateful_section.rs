@@ -1,4 +1,4 @@
-//! What a `[[test]]` of a stateful gateway sets: the parameters of RFC 9693.
+//! The settings of a `[[test]]` of a stateful gateway: the parameters of RFC 9693.
 
 use super::defaults::PlanDefaults;
 use super::reader::Section;
@@ -8,20 +8,20 @@ use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::units;
 
-/// The default of R, connections per second: most software opens more.
+/// The default of R, connections per second: a rate that most software exceeds.
 const RATE: FrameRate = FrameRate(20_000);
 
 /// The keys that only tests of connections have.
 const KEYS: [&str; 7] =
     ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
 
-/// The settings of the two phases, and those that may be lists.
+/// The settings of the two phases, including those that may be lists.
 pub(super) struct StatefulSection {
     /// The settings of the first item of each list; `None` for a stateless test.
     pub(super) stateful: Option<Stateful>,
     pub(super) connections: Vec<u64>,
     pub(super) table_sizes: Vec<u64>,
-    /// True if M was given, so that it does not follow N.
+    /// True if M was given, so that it is not derived from N.
     pub(super) has_own_state_table: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn read_stateful(
         return StatefulSection { stateful: None, connections, table_sizes, has_own_state_table: false };
     };
     let own_table = section.value("state-table", units::connections);
-    // The last step of a search for the capacity must be validated whole.
+    // The last step of a search for the capacity must be validated completely.
     let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
     let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(defaults.trial.residual_ns);
@@ -79,7 +79,7 @@ fn missing_connections(section: &Section<'_>, measure: &Measure) {
     let table_size = section.is_given("table-size").then_some("table-size");
     let given: Vec<_> = KEYS.into_iter().filter(|key| section.mentions(key)).chain(table_size).collect();
     if section.is_given("connections") {
-        // What is wrong with it was told.
+        // A mistake in it has already been reported.
         return;
     }
     let help = "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
@@ -111,17 +111,17 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     }
 }
 
-/// The number of combinations from which on they cannot be numbered.
+/// The number of combinations from which they can no longer be numbered.
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
-/// Reports ranges that have too few combinations for the connections, or more than can be numbered.
+/// Reports ranges with too few combinations for the connections, or with more than can be numbered.
 pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, traffic: &TrafficSettings, measure: &Measure) {
     if read.stateful.is_none() {
         return;
     }
     let searched = measure.most_connections(None);
     let most = read.connections.iter().copied().max().unwrap_or(0).max(searched);
-    // Which direction is the Initiator's is the recipe's business, and checked with it.
+    // The recipe determines which direction is the Initiator's, and its check covers that direction.
     let tuples = traffic.tuples_of(Direction::Forward).max(traffic.tuples_of(Direction::Reverse));
     let key = if searched > 0 { "most" } else { "connections" };
     if most > tuples {
@@ -129,7 +129,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, 
             format!("{most} connections need as many combinations of ports and addresses, but the ranges only have {tuples}");
         section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
     }
-    // So many in one direction may be those of the Responder's, which are not enumerated.
+    // If only one direction has this many, it may be the Responder's, whose combinations are not enumerated.
     let fewest = traffic.tuples_of(Direction::Forward).min(traffic.tuples_of(Direction::Reverse));
     if fewest >= MOST_COMBINATIONS {
         let title = "ports and addresses have 2^63 combinations or more, which cannot be enumerated";
@@ -157,7 +157,7 @@ mod tests {
 
     const DUTS: [&str; 1] = ["nft-nat44"];
 
-    /// A test of nft-nat44 for each set of lines.
+    /// Returns a plan with one test of nft-nat44 for each set of lines.
     fn plan(tests: &[&str]) -> String {
         fixture_tests::plan(|_| DUTS[0], tests)
     }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_responders_ports_may_have_any_number_of_combinations() {
-        // As imported of figures 7 and 8: the Responder keeps the ports of RFC 4814.
+        // As imported for figures 7 and 8: the Responder keeps the ports of RFC 4814.
         let lines = "connections = \"1k\"\nforward-ports = { source = \"1-400\", destination = \"1-100\" }\n\
                      left-addresses = { range = \"0-65535\" }\nright-addresses = { range = \"0-65535\" }";
         assert_eq!(parse(&plan(&[lines]), &DUTS).map_err(|_| mistakes(&[lines])).map(|loaded| loaded.plan.tests.len()), Ok(1));

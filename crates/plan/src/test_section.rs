@@ -1,4 +1,4 @@
-//! The `[[test]]` tables: each a test, or a series of tests that differ in one thing.
+//! The `[[test]]` tables: each is a test, or a series of tests that differ in one setting.
 
 use super::cores_section;
 use super::defaults::{PlanDefaults, standard_repetitions};
@@ -16,8 +16,8 @@ use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
 use sixbench_method::units::{self, word};
 use std::collections::BTreeSet;
 
-/// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them. On the IPv4
-/// side each is 20 octets shorter.
+/// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's standard MTU, as used in the papers. On the IPv4 side each is 20 octets
+/// shorter.
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 
 /// Reads all tests of a file; `None` if one of them cannot be read.
@@ -28,18 +28,18 @@ pub(super) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Opt
     Some(tests?.into_iter().flatten().collect())
 }
 
-/// Checks what can be wrong with the tests of a resolved plan that could be read.
+/// Checks what can still be wrong with the tests of a resolved plan that was read successfully.
 pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
     let mut names = BTreeSet::new();
     for section in tables(file) {
-        // The names of a series are longer than those of a plan file may be.
+        // Names in a series may be longer than a plan file allows.
         let _ = read_name(&section, resolved_identifier, &mut names);
         let _ = read_dut(&section, duts);
         let _ = read_frame_sizes(&section);
     }
 }
 
-/// Returns the tables of the tests, and reports that there is none.
+/// Returns the tables of the tests, and reports a mistake if there are none.
 fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
     let sections = file.sections("test", "[[test]]");
     if sections.is_empty() {
@@ -48,12 +48,12 @@ fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
     sections
 }
 
-/// Reads the name of a test, which no test before it may have.
+/// Reads the name of a test, which must differ from those of all tests before it.
 fn read_name(section: &Section<'_>, read: fn(&str) -> Result<String, String>, names: &mut BTreeSet<String>) -> Option<String> {
     section.required_text("name", read).inspect(|name| add_name(section, name, names))
 }
 
-/// Reports a name that another test has already. That of a step is also that of another one where its list has a value twice.
+/// Reports a name that another test already has. Two steps of a series have the same name if the list contains a value twice.
 fn add_name(section: &Section<'_>, name: &str, names: &mut BTreeSet<String>) {
     if !names.insert(name.to_owned()) {
         section.mistake("name", format!("two tests are named `{name}`"));
@@ -125,7 +125,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     Some(tests)
 }
 
-/// Reads the loss goals of a test that has some of its own.
+/// Reads the loss goals of a test that sets its own.
 fn read_goals(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> Option<Vec<LossRatio>> {
     const KEY: &str = "loss-goals";
     let goals = section.list(KEY, units::loss)?;
@@ -141,8 +141,8 @@ fn read_goals(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Meas
     Some(goals)
 }
 
-/// Returns the frame sizes of a test that names none. Opening connections costs a DUT the same whatever the size of the frames,
-/// and queries have a size of their own, so one size is enough.
+/// Returns the frame sizes of a test that sets none. Opening connections costs a DUT the same for any frame size, and the size of queries is fixed, so
+/// one size is enough.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
     let has_no_size = measure.is_of_connections() || measure.needs_hosts();
     if has_no_size { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
@@ -206,7 +206,7 @@ fn read_steps(
         ("cores", steps.cores.longest()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
-        // These two may both be lists: the grid of RFC 8219 section 9.2.
+        // Only these two may both be lists: they form the grid of RFC 8219 section 9.2.
         steps.dns.longest(),
     ];
     let mut long = lists.iter().filter(|(_, length)| *length > 1);
@@ -216,7 +216,7 @@ fn read_steps(
     steps
 }
 
-/// Reports more flows than there are combinations of ports and addresses.
+/// Reports a number of flows greater than that of the combinations of ports and addresses.
 fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficSettings) {
     let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else { return };
     let tuples = traffic.tuples();
@@ -265,8 +265,8 @@ impl ListedSettings {
         }
     }
 
-    /// Returns a curve over the cached share for each share of names with an AAAA record. If everything is cached that share
-    /// makes no difference, and the point is measured once (RFC 8219 section 9.2).
+    /// Returns a curve over the share of cached names for each share of names with an AAAA record. If everything is cached, the latter makes no
+    /// difference, and the point is measured once (RFC 8219 section 9.2).
     fn grid(&self, test: &Test) -> Vec<Test> {
         let mut tests = Vec::new();
         for (index, curve) in of_with_aaaa(&self.dns.with_aaaa).into_iter().enumerate() {
@@ -353,12 +353,12 @@ fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&m
     shares.iter().map(step).collect()
 }
 
-/// One step of a series: its place on the axis, its words, short and long, and the change to its test.
+/// One step of a series: its position on the axis, its short and long description, and the change to the test.
 struct SeriesStep {
     by: SeriesBy,
     at: f64,
     words: (String, String),
-    /// The device that a number of cores is of, where it is of one alone.
+    /// The device to which the number of cores applies, if it is only one.
     device: Option<String>,
     change: Box<dyn Fn(&mut Test)>,
 }

@@ -1,4 +1,4 @@
-//! Traffic profiles: what one subscriber does in the busy hour, for dimensioning. Every figure is a table with its `value` and its `source`.
+//! Traffic profiles for dimensioning: what one subscriber does in the busy hour. Every figure is a table with its `value` and its `source`.
 
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section, table_of};
@@ -9,10 +9,10 @@ use sixbench_method::names::check_title;
 use sixbench_method::units;
 use std::path::Path;
 
-/// The names and texts of the profiles that come with sixbench, as the build script lists them, by name.
+/// The names and texts of the profiles that come with sixbench, as listed by the build script, sorted by name.
 const PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
 
-/// The profile that is used where none is named.
+/// The default profile.
 pub const USUAL: &str = "residential";
 
 /// A traffic profile that comes with sixbench.
@@ -25,12 +25,12 @@ pub struct ReadyTraffic {
 }
 
 impl ReadyTraffic {
-    /// Returns its path in the repository, by which lists name it.
+    /// Returns its path in the repository, which lists use as its name.
     pub fn path(&self) -> String {
         format!("profiles/{}.toml", self.name)
     }
 
-    /// Returns its first line without the comment's sign: what it is for.
+    /// Returns its first line without the comment sign, which says what the profile is for.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
     }
@@ -41,7 +41,7 @@ pub fn ready() -> impl Iterator<Item = ReadyTraffic> {
     PROFILES.iter().map(|&(name, text)| ReadyTraffic { name, text })
 }
 
-/// Returns the profile that a path outside of the repository means: `residential`, `residential.toml`, `profiles/residential.toml`.
+/// Returns the profile that a path means when there is no such file: `residential`, `residential.toml`, `profiles/residential.toml`.
 pub fn find(path: &Path) -> Option<ReadyTraffic> {
     let path = path.strip_prefix("profiles").unwrap_or(path).to_str()?;
     let name = path.strip_suffix(".toml").unwrap_or(path);
@@ -51,7 +51,7 @@ pub fn find(path: &Path) -> Option<ReadyTraffic> {
 /// Reads a traffic profile.
 ///
 /// # Errors
-/// All mistakes of the file, each with its place: a figure without a source is one.
+/// All mistakes in the file, each with its place. A figure without a source is a mistake.
 pub fn read(source: &str) -> Result<SubscriberTraffic, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
@@ -100,8 +100,8 @@ fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
     })
 }
 
-/// Reads two of the three figures of connections; the third is their product or quotient: as many are held as are opened in the time for which
-/// one is kept (J. D. C. Little, Operations Research 9(3), 1961).
+/// Reads two of the three figures on connections, and derives the third: the number held is the rate of new connections times their lifetime (J. D. C.
+/// Little, Operations Research 9(3), 1961).
 fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assumed<f64>)> {
     let keys = ["new-connections", "connection-lifetime", "held-connections"];
     let given = keys.iter().filter(|key| file.is_given(key)).count();
@@ -130,12 +130,12 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
     }
 }
 
-/// Reads a figure with its source; a missing one is a mistake.
+/// Reads a figure with its source; a missing figure is a mistake.
 fn figure<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
     figure_of(file, key, |section| section.required("value", &read))
 }
 
-/// Does the same as [`figure`], and leaves a missing one alone.
+/// Does the same as [`figure`], but a missing figure is not a mistake.
 fn optional<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
     if file.mentions(key) { figure(file, key, read) } else { None }
 }

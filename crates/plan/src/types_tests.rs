@@ -2,7 +2,7 @@
 
 use super::{Diagnostic, parse};
 
-/// What a key takes.
+/// The type of value that a key takes.
 #[derive(Clone, Copy, PartialEq)]
 enum Type {
     Text,
@@ -13,7 +13,7 @@ enum Type {
 }
 use Type::{Number, Quantity, Text, Truth};
 
-/// Before the tests, in a table, or in a test that measures this.
+/// The place of a key: before the tests, in a table, or in a test with this measure.
 type Place = &'static str;
 
 const KEYS: &[(Place, &str, Type)] = &[
@@ -124,7 +124,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("dns64", "rate", Text),
 ];
 
-/// A plan in which `line` stands at its place, and in which nothing else gives its key.
+/// Returns a plan with `line` at its place, in which the key is not set anywhere else.
 fn plan(place: Place, key: &str, line: &str) -> String {
     let unless = |own: &str, text: &'static str| if key == own && !place.starts_with('[') { "" } else { text };
     let table = if place.starts_with('[') { format!("{place}\n{line}\n") } else { String::new() };

@@ -1,5 +1,5 @@
-//! A plan by questions and answers: one device, where it is, what is measured and for how long. Prompts and answers are lines, so that a person at a
-//! terminal, a pipe and a test are all the same.
+//! Creates a plan by questions and answers: one device, its place, the measures, and the duration. Prompts and answers are lines, so that a terminal, a
+//! pipe and a test all work the same way.
 
 use super::reader::nearest;
 use super::words::{identifier, interface, profile};
@@ -8,23 +8,23 @@ use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, availability};
 use std::io::BufRead;
 
-/// The input ended, or could not be read, before every question had an answer.
+/// The input ended, or could not be read, before every question was answered.
 #[derive(Debug, thiserror::Error)]
 #[error("the answers end before this question: {0}")]
 pub struct UnansweredQuestion(String);
 
-/// Where the device is.
+/// The place of the device.
 enum Place {
     /// In namespaces of this machine.
     Here,
-    /// At two interfaces of this machine, set up by the user.
+    /// Between two interfaces of this machine, set up by the user.
     Cabled([String; 2]),
-    /// At two interfaces of this machine, set up over ssh; host, left and right interface of each device in a row, as a plan names them.
+    /// Between two interfaces of this machine, set up over ssh; with the host, left and right interface of each device in a row, as in a plan.
     Ssh([String; 2], [Vec<String>; 3]),
 }
 
-/// Asks for a plan and returns its text. `input` has the answers, a line for each; an empty line takes the default. `tell` prints prompts and
-/// reasons.
+/// Asks for a plan and returns its text. `input` provides the answers, one per line; an empty line takes the default. `tell` prints prompts and error
+/// messages.
 ///
 /// # Errors
 /// The input ended too early.
@@ -47,7 +47,7 @@ struct Dialogue<R, T> {
 }
 
 impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
-    /// Asks until the answer can be read; tells why one cannot.
+    /// Asks until an answer can be read; prints why an answer cannot.
     fn ask<V>(
         &mut self,
         question: &str,
@@ -59,7 +59,7 @@ impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
             (self.tell)(&format!("{question}{default}: "));
             let mut line = String::new();
             if self.input.read_line(&mut line).unwrap_or(0) == 0 {
-                // What is told next begins a line of its own, not behind the question.
+                // The next message must start on a new line, not after the question.
                 (self.tell)("\n");
                 return Err(UnansweredQuestion(question.to_owned()));
             }
@@ -118,7 +118,7 @@ fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
     library.get(text).ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
 }
 
-/// Reads the names of measures that the device can be measured by.
+/// Reads the names of measures that apply to the device.
 fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
     let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
     if text == "?" {
@@ -157,7 +157,7 @@ fn testbed(place: &Place) -> String {
     }
 }
 
-/// Returns the table of a test, with the keys that its measure needs.
+/// Returns the table of a test, with the keys that its measure requires.
 fn test(device: &Recipe, measure: &str) -> String {
     let mut text = format!("\n[[test]]\nname = \"{measure}\"\ndut = \"{}\"\nmeasure = \"{measure}\"\n", device.name);
     let is_of_hosts = measure.starts_with("dns") || measure.starts_with("tcp");
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::load;
 
-    /// Answers in lines; returns the plan's text and all that was told.
+    /// Answers with these lines; returns the plan's text and everything that was printed.
     fn asked(answers: &str) -> (Result<String, UnansweredQuestion>, String) {
         let library = Library::load::<&str>(&[]).expect("recipes");
         let mut told = String::new();

@@ -1,4 +1,4 @@
-//! Words and names as plan files and the command line spell them.
+//! Words and names as written in plan files and on the command line.
 
 use super::diagnostic::Diagnostic;
 use super::reader::{Section, nearest};
@@ -48,10 +48,10 @@ pub(super) fn path(text: &str) -> Result<String, String> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum DutHost {
-    /// In a namespace, or on interfaces of this machine, wherever the user has set it up.
+    /// In a namespace, or at interfaces of this machine, set up by the user.
     #[default]
     Netns,
-    /// On a machine, by the name that ssh knows it by.
+    /// On another machine, by its name in ssh's configuration.
     Ssh(String),
 }
 
@@ -67,7 +67,7 @@ pub(super) fn host(text: &str) -> Result<DutHost, String> {
 pub(super) fn ssh_host(text: &str) -> Result<String, String> {
     let expected = || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
-    // ssh would take a dash for an option.
+    // ssh would take a leading dash for an option.
     names::HOST.check(name).map(|()| name.to_owned())
 }
 
@@ -79,13 +79,13 @@ pub(super) fn program(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns `text`, which is the value of `key`, if it names a recipe; reports it otherwise.
+/// Returns `text`, the value of `key`, if it names a recipe; reports it otherwise.
 pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[&str]) -> Option<String> {
     if let Err(title) = check_reference(&text) {
         section.mistake(key, title);
         return None;
     }
-    // On another host than its recipe says.
+    // A suffix selects another host than the recipe does.
     let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(&text);
     if duts.contains(&name) {
         return Some(text);
@@ -161,12 +161,12 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
 }
 
-/// Queues of a port, at least one.
+/// Reads the number of queues of a port, at least one.
 pub(super) fn queues(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
 }
 
-/// A name that the kernel gives a setting, such as an offload or a governor.
+/// Reads a name that the kernel gives a setting, such as an offload or a governor.
 pub(super) fn setting(text: &str) -> Result<String, String> {
     let is_name =
         text.starts_with(char::is_alphanumeric) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
@@ -176,12 +176,12 @@ pub(super) fn setting(text: &str) -> Result<String, String> {
     Err(format!("`{text}` is not a name of the kernel's: expected letters, digits, `-` and `_`"))
 }
 
-/// The size of a ring, frames.
+/// Reads the size of a ring, frames.
 pub(super) fn ring_size(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("expected a number of frames of at least 1, not `{text}`"))
 }
 
-/// Fields of an RSS hash.
+/// Reads the fields of an RSS hash.
 pub(super) fn hash_fields(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.chars().all(|letter| "mvtsdfn".contains(letter)) {
         return Ok(text.to_owned());
@@ -189,7 +189,7 @@ pub(super) fn hash_fields(text: &str) -> Result<String, String> {
     Err(format!("expected letters of `ethtool -N` such as `sdfn`, not `{text}`"))
 }
 
-/// The path of a program on another machine, where no directory is the current one.
+/// Reads the path of a program on another machine, which must be absolute, since no directory there is the current one.
 pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
     match text.starts_with('/') && !text.contains(char::is_whitespace) {
         true => path(text).map(PathBuf::from),
@@ -199,12 +199,12 @@ pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Threads of a server, at least one.
+/// Reads the number of threads of a server, at least one.
 pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
 }
 
-/// The number of a core.
+/// Reads the number of a core.
 pub(super) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
 }

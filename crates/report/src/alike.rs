@@ -1,15 +1,15 @@
-//! Sentences of one kind, which differ in the name of a device or in a number: told once, with what differs.
+//! Sentences of one kind, which differ only in a device's name or a number: printed once, with what differs.
 
 use crate::table::Table;
 use sixbench_method::lists::by_key;
 
-/// Sentences of one kind: their words in common, and the words of each that differ.
+/// Sentences of one kind: the words of the first, and those of each of the others.
 struct SentenceKind<'s> {
     first: Vec<&'s str>,
     others: Vec<Vec<&'s str>>,
 }
 
-/// Returns a table of the sentences of which there are several of a kind, a row for each kind, and those that stand alone.
+/// Returns a table with a row for each kind that has several sentences, and the sentences that are the only ones of their kind.
 pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String>) {
     let kinds = kinds(sentences);
     let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
@@ -17,12 +17,13 @@ pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String
     (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
 }
 
-/// Returns a sentence for each kind: what differs is listed where it is one word, and else the first of the kind stands for them, with their number.
+/// Returns a sentence for each kind. If only one word differs, its variants are listed; otherwise the first sentence represents the kind, with the
+/// number of the others.
 pub(crate) fn in_brief(sentences: &[String]) -> Vec<String> {
     kinds(sentences).iter().map(SentenceKind::in_brief).collect()
 }
 
-/// Returns the sentences by kind, in the order in which the first of each comes.
+/// Returns the sentences grouped by kind, in the order of the first sentence of each kind.
 fn kinds(sentences: &[String]) -> Vec<SentenceKind<'_>> {
     let mut kinds: Vec<SentenceKind> = Vec::new();
     for sentence in sentences {
@@ -36,7 +37,7 @@ fn kinds(sentences: &[String]) -> Vec<SentenceKind<'_>> {
 }
 
 impl SentenceKind<'_> {
-    /// Returns whether all have the same word in this place.
+    /// Returns whether all sentences have the same word at this position.
     fn is_common(&self, place: usize) -> bool {
         self.others.iter().all(|other| other[place] == self.first[place])
     }
@@ -58,7 +59,7 @@ impl SentenceKind<'_> {
     }
 }
 
-/// True if most words stand in the same places.
+/// Returns whether most words are the same at the same positions.
 fn is_alike(a: &[&str], b: &[&str]) -> bool {
     let same = a.iter().zip(b).filter(|(a, b)| a == b).count();
     a.len() == b.len() && same >= 4 && 5 * same >= 3 * a.len()

@@ -1,4 +1,4 @@
-//! Values of measurements as people read them, with their unit.
+//! Values of measurements with their units, in a readable form.
 
 use crate::bound::Bound;
 use sixbench_method::comparison::Subject;
@@ -6,7 +6,7 @@ use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units::{show_rate, shown_unit};
 
-/// Returns a value with its unit, to about four figures.
+/// Returns a value with its unit, to about four significant digits.
 pub(crate) fn show(subject: &Subject, value: f64) -> String {
     match subject {
         Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
@@ -23,7 +23,7 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
     }
 }
 
-/// Returns the same of a value that may only be known not to be lower: `at least 295.9k frames/s`.
+/// Does the same as [`show`] for a value that may be a lower bound: `at least 295.9k frames/s`.
 pub(crate) fn show_bound(subject: &Subject, value: f64, is_at_least: bool) -> String {
     let bound = Bound::of(is_at_least);
     let shown = match subject {
@@ -33,9 +33,9 @@ pub(crate) fn show_bound(subject: &Subject, value: f64, is_at_least: bool) -> St
     format!("{}{}", bound.words().unwrap_or_default(), show(subject, shown))
 }
 
-/// Returns a value with its unit, to its last figure, so that it can be told from a bound beside it.
+/// Returns a value with its unit in full precision, so that it can be distinguished from a nearby bound.
 pub(crate) fn exact(subject: &Subject, value: f64) -> String {
-    // A sixth place is a picosecond, or a frame of a hundred million.
+    // The sixth decimal is a picosecond, or one frame in a hundred million.
     let rounded = |value: f64| (value * 1e6).round() / 1e6;
     match subject {
         Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => format!("{} ms", rounded(value / 1e6)),

@@ -1,4 +1,4 @@
-//! The first screen of the page: every result beside those it may be compared with, on one scale, each repetition a dot.
+//! The first screen of the page: every result next to those it may be compared with, on one scale, with a dot for each repetition.
 
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, RepeatedRate, common_goal};
@@ -12,16 +12,16 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameSize, LossRatio};
 
-/// The most results of a group that the first screen shows; of more, those of the smallest frame size.
+/// The most results of a group on the first screen; of a larger group, it shows those of the smallest frame size.
 const MOST_ROWS: usize = 12;
 
 /// Results that may be compared with each other.
 #[derive(Serialize)]
 pub(crate) struct AnswerGroup {
-    /// The quantity, with its unit where all results have the same.
+    /// The quantity, with its unit if all results have the same one.
     title: String,
     rows: Vec<AnswerRow>,
-    /// What is not shown here and where it is; empty where all is shown.
+    /// A note on what is not shown here and where to find it; empty if everything is shown.
     note: String,
 }
 
@@ -29,21 +29,21 @@ pub(crate) struct AnswerGroup {
 #[derive(Serialize)]
 struct AnswerRow {
     name: String,
-    /// The device, where the name of the test does not tell it.
+    /// The device, if the name of the test does not mention it.
     device: String,
     size: String,
-    /// The number, as exact as the spread of its repetitions supports.
+    /// The number, as precise as the spread of its repetitions supports.
     value: String,
     /// The results for the further loss goals, each with its goal.
     others: Vec<String>,
-    /// SVG; empty where there is no number, or a curve.
+    /// SVG; empty if there is no number, or a curve.
     bar: String,
     n: u32,
     spread: String,
     ended_by: String,
 }
 
-/// Returns the groups, in the order of the measures; devices in shared memory have groups of their own, and so has each host.
+/// Returns the groups, in the order of the measures. Devices connected by shared memory form separate groups, and so does each host.
 pub(crate) fn groups(digest: &Digest) -> Vec<AnswerGroup> {
     let on_host = |host: &str, group: AnswerGroup| match host {
         "" => group,
@@ -64,7 +64,7 @@ fn groups_of_host(digest: &Digest) -> Vec<AnswerGroup> {
     groups.chain(repeated(digest)).collect()
 }
 
-/// Returns the group of tests that repeat a rate: the share of their trials that passed.
+/// Returns the group of tests that repeat a rate, with the share of their trials that passed.
 fn repeated(digest: &Digest) -> Option<AnswerGroup> {
     let row = |(point, repeated): (&PointDigest, RepeatedRate)| {
         let passed = 100.0 * repeated.passed as f64 / repeated.trials.len().max(1) as f64;
@@ -105,7 +105,7 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
     format!("These are the results{size}; all {all} are under “Every planned point”.")
 }
 
-/// The quantity and, where there is one for all, its unit.
+/// Returns the heading of a group: the quantity and, if it is the same for all, its unit.
 fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
     match measure.info().headline {
         Some(quantity) => {
@@ -119,7 +119,7 @@ fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
 
 fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
     let (name, device) = (subject(point.test), digest.dut_title(point.test));
-    // A person who writes a title names the device, but seldom in full.
+    // Users who write a title mention the device, but seldom by its full name.
     let first_word = device.split(|c: char| !c.is_alphanumeric()).next().unwrap_or(device).to_lowercase();
     let is_told = name.to_lowercase().contains(&first_word);
     let repetitions = repetitions(point);
@@ -141,14 +141,14 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
     }
 }
 
-/// `45.1 k with at most 0.01 % loss`
+/// Returns the result for a further loss goal: `45.1 k with at most 0.01 % loss`.
 fn of_goal(found: &GoalDigest) -> Option<String> {
     let summary = found.summary.as_ref()?;
     let number = supported(summary.median, summary.max - summary.min, found.limits.bound());
     Some(format!("{}{number} {}", found.limits.sign(), loss_goal(found.goal)))
 }
 
-/// Returns the number of a result, in the unit of its group.
+/// Returns a result as a number in the unit of its group.
 fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> String {
     let Some(result) = point.result(digest) else { return point.nothing().to_owned() };
     let Some(summary) = summary else { return result.shown };
@@ -158,7 +158,7 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
     format!("{}{number}", bound.sign().unwrap_or_default())
 }
 
-/// The number of each repetition, and whether it was the device that ended it. A search in which not even the lowest load passed has found zero.
+/// Returns the value of each repetition, and whether the device ended it. A search in which even the lowest load did not pass counts as zero.
 fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
     let measure = &point.test.measure;
     let of = |outcome: &&Outcome| {

@@ -1,4 +1,4 @@
-//! `run.bib`: sixbench and the data of the run, for BibTeX and BibLaTeX.
+//! `run.bib`: BibTeX and BibLaTeX entries for sixbench and for the data of the run.
 
 use crate::digest::Digest;
 use crate::latex::text::escaped;
@@ -7,24 +7,24 @@ use crate::{Input, status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The key of the entry of sixbench.
+/// The key of the entry for sixbench.
 pub(crate) const TESTER_KEY: &str = "sixbench";
 
-/// Returns the key of the entry of the run: its plan and its first moment, `sixbench-quickstart-20261121T090000Z`.
+/// Returns the key of the entry for the run, made of its plan and its start: `sixbench-quickstart-20261121T090000Z`.
 pub(crate) fn run_key(digest: &Digest<'_>) -> String {
     let start = digest.span.map(|span| utc(span.from, "-%Y%m%dT%H%M%SZ")).unwrap_or_default();
     let name: String = digest.input.plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     format!("sixbench-{name}{start}")
 }
 
-/// Both entries. They are of the type `misc`, since BibTeX's own styles know neither `software` nor `dataset`.
+/// Returns both entries. Their type is `misc`, since BibTeX's standard styles know neither `software` nor `dataset`.
 pub(crate) fn bibliography(digest: &Digest<'_>) -> String {
     format!("{}\n{}", tester(digest.input), run(digest))
 }
 
 fn tester(input: &Input) -> String {
     let version = format!("Version {}", input.facts.sixbench);
-    // The year of its commit, which the version ends with.
+    // The year of the commit date, with which the version ends.
     let words = input.facts.sixbench.trim_end_matches(')').rsplit(' ').next().and_then(|date| date.split('-').next());
     let year = words.filter(|year| year.len() == 4 && year.bytes().all(|c| c.is_ascii_digit())).unwrap_or_default();
     entry(
@@ -59,7 +59,7 @@ fn run(digest: &Digest<'_>) -> String {
 
 fn entry(key: &str, fields: &[(&str, String)]) -> String {
     let line = |(name, value): &(&str, String)| match *name {
-        // The months have names of their own in BibTeX.
+        // BibTeX has predefined names for the months.
         "month" => format!("  month = {value},\n"),
         name => format!("  {name} = {{{value}}},\n"),
     };

@@ -1,13 +1,13 @@
-//! What held a DUT back, point by point.
+//! The resource that limited a DUT, for each point.
 
 use crate::digest::{Digest, PointDigest};
 use crate::table::Table;
 use crate::trust::capitalised;
 use sixbench_method::bottleneck::{explain, weakest};
 
-/// Returns a row for each point on the machine under the DUT, and of a chain one on its devices, as far as they are known; `None` where nothing is.
+/// Returns rows for each point: one on the DUT's machine, and for a chain one on its devices, as far as they are known; `None` if nothing is known.
 pub(crate) fn bottlenecks(digest: &Digest) -> Option<Table> {
-    // Losses that a measurement makes on purpose say nothing of a limit.
+    // Losses that a measurement provokes say nothing about a limit.
     let is_of_a_limit = |point: &&PointDigest| point.test.measure.finds_a_limit();
     let explained = |point: &PointDigest| explain(&point.records, point.first_goal()).map(|found| found.to_string());
     let chained = |point: &PointDigest| weakest(&point.found_trials(point.first_goal())).map(|found| found.to_string());
@@ -19,7 +19,7 @@ pub(crate) fn bottlenecks(digest: &Digest) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::new("What held the DUT back", ["Point", "What held it back", "Seen by"]).with_rows(rows))
 }
 
-/// The finding, and what it rests on, which is in brackets behind it.
+/// Returns a row with the point, the finding, and its basis, which follows the finding in brackets.
 fn row(name: &str, words: &str) -> Vec<String> {
     let (finding, seen) = words.split_once(" (").unwrap_or((words, ""));
     vec![name.to_owned(), capitalised(finding), seen.strip_suffix(')').unwrap_or(seen).to_owned()]

@@ -1,17 +1,17 @@
-//! Numbers made of lower bounds: how a ratio of two results, or a change from one to the other, lies to the true one.
+//! Numbers derived from lower bounds: how the ratio of two results, or the change from one to the other, relates to the true value.
 
-/// The relation of a number to the true one.
+/// The relation of a number to the true value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     Exact,
     AtLeast,
     AtMost,
-    /// It may be higher or lower, since both results it is made of may be higher.
+    /// The true value may be higher or lower, since both results it is derived from may be too low.
     Unknown,
 }
 
 impl Bound {
-    /// Returns the bound of `over / under`, where either may be higher in truth.
+    /// Returns the bound of `over / under`, each of which may be lower than its true value.
     pub(crate) fn of_ratio(is_over_open: bool, is_under_open: bool) -> Self {
         match (is_over_open, is_under_open) {
             (false, false) => Self::Exact,
@@ -21,7 +21,7 @@ impl Bound {
         }
     }
 
-    /// Returns the bound of what falls as this number rises.
+    /// Returns the bound of a number that falls as this one rises.
     pub(crate) fn inverted(self) -> Self {
         match self {
             Self::AtLeast => Self::AtMost,
@@ -30,15 +30,15 @@ impl Bound {
         }
     }
 
-    /// Returns the bound of a number that may be higher in truth, or is exact.
+    /// Returns the bound of a number that is exact, or may be lower than its true value.
     pub(crate) fn of(is_open: bool) -> Self {
         if is_open { Self::AtLeast } else { Self::Exact }
     }
 
-    /// Returns the number in multiples of `unit`. What is a bound stays one: "at least 296 k" is false of 295,923.
+    /// Returns the number as a multiple of `unit`. A bound is rounded so that it remains valid: "at least 296 k" is false for 295,923.
     pub(crate) fn rounded(self, value: f64, unit: f64) -> f64 {
         let units = value / unit;
-        // Where it is a multiple but for what binary fractions leave out, it stays the same.
+        // A number that is a multiple except for binary rounding errors stays the same.
         let is_multiple = (units - units.round()).abs() < 1e-9 * units.abs();
         let whole = match self {
             Self::AtLeast if !is_multiple => units.floor(),
@@ -48,7 +48,7 @@ impl Bound {
         whole * unit
     }
 
-    /// Returns the words before the number in a sentence; `None` where it says nothing.
+    /// Returns the words before the number in a sentence; `None` if the number has no meaning.
     pub(crate) fn words(self) -> Option<&'static str> {
         match self {
             Self::Exact => Some(""),
@@ -58,7 +58,7 @@ impl Bound {
         }
     }
 
-    /// Returns the sign before the number in a table; `None` where it says nothing.
+    /// Returns the sign before the number in a table; `None` if the number has no meaning.
     pub(crate) fn sign(self) -> Option<&'static str> {
         match self {
             Self::Exact => Some(""),

@@ -1,4 +1,4 @@
-//! The parts of a report: what is shown, in which order. Whatever a run has no data for is left out.
+//! The parts of a report, and their order. Parts for which a run has no data are left out.
 
 use crate::digest::Digest;
 use crate::plot::{self, Figure};
@@ -98,12 +98,12 @@ fn scalability(digest: &Digest) -> Chapter {
     Chapter { is_graph_first: true, ..chapter }
 }
 
-/// A chapter whose heading is that of its only table.
+/// Returns a chapter whose heading is that of its only table.
 fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
     Chapter::new(id, table.title.clone(), vec![table], figures)
 }
 
-/// Returns the chapter on frames of an odd class, under the heading of its first table.
+/// Returns the chapter on anomalous frames, under the heading of its first table.
 fn anomalies(digest: &Digest) -> Chapter {
     let anomalies = trial::anomalies(digest);
     Chapter::new("anomalies", anomalies.title.clone(), vec![anomalies, trial::wrong_fields(digest)], vec![])

@@ -1,4 +1,4 @@
-//! Clauses of RFCs in a text, as links to where they are published.
+//! Turns references to clauses of RFCs in a text into links.
 
 use crate::plot::sheet::escaped;
 
@@ -21,7 +21,7 @@ pub(crate) fn linked(text: &str) -> String {
 
 const SECTION: &str = " section ";
 
-/// The number of an RFC, and of its section: `8219` and `7.1`; empty where there is none.
+/// Returns the number of an RFC and of its section, `8219` and `7.1`; empty if there is none.
 fn parts(clause: &str) -> (&str, &str) {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let rest = &clause[4..];

@@ -1,4 +1,4 @@
-//! The clauses met, bent and broken, as a table.
+//! The clauses that are met, bent or broken, as a table.
 
 use crate::Input;
 use crate::table::Table;
@@ -6,7 +6,8 @@ use sixbench_method::conformance::{Conformance, of_plan};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
 
-/// One row for each clause. A run that was cut short did not make all the repetitions it planned: the page says so above.
+/// Returns the table, with one row for each clause. If a run was cut short and so has fewer repetitions than planned, the page says this above the
+/// table.
 pub(crate) fn table(input: &Input) -> Table {
     let all = input.plan.tests.len();
     let rows = of_plan(input.plan).into_iter().map(|(clause, tests)| {
@@ -25,7 +26,8 @@ pub(crate) fn parted(table: &Table) -> (Table, Table) {
     (Table { rows: open, ..table.clone() }, Table { rows: met, ..table.clone() })
 }
 
-/// The tests by name; where all of several that begin alike are among them, as the pattern that `--only` takes: `unbound.aaaa40.*`.
+/// Returns the names of the tests. If they include all tests with a common beginning, they appear as the pattern that `--only` takes:
+/// `unbound.aaaa40.*`.
 pub(crate) fn named(tests: &[String], plan: &Plan) -> Vec<String> {
     let is_whole = |start: &str| {
         let mut alike = plan.tests.iter().filter(|test| test.name.starts_with(start));

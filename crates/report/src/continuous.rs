@@ -1,5 +1,5 @@
-//! Results for tools of continuous integration: JUnit for what passed and what did not, and the two formats of numbers over commits that
-//! Bencher and github-action-benchmark read.
+//! Results for continuous integration tools: JUnit for what passed and what did not, and the two formats that Bencher and github-action-benchmark read
+//! to track numbers over commits.
 
 use crate::digest::{Digest, PointDigest};
 use crate::expectations;
@@ -15,8 +15,8 @@ use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
 use std::fmt::Write;
 
-/// `junit.xml`: each planned point is a test case. A missed expectation is a failure; a point without a result, or one at which the tester was not
-/// fit to judge the expectation, is an error; one that was not run is skipped.
+/// Returns `junit.xml`: each planned point is a test case. A missed expectation is a failure; a point without a result, or one at which the tester was
+/// not fit to judge the expectation, is an error; a point that was not run is skipped.
 pub(crate) fn junit(digest: &Digest<'_>) -> String {
     let judged = judge(digest.input.plan, digest.input.outcomes);
     let cases: Vec<(TestOutcome, String)> = digest.all_points().map(|point| case(digest, point, &judged)).collect();
@@ -33,7 +33,7 @@ pub(crate) fn junit(digest: &Digest<'_>) -> String {
     xml + "</testsuite>\n</testsuites>\n"
 }
 
-/// What became of a test case.
+/// The result of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestOutcome {
     Passed,
@@ -69,12 +69,12 @@ fn element(name: &str, message: &str) -> String {
     format!("<{name} message=\"{}\"/>", text(message))
 }
 
-/// Text inside of XML, which has no place for control characters.
+/// Returns text escaped for XML, which does not allow control characters.
 fn text(text: &str) -> String {
     escaped(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
-/// A number of a point for tools that follow numbers over commits.
+/// A number of a point, for tools that track numbers over commits.
 struct Metric {
     name: String,
     quantity: &'static str,
@@ -104,7 +104,7 @@ fn is_higher_better(measure: &Measure) -> bool {
     !measure.is_curve() && measure.info().headline.is_none_or(Quantity::is_higher_better)
 }
 
-/// `bencher.json`, the Bencher Metric Format: the result of each point, with the lowest and the highest repetition. `None` without results.
+/// Returns `bencher.json` in the Bencher Metric Format: the result of each point, with the lowest and the highest repetition. `None` without results.
 pub(crate) fn bencher(digest: &Digest<'_>) -> Option<String> {
     let mut all = serde_json::Map::new();
     for metric in metrics(digest) {
@@ -118,12 +118,12 @@ pub(crate) fn bencher(digest: &Digest<'_>) -> Option<String> {
     (!all.is_empty()).then(|| printed(&Value::Object(all)))
 }
 
-/// `benchmark-bigger.json`, for the tool `customBiggerIsBetter` of github-action-benchmark. `None` without such results.
+/// Returns `benchmark-bigger.json`, for the tool `customBiggerIsBetter` of github-action-benchmark. `None` without such results.
 pub(crate) fn bigger_is_better(digest: &Digest<'_>) -> Option<String> {
     benchmark(digest, true)
 }
 
-/// `benchmark-smaller.json`, for its tool `customSmallerIsBetter`. `None` without such results.
+/// Returns `benchmark-smaller.json`, for its tool `customSmallerIsBetter`. `None` without such results.
 pub(crate) fn smaller_is_better(digest: &Digest<'_>) -> Option<String> {
     benchmark(digest, false)
 }

@@ -1,4 +1,4 @@
-//! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
+//! `results.csv` and `results-values.csv`: one row for each number of a repetition, in full precision, with units in the header.
 
 mod points;
 mod run;
@@ -24,12 +24,12 @@ use std::borrow::Cow;
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
      measure,unit";
-/// Only of a plan that tests DNS servers.
+/// Columns that exist only if the plan tests DNS servers.
 const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
 const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
 
-/// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
-/// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
+/// Returns the completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound for the goal 0 is the throughput; for
+/// `establishment-rate` it is a rate of connections, and for `dns64` of queries. An empty bound is unknown.
 pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
@@ -42,7 +42,7 @@ pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     of_outcomes(digest, &columns, rows.map(move |(o, b)| (o, row(o, b))))
 }
 
-/// Everything else that was measured, likewise: one row for each value of each repetition.
+/// Returns all other results in the same form: one row for each value of each repetition.
 pub(crate) fn values<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
     let rows = input.outcomes.iter().flat_map(move |o| o.values.iter().map(move |v| (o, value(input, o, v))));
@@ -75,7 +75,7 @@ fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
     ]
 }
 
-/// `forward+reverse`.
+/// Returns the directions of a test: `forward+reverse`.
 fn directions(test: &Test) -> String {
     test.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
 }
@@ -95,8 +95,7 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
     ]
 }
 
-/// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for a
-/// test that is not one of a DNS server.
+/// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for tests of other measures.
 fn names(input: &Input, outcome: &Outcome) -> [String; 3] {
     match input.plan.test(&outcome.point.test).and_then(|test| test.measure.dns()) {
         Some(dns) => [dns.cached.to_string(), dns.with_aaaa.to_string(), dns.timeout_ns.to_string()],
@@ -117,7 +116,7 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
     ]
 }
 
-/// The word for a variant in formats for machines: as in records, without the quotes of JSON and the settings that it may have.
+/// Returns the word for a variant in machine-readable formats: as in records, but without JSON's quotes and any settings.
 fn unquoted(variant: &impl serde::Serialize) -> String {
     let word = |value: serde_json::Value| match value {
         serde_json::Value::Object(object) => object.keys().next().cloned(),
@@ -126,7 +125,7 @@ fn unquoted(variant: &impl serde::Serialize) -> String {
     serde_json::to_value(variant).ok().and_then(word).unwrap_or_default()
 }
 
-/// The unit of stored values in formats for machines.
+/// Returns the unit of stored values in machine-readable formats.
 pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
     match quantity.unit() {
         Unit::Percent => "percent",
@@ -140,13 +139,13 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
     }
 }
 
-/// A row of these fields.
+/// Returns a row with these fields.
 fn line<'f>(fields: impl IntoIterator<Item = &'f str>) -> String {
     fields.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
 fn quoted(field: &str) -> Cow<'_, str> {
-    // A spreadsheet would take it for a formula, and a formula can run programs.
+    // A spreadsheet would treat it as a formula, and a formula can run programs.
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t']) && field.parse::<f64>().is_err();
     let field = if is_formula { Cow::Owned(format!("'{field}")) } else { Cow::Borrowed(field) };
     match field.contains([',', '"', '\n', '\r']) {

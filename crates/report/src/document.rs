@@ -1,4 +1,4 @@
-//! A run, taken in once: what every format prints. The formats differ in how they print it.
+//! A run, prepared once for all formats, which differ only in how they print it.
 
 use crate::bibliography::bibliography;
 use crate::chapter::{self, Chapter};
@@ -15,11 +15,11 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
+/// The results of a run, divided into the parts of a report. Nothing is drawn or counted twice, no matter how many formats are written.
 pub struct Document<'a> {
     pub(crate) digest: Digest<'a>,
     style: PaperStyle,
-    // Each is made when a format first asks for it: the terminal and the tables of numbers do without most of them.
+    // Each part is made when a format first needs it: the terminal and the tables of numbers need few of them.
     verdict: OnceLock<Vec<String>>,
     faults: OnceLock<Table>,
     conformance: OnceLock<Table>,
@@ -29,10 +29,10 @@ pub struct Document<'a> {
     evidence: OnceLock<Vec<Chapter>>,
 }
 
-/// A file that holds a report: its name, and its text where the run has anything for it.
+/// A file of a report: its name, and a function that returns its text, or `None` if the run has nothing for it.
 type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
 
-/// The files of a report beside its figures, in the order in which they are written.
+/// The files of a report other than its figures, in the order in which they are written.
 const FORMATS: [Format; 16] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
@@ -53,10 +53,10 @@ const FORMATS: [Format; 16] = [
 ];
 
 impl<'a> Document<'a> {
-    /// Takes in a run.
+    /// Prepares a run.
     ///
     /// # Errors
-    /// When a record is of a newer format than this version knows.
+    /// A record has a newer format than this version knows.
     pub fn new(input: &'a Input<'a>) -> Result<Self, ReportError> {
         check_formats(input.records)?;
         Ok(Self {
@@ -72,15 +72,15 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The document with its tables of LaTeX for a paper of this style.
+    /// Returns the document with its LaTeX tables in the style of this kind of paper.
     pub fn with_style(self, style: PaperStyle) -> Self {
         Self { style, ..self }
     }
 
-    /// Returns the text of one file of the report, or `None` where the run has nothing for it, or no file has this name.
+    /// Returns the text of one file of the report; `None` if the run has nothing for it, or if no file has this name.
     ///
     /// # Errors
-    /// A template that does not fit its context: a bug of this crate.
+    /// A template does not match its context: a bug in this crate.
     pub fn file(&self, name: &str) -> Result<Option<String>, ReportError> {
         let text = FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))?;
         Ok(text.map(shown))
@@ -89,7 +89,7 @@ impl<'a> Document<'a> {
     /// Returns the text of one file of the report if it has at most `most` octets.
     ///
     /// # Errors
-    /// As of [`Self::file`].
+    /// The same as those of [`Self::file`].
     pub(crate) fn short_file(&self, name: &str, most: usize) -> Result<Option<String>, ReportError> {
         let rows = match name {
             "results.csv" => csv::results(&self.digest),
@@ -106,10 +106,10 @@ impl<'a> Document<'a> {
         Ok(Some(shown(text)))
     }
 
-    /// Returns every file of the report with its name, the figures last. Each is made when its turn comes: those of a long run are large.
+    /// Returns every file of the report with its name, the figures last. Each is made when it is asked for, since the files of a long run are large.
     ///
     /// # Errors
-    /// Each is an error where a template does not fit its context: a bug of this crate.
+    /// An item is an error if a template does not match its context: a bug in this crate.
     pub fn files(&self) -> impl Iterator<Item = Result<(String, String), ReportError>> {
         let formats = FORMATS
             .iter()
@@ -124,10 +124,10 @@ impl<'a> Document<'a> {
         terminal::terminal(&self.digest, width, color)
     }
 
-    /// Returns the first screen of the page as HTML, to stand in another page with the style sheet [`crate::STYLE`].
+    /// Returns the first screen of the page as HTML, for use in another page with the style sheet [`crate::STYLE`].
     ///
     /// # Errors
-    /// A template that does not fit its context: a bug of this crate.
+    /// A template does not match its context: a bug in this crate.
     pub fn answer_html(&self) -> Result<String, ReportError> {
         html::answer(self).map(shown)
     }
@@ -165,18 +165,18 @@ impl<'a> Document<'a> {
         self.evidence.get_or_init(|| chapter::evidence(&self.digest))
     }
 
-    /// Returns the figures as files: name and SVG, each to be read on its own on a white ground.
+    /// Returns the figures as files: their names and SVG, each readable by itself on a white background.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
     }
 
-    /// The names of the tables as files of Parquet: the rows of `results.csv` and `results-values.csv`, and one for each trial and direction.
+    /// The names of the tables as Parquet files: the rows of `results.csv` and `results-values.csv`, and one row for each trial and direction.
     pub const PARQUET_FILES: [&'static str; 3] = ["results.parquet", "results-values.parquet", "trials.parquet"];
 
     /// Writes one of the [`Self::PARQUET_FILES`].
     ///
     /// # Errors
-    /// The file cannot be written; or a cell is not of the type of its column, which is a bug of this crate.
+    /// The file cannot be written; or a cell does not have the type of its column, which is a bug in this crate.
     pub fn write_parquet(&self, name: &str, file: impl Write + Send) -> Result<(), ReportError> {
         let written = match name {
             "results.parquet" => parquet(csv::results(&self.digest).by_columns(), file),
@@ -186,7 +186,7 @@ impl<'a> Document<'a> {
         Ok(written?)
     }
 
-    /// Returns the panels of the figures as files for papers: name, with the folder `figures`, and LaTeX.
+    /// Returns the panels of the figures as files for papers: their names, with the folder `figures`, and LaTeX.
     pub fn paper_figures(&self) -> Vec<(String, String)> {
         let input = self.digest.input;
         paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)))

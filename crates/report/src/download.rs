@@ -1,15 +1,16 @@
-//! What a figure of the page offers to take along. What is small is within the page, so that it can be had where the page is alone; the rest is a file
-//! beside it.
+//! The downloads that a figure of the page offers. Small files are embedded in the page, so that they are available even if the page was copied alone;
+//! others are files next to it.
 
 use crate::plot::{Figure, sheet};
 use serde::Serialize;
 
-/// Octets of a file that is still put into the page, at each figure that has it.
+/// The size up to which a file is embedded in the page, at each figure that links to it, octets.
 pub(crate) const MOST_WITHIN: usize = 24_000;
-/// Octets of panels that the page shows of a figure. More of them, of runs of hundreds of points, are in its SVG alone: the page stays below 5 MB.
+/// The size up to which the page shows the panels of a figure, octets. Further panels, in runs with hundreds of points, are only in its SVG file, so
+/// that the page stays below 5 MB.
 const MOST_DRAWN: usize = 220_000;
 
-/// The links of a figure, and as many of its panels as the page has.
+/// The links of a figure, and the number of its panels that the page shows.
 #[derive(Serialize)]
 pub(crate) struct Downloads {
     svg: String,
@@ -18,7 +19,7 @@ pub(crate) struct Downloads {
 }
 
 impl Downloads {
-    /// The links of a figure whose data is a file with this text, as far as that is known here.
+    /// Returns the links of a figure. `data` is the text of the figure's data file, if it is known here.
     pub(crate) fn of(figure: &Figure, data: Option<String>) -> Self {
         Self {
             svg: link(&format!("{}.svg", figure.id), "image/svg+xml", Some(sheet::compose(figure))),
@@ -28,7 +29,7 @@ impl Downloads {
     }
 }
 
-/// Returns the number of panels that the page has room for, at least one.
+/// Returns the number of panels that fit into the page, at least one.
 fn shown(lengths: impl Iterator<Item = usize>) -> usize {
     let ends = lengths.scan(0, |end, length| {
         *end += length;
@@ -37,7 +38,7 @@ fn shown(lengths: impl Iterator<Item = usize>) -> usize {
     ends.take_while(|end| *end <= MOST_DRAWN).count().max(1)
 }
 
-/// Returns a link to the text within the page, or to the file of that name where it is too long or not known here.
+/// Returns a link to the text embedded in the page, or to the file of that name if the text is too long or not known here.
 fn link(file: &str, kind: &str, text: Option<String>) -> String {
     match text {
         Some(text) if text.len() <= MOST_WITHIN => format!("data:{kind};charset=utf-8,{}", encoded(&text)),
@@ -45,7 +46,7 @@ fn link(file: &str, kind: &str, text: Option<String>) -> String {
     }
 }
 
-/// Encodes for a `data:` link within an attribute: nothing in it is markup.
+/// Encodes text for a `data:` link in an attribute, so that nothing in it is markup.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len() + text.len() / 2);
     let mut from = 0;

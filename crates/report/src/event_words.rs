@@ -1,4 +1,4 @@
-//! Events in words, for everything that shows a run while it goes.
+//! Events in words, for everything that shows a run in progress.
 
 use sixbench_method::event::Event;
 use sixbench_method::lists::by_key;
@@ -9,8 +9,7 @@ use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{Connections, DirectionResult, TrialResult, TrialSpec, Verdict};
 use sixbench_method::units::{show_ns, show_rate, show_rate_at_least, show_seconds};
 
-/// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
-/// and what was lost?
+/// Returns a line about a trial that answers a sceptical expert's questions: did the tester keep up, in both directions, and what was lost?
 pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
     let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
     let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
@@ -45,7 +44,7 @@ fn strange_frames(result: &TrialResult) -> String {
     kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
 }
 
-/// Returns the numbers of queries that had no right answer in time, by what became of them.
+/// Returns the numbers of queries without a correct answer in time, by outcome.
 fn fates(answers: &Answers) -> String {
     let failed = answers.fates().into_iter().skip(1).filter(|(_, queries)| *queries > 0);
     failed.map(|(what, queries)| format!("  {queries} {what}")).collect()
@@ -64,7 +63,7 @@ pub fn certified(certificate: &Certificate) -> String {
     }
 }
 
-/// Returns the result of phase 1, as the tester and as the DUT counts it.
+/// Returns the result of phase 1, as counted by the tester and by the DUT.
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let Connections { established, offered, .. } = connections;
     let counted = connections.opened_by_the_dut().map(|counted| format!(", the DUT counts {counted}")).unwrap_or_default();
@@ -109,7 +108,7 @@ pub fn outcome(measure: &str, outcome: &Outcome) -> String {
     format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, found.join("; "), outcome.trials)
 }
 
-/// Returns both directions of each quantity side by side, in the order in which they were found.
+/// Returns the values, with both directions of a quantity side by side, in the order in which they were found.
 fn values(values: &[Value]) -> Vec<String> {
     let described = |((quantity, load), numbers): ((Quantity, u64), Vec<String>)| {
         let is_at_a_load = matches!(quantity, Quantity::FrameLossRate | Quantity::ConnectionsHeld);
@@ -175,12 +174,12 @@ pub fn event(event: &Event) -> Option<String> {
     })
 }
 
-/// Returns how long a run still takes, in words.
+/// Returns the remaining time of a run, in words.
 pub fn left(remaining_s: u64) -> String {
     format!("about {} left", show_seconds(remaining_s))
 }
 
-/// What the trials of the measurement under way have shown: the loads between which its result lies.
+/// The loads between which the result of the current measurement lies, according to its trials so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Narrowing {
     trials: u32,
@@ -190,7 +189,7 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// Takes an event in.
+    /// Updates the loads with an event.
     pub fn note(&mut self, event: &Event) {
         match event {
             Event::MeasurementStarted { .. } => *self = Self::default(),
@@ -208,10 +207,10 @@ impl Narrowing {
         }
     }
 
-    /// Returns the trial under way and the loads: `trial 7, between 22.0k and 26.0k`.
+    /// Returns the number of the current trial and the loads: `trial 7, between 22.0k and 26.0k`.
     pub fn words(&self) -> String {
         let loads = match (self.passed, self.lost) {
-            // A measurement that does not search may pass at higher loads than it lost at.
+            // In a measurement that is not a search, a higher load may pass than one that was lost.
             (Some(passed), Some(lost)) if passed < lost => format!(", between {} and {}", show_rate(passed), show_rate(lost)),
             (Some(passed), None) => format!(", {} or more", show_rate_at_least(passed)),
             (None, Some(lost)) => format!(", below {}", show_rate(lost)),

@@ -1,4 +1,4 @@
-//! What a run came to, beside what its plan expects: lines for the terminal, the verdict, and the reason for it.
+//! The results of a run compared with the expectations of its plan: lines for the terminal, the verdict, and the reason for it.
 
 use crate::amount;
 use sixbench_method::disturbance::mostly_disturbed;
@@ -12,9 +12,9 @@ use sixbench_method::units::{counted, show_seconds};
 /// The most points that a reason names.
 const MOST_NAMED: usize = 5;
 
-/// The verdict on a run that came to its end.
+/// The verdict on a completed run.
 pub struct RunVerdict {
-    /// One line for each expectation that is not met.
+    /// One line for each expectation that was not met.
     pub lines: String,
     /// The verdict of the whole run.
     pub verdict: Gate,
@@ -22,7 +22,7 @@ pub struct RunVerdict {
     pub reason: Option<String>,
 }
 
-/// Judges a run that came to its end. `what_helps` stands behind the points at which the tester was not fit.
+/// Judges a completed run. `what_helps` follows the points at which the tester was not fit.
 pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
@@ -43,7 +43,7 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
     RunVerdict { lines, verdict, reason: reason(verdict, &judged, &unfit, what_helps) }
 }
 
-/// Returns what a mostly disturbed run came to, and when it is worth being made again.
+/// Returns how much of a mostly disturbed run gave results, and when to repeat it.
 fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_helps: &str) -> String {
     let mut longest: Vec<&Disturber> = disturbers.iter().collect();
     longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
@@ -60,7 +60,7 @@ fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_he
     )
 }
 
-/// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
+/// Returns the expectations that an interrupted run has already missed; it cannot decide the others.
 pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     let outcomes = replay::outcomes(plan, records);
     expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Gate::Worse).filter_map(line).collect()
@@ -76,7 +76,7 @@ fn line(judged: &Judged<'_>) -> Option<String> {
     Some(format!("{what}: {}\n", sentence(judged)))
 }
 
-/// Returns what was found for an expectation, and what was expected.
+/// Returns the value found for an expectation, and the expected bounds.
 pub(crate) fn sentence(judged: &Judged<'_>) -> String {
     let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
     format!("{label}: {subject}: {}, expected {}", found(judged), bounds(judged))

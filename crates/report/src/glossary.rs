@@ -1,4 +1,4 @@
-//! The words of reports and plans, explained: definition, clause, how it is measured here, unit.
+//! The terms of reports and plans: definition, clause, how sixbench measures it, and unit.
 
 mod headings;
 mod technologies;
@@ -9,7 +9,7 @@ use sixbench_method::measures::{Measure, Term};
 use technologies::TECHNOLOGIES;
 use terms::TERMS;
 
-/// Returns the term with this name, in whatever spelling, or with this heading in reports.
+/// Returns the term with this name, in any spelling, or with this heading in reports.
 pub fn find(wanted: &str) -> Option<&'static Term> {
     let key = key(wanted);
     let by_name = |name: &str| terms().find(|term| term.name == name);
@@ -17,20 +17,20 @@ pub fn find(wanted: &str) -> Option<&'static Term> {
     by_name(&key).or_else(heading)
 }
 
-/// Returns a name in the form that terms have: `Loss ratio` becomes loss-ratio. Only the part before a bracket, colon or comma
-/// counts, as in `Latency (RFC 8219 section 7.2)` or `Core scaling: x`.
+/// Returns a name in the form of a term: `Loss ratio` becomes loss-ratio. Only the part before a bracket, colon or comma counts, as in `Latency (RFC
+/// 8219 section 7.2)` or `Core scaling: x`.
 pub fn key(wanted: &str) -> String {
     let beginning = wanted.split(['(', ':', ',']).next().unwrap_or_default();
     let letters = beginning.to_lowercase().replace(['\'', '’'], "");
     letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Returns what is to be said of a term beside its definition; empty for most.
+/// Returns what must be added to the definition of a term; empty for most.
 pub fn details(term: &Term) -> String {
     if term.name == "trust" { format!("\n{}", crate::trust::rules()) } else { String::new() }
 }
 
-/// Returns all terms: the measures, then the technologies, then the field's other words.
+/// Returns all terms: the measures, then the technologies, then the other terms of the field.
 pub fn terms() -> impl Iterator<Item = &'static Term> {
     Measure::infos().map(|info| &info.term).chain(&TECHNOLOGIES).chain(&TERMS)
 }

@@ -1,4 +1,4 @@
-//! `report.html`: one file that needs nothing else.
+//! `report.html`: a single self-contained file.
 
 use crate::answer::{self, AnswerGroup};
 use crate::chapter::Chapter;
@@ -28,17 +28,17 @@ const ANSWER: &str = include_str!("templates/answer.html.jinja");
 /// The style sheet of the report's page.
 pub const STYLE: &str = include_str!("templates/report.css");
 
-/// Everything the template prints. Only the style sheet and the figures are markup; the rest is text, and escaped.
+/// Everything the template prints. Only the style sheet and the figures are markup; everything else is text, and is escaped.
 #[derive(Serialize)]
 struct Page<'a> {
     name: &'a str,
     generated: &'a str,
     sixbench: &'a str,
-    /// When and where it was measured, in words.
+    /// The time and place of the measurement, in words.
     measured: String,
     /// The number of parts of a resumed run, in words.
     parts: String,
-    /// The mark of a run that is not complete.
+    /// The mark of an incomplete run.
     mark: &'static str,
     style: &'static str,
     headline: String,
@@ -61,12 +61,12 @@ struct Page<'a> {
     host: &'a BTreeMap<String, String>,
     layout: Vec<String>,
     duts: &'a BTreeMap<String, DutFacts>,
-    /// Warnings of which there are several of one kind, and those that stand alone.
+    /// Warnings of kinds that occur several times, and those that occur once.
     warning_table: Table,
     single_warnings: Vec<String>,
     /// The links of each figure, by its name.
     downloads_of: BTreeMap<&'static str, Downloads>,
-    /// The command line of the run; empty where it is not known.
+    /// The command line of the run; empty if it is unknown.
     command: &'a str,
     commands: &'a str,
 }
@@ -78,18 +78,18 @@ struct ContentsEntry {
     title: String,
 }
 
-/// The whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
+/// Returns the whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
 ///
 /// # Errors
-/// When the template and its context do not fit: a bug.
+/// The template does not match its context: a bug.
 pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
     Ok(PAGES.get_template("report.html")?.render(Serde(&page(document)?))?)
 }
 
-/// The first screen of the page on its own: a section of the results, without links to files.
+/// Returns the first screen of the page alone: a section with the results, without links to files.
 ///
 /// # Errors
-/// When the template and its context do not fit: a bug.
+/// The template does not match its context: a bug.
 pub(crate) fn answer(document: &Document<'_>) -> Result<String, ReportError> {
     let section = AnswerSection { answer: answer::groups(&document.digest), downloads: [] };
     Ok(PAGES.get_template("answer.html")?.render(Serde(&section))?)
@@ -102,7 +102,7 @@ struct AnswerSection {
     downloads: [&'static str; 0],
 }
 
-/// Returns the settings of all templates: text is escaped, and a name that is not there is an error.
+/// Returns the settings of all templates: text is escaped, and an undefined name is an error.
 pub(crate) fn strict_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -110,7 +110,7 @@ pub(crate) fn strict_environment() -> Environment<'static> {
     environment
 }
 
-/// The templates of the page, which are parsed once.
+/// The templates of the page, parsed once.
 static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = strict_environment();
     environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
@@ -164,7 +164,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     })
 }
 
-/// Returns the table of contents: the chapters of results by the first words of their titles, the evidence as one, and what stands around them.
+/// Returns the table of contents: the result chapters by the first words of their titles, the evidence as one entry, and the sections around them.
 fn contents(document: &Document) -> Vec<ContentsEntry> {
     let entry = |id, title: &str| ContentsEntry { id, title: title.to_owned() };
     let of_chapter = |chapter: &Chapter| entry(chapter.id, chapter.title.split([',', ':', '(']).next().unwrap_or("").trim());
@@ -175,7 +175,7 @@ fn contents(document: &Document) -> Vec<ContentsEntry> {
     std::iter::once(entry("answer", "Answer")).chain(results).chain(evidence).chain(around).collect()
 }
 
-/// Returns the amount of data that the page rests on: tests, points with and without a result, trials and how they ended.
+/// Returns the amount of data on which the page is based: tests, points with and without a result, and trials by verdict.
 fn tally(digest: &Digest) -> String {
     let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
@@ -190,7 +190,7 @@ fn tally(digest: &Digest) -> String {
     )
 }
 
-/// Returns the sentences that say what the numbers are and what they are not.
+/// Returns the sentences on what the numbers mean and what they do not.
 fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
     let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
@@ -227,7 +227,7 @@ fn shared_searches(digest: &Digest) -> Option<String> {
     })
 }
 
-/// `, of latency 120 s`: the measures that have a duration of their own.
+/// Returns the durations of measures that set their own: `, of latency 120 s`.
 fn own_durations(plan: &Plan) -> String {
     let duration = |measure: &Measure| match measure.sending() {
         SendingTime::For(ns) => Some(ns),
@@ -237,7 +237,7 @@ fn own_durations(plan: &Plan) -> String {
     each_once(plan.tests.iter().filter_map(of)).concat()
 }
 
-/// `20`, or `6 to 20`; the tables say how many it were.
+/// Returns the planned repetitions: `20`, or `6 to 20`; the tables have the actual number.
 fn repetitions(repetition: Repetition) -> String {
     match repetition {
         Repetition::Fixed(count) => count.to_string(),
@@ -245,8 +245,7 @@ fn repetitions(repetition: Repetition) -> String {
     }
 }
 
-/// Returns a sentence that says what a conformant run would need, or `None` if the plan has the profile `rfc` or the cost is
-/// not known.
+/// Returns a sentence on what a conformant run would take; `None` if the plan has the profile `rfc` or the cost is unknown.
 fn conformant_run(input: &Input) -> Option<String> {
     let budget = input.rfc_budget.filter(|_| input.plan.profile != Profile::Rfc)?;
     let (trials, time) = (count(budget.trials.into(), "trial"), stretch(budget.seconds));

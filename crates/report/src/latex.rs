@@ -1,4 +1,4 @@
-//! `results.tex`: every table of the report. It compiles by itself, and may be `\input` into a paper, where its preamble is skipped.
+//! `results.tex`: every table of the report. It compiles alone, and can be `\input` into a paper, which skips its preamble.
 
 pub(crate) mod float;
 mod layout;
@@ -17,7 +17,7 @@ use text::escaped;
 
 pub use style::PaperStyle;
 
-/// Tables after which those that wait for room are printed: LaTeX holds 18 at least.
+/// The number of tables after which pending floats are flushed: LaTeX can hold at least 18.
 const TABLES_AT_ONCE: usize = 12;
 
 pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
@@ -59,7 +59,7 @@ fn head(document: &Document<'_>, style: PaperStyle) -> String {
     )
 }
 
-/// A label that no other table of the file has: `tab:sixbench-throughput`.
+/// Returns a label that no other table of the file has: `tab:sixbench-throughput`.
 fn label(title: &str, used: &mut BTreeMap<String, usize>) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -1,5 +1,5 @@
-//! What a report does not read of a trial, so that a run of a million of them fits into memory: distributions of delays but for the trials whose
-//! figures show them, the tester's own cores, and what was watched but for the trials at the limit of a point. Counts and faults always stay.
+//! Drops the parts of trials that no report reads, so that a run of a million trials fits into memory: distributions of delays, except of the trials
+//! whose figures show them; the tester's own cores; and what was watched, except in trials at the limit of a point. Counts and faults are always kept.
 
 use crate::digest::PointDigest;
 use crate::tables::trial::EXAMPLES;
@@ -12,14 +12,14 @@ use sixbench_method::terms::{Direction, LossRatio};
 use sixbench_method::trial::{DirectionDetails, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns whether the trials of a run can do without what no report reads of them: results of several hosts are reported for each host alone, with
-/// other trials in the figures.
+/// Returns whether the unread parts of the trials can be dropped: not with results of several hosts, since each host is reported alone, with other
+/// trials in the figures.
 pub fn is_of_one_host(facts: &Facts) -> bool {
     let hosts: BTreeSet<&str> = facts.runs.iter().map(|part| part.host.as_str()).collect();
     facts.measured_on.is_empty() && hosts.len() <= 1
 }
 
-/// Drops what no report reads of any trial, and the distributions of its delays, which those of [`delay_trials`] get back.
+/// Drops the parts of a trial that no report reads, and the distributions of its delays; those of [`delay_trials`] are restored later.
 pub fn drop_unread(record: &mut TrialRecord) {
     for direction in &mut record.result.directions {
         if !direction.delays.is_empty() {
@@ -38,29 +38,28 @@ pub fn drop_unread(record: &mut TrialRecord) {
     }
 }
 
-/// Returns these in an allocation of their own, as long as they are: one that shrinks in its place leaves a gap behind it that the next one does not fit
-/// into.
+/// Returns the items in a new allocation of exact size: shrinking the old one in place would leave a gap too small for the next.
 fn exact<T>(of: &mut Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(of.len());
     exact.append(of);
     exact
 }
 
-/// The trials of searches of which reports still read what was watched and where frames were lost: in each point the few highest loads that passed and
-/// the few lowest that lost, which say why the limit is one. Those of a repetition alone are read when it is replayed.
+/// The trials of searches whose watches and lost frames reports still read: at each point the few highest loads that passed and the few lowest that
+/// lost, which show the cause of the limit. Replaying a repetition reads only its own trials, before they are added here.
 #[derive(Default)]
 pub struct TrialsAtLimits {
-    /// Their places among the records.
+    /// Their indices in the records, by point.
     of: BTreeMap<Point, BTreeSet<usize>>,
-    /// The examples of wrong frames that were kept of each point.
+    /// The examples of wrong frames that were kept for each point.
     examples: BTreeMap<Point, BTreeSet<(Direction, String)>>,
-    /// What remains of the watches of all other trials. There are few different ones, which their trials share.
+    /// The parts that remain of the watches of all other trials. Only a few are different, so trials share them.
     remaining: BTreeMap<(u64, bool, Vec<u64>), SharedWatch>,
 }
 
 impl TrialsAtLimits {
-    /// Takes in a repetition that was replayed, all of whose trials stand at the end of `records`, from the place `from` on. Drops what is not read any
-    /// more of its trials, and of those of earlier repetitions of its point.
+    /// Adds a replayed repetition whose trials are those in `records` from index `from` on. Drops what is no longer read of its trials, and of the
+    /// trials of earlier repetitions of its point.
     pub fn add(&mut self, plan: &Plan, records: &mut [TrialRecord], from: usize) {
         let Some(first) = records.get(from) else { return };
         let Some(test) = plan.test(&first.point.test).filter(|test| is_plain_search(test)) else { return };
@@ -77,7 +76,7 @@ impl TrialsAtLimits {
         }
     }
 
-    /// Drops the examples of wrong frames of a trial whose point has as many others as are told.
+    /// Drops the examples of wrong frames in a trial if its point already has as many as reports show.
     fn drop_examples(&mut self, record: &mut TrialRecord) {
         if record.result.directions.iter().all(|direction| direction.examples.is_empty()) {
             return;
@@ -92,9 +91,9 @@ impl TrialsAtLimits {
         }
     }
 
-    /// Drops what was watched in a trial, and where its losses were, but for what is known of the trial as a whole.
+    /// Drops what was watched in a trial, and where its losses were, except what concerns the trial as a whole.
     fn drop_watched(&mut self, record: &mut TrialRecord) {
-        // Wrong frames are counted in every trial.
+        // Wrong frames are reported for every trial.
         let rest = |of: DirectionDetails| {
             let DirectionDetails { wrong_fields, examples, .. } = of;
             DirectionDetails { wrong_fields, examples, ..DirectionDetails::default() }
@@ -109,19 +108,19 @@ impl TrialsAtLimits {
     }
 }
 
-/// Returns whether only the limits of a search are looked at: one for the throughput of a device that keeps no connections.
+/// Returns whether reports only look at the limits of a search: a search for the throughput of a stateless device.
 fn is_plain_search(test: &Test) -> bool {
     test.measure.is_throughput() && test.stateful.is_none()
 }
 
-/// Returns whether reports look at the limits of each repetition of a test: they tell the idle time of each of several devices, and of each step of a
+/// Returns whether reports look at the limits of each repetition of a test: they show the idle time for each of several devices, and for each step of a
 /// series over cores.
 fn is_read_by_repetition(test: &Test, trials: &[TrialRecord]) -> bool {
     let has_devices = |record: &TrialRecord| record.watch.as_ref().is_some_and(|watch| !watch.devices.is_empty());
     test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores) || trials.iter().any(has_devices)
 }
 
-/// Returns those of these places, which ascend, whose trials say why the limit is one, by any goal of the test.
+/// Returns those of these ascending indices whose trials show the cause of the limit, for any goal of the test.
 fn at_limits(plan: &Plan, test: &Test, records: &[TrialRecord], places: &[usize]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for goal in test.loss_goals(plan).iter().copied().chain([LossRatio::ZERO]) {
@@ -135,7 +134,7 @@ fn at_limits(plan: &Plan, test: &Test, records: &[TrialRecord], places: &[usize]
         let has_bins = |place: &&usize| records[**place].result.directions.iter().any(|of| !of.lost_by_bin.is_empty());
         found.extend(passed.iter().rev().take(TRIALS_AT_LIMIT));
         found.extend(lost.iter().take(TRIALS_AT_LIMIT).chain(lost.iter().find(has_bins)));
-        // What the device's table of connections refused is told of invalid trials, too.
+        // Refusals by the device's connection table are reported for invalid trials, too.
         found.extend(invalid.iter().filter(|place| has_refusals(&records[**place])));
     }
     found
@@ -145,7 +144,7 @@ fn has_refusals(record: &TrialRecord) -> bool {
     record.watch.as_ref().is_some_and(|watch| watch.drops.iter().any(|drops| drops.place == DropPlace::Conntrack))
 }
 
-/// Returns the places in the records of the trials whose distributions of delays the figures show: at most one for each point.
+/// Returns the indices of the trials whose distributions of delays the figures show: at most one for each point.
 pub fn delay_trials(plan: &Plan, records: &[TrialRecord], outcomes: &[Outcome]) -> Vec<usize> {
     let (mut by_point, mut outcomes) = (by_point(records), by_outcome_point(outcomes));
     let points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));

@@ -1,5 +1,4 @@
-//! Records to tables, plots and pages: records in, text out.
-//! Nothing here reads the network, the plan file, the machine it runs on or a clock.
+//! Turns records into tables, plots and pages: records in, text out. Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
 mod alike;
@@ -56,7 +55,7 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
 
-/// Everything a report is made of.
+/// The inputs of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// The plan of the run, resolved.
@@ -69,23 +68,23 @@ pub struct Input<'a> {
     pub facts: &'a Facts,
     /// The commands that the testbed ran, as in `commands.sh`.
     pub commands: &'a str,
-    /// When the report was made, as it shall be printed.
+    /// The time at which the report was made, as it is printed.
     pub generated: &'a str,
     /// True if the run was cut short.
     pub interrupted: bool,
-    /// The cost of the same plan by the profile `rfc`, where that is known.
+    /// The cost of the same plan with the profile `rfc`, if it is known.
     pub rfc_budget: Option<Budget>,
 }
 
 /// The reason why no report could be made.
 #[derive(Debug, thiserror::Error)]
-// The message over each variant says what its fields are.
+// The message above each variant explains its fields.
 #[allow(missing_docs)]
 pub enum ReportError {
-    /// The page's template and its context do not fit: a bug of this crate.
+    /// The page's template does not match its context: a bug in this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
-    /// A cell of a table is not of the type of its column: a bug of this crate.
+    /// A cell of a table does not have the type of its column: a bug in this crate.
     #[error("cannot write a table as Parquet: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// The records were written by a newer sixbench.

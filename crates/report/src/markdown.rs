@@ -1,4 +1,4 @@
-//! `results.md`: the verdict and the tables of results, to be pasted into an issue or a paper's notes.
+//! `results.md`: the verdict and the tables of results, for pasting into an issue or into notes.
 
 pub(crate) mod text;
 

@@ -1,4 +1,4 @@
-//! Numbers as people read them. All spaces inside a quantity are no-break spaces.
+//! Numbers in a readable form. All spaces inside a quantity are no-break spaces.
 
 use crate::bound::Bound;
 use sixbench_method::measures::{Quantity, Searched, Unit};
@@ -6,28 +6,28 @@ use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::TrialSpec;
 
-/// A count or a rate in three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
+/// Returns a count or a rate with three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
     let (scaled, prefix) = prefixed(value.round());
     format!("{}{prefix}", three_digits(scaled))
 }
 
-/// [`short`] of a number that may be a bound, which rounding leaves one.
+/// Does the same as [`short`] for a number that may be a bound; rounding keeps the bound valid.
 pub(crate) fn short_bound(value: f64, bound: Bound) -> String {
     short(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3).max(1.0)) })
 }
 
-/// Returns the unit in which a number that is not zero has so many digits.
+/// Returns the unit in which a non-zero number has this many digits.
 fn unit_of_digits(value: f64, digits: i32) -> f64 {
     10f64.powi(first_place(value) + 1 - digits)
 }
 
-/// Returns the place of a number's first digit: 3 of 1,234.
+/// Returns the decimal place of a number's first digit: 3 for 1,234.
 fn first_place(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }
 
-/// A number and the prefix that it is printed with.
+/// Returns a number scaled for a prefix, and the prefix.
 fn prefixed(value: f64) -> (f64, &'static str) {
     match value.abs() {
         v if v >= 999_500_000.0 => (value / 1e9, "\u{a0}G"),
@@ -37,12 +37,12 @@ fn prefixed(value: f64) -> (f64, &'static str) {
     }
 }
 
-/// [`three_digits`] of a number that may be a bound, which rounding leaves one.
+/// Does the same as [`three_digits`] for a number that may be a bound; rounding keeps the bound valid.
 pub(crate) fn three_digits_bound(value: f64, bound: Bound) -> String {
     three_digits(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3)) })
 }
 
-/// Three significant digits, trailing zeros of a fraction dropped.
+/// Returns a number with three significant digits, without trailing zeros in the fraction.
 pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
@@ -58,13 +58,13 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// A count or a rate in whole numbers, in groups of three: `412,345`. The median of an even sample may lie between two of them, but no
+/// Returns a count or a rate as a whole number in groups of three: `412,345`. The median of an even sample may lie between two whole numbers, but no
 /// device forwards half a frame.
 pub(crate) fn grouped(value: f64) -> String {
     with_decimals(value.round(), 0)
 }
 
-/// So many decimals, and groups of three before the point: `-1,234.56`.
+/// Returns a number with this many decimals, and groups of three before the point: `-1,234.56`.
 pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -80,22 +80,22 @@ pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
     format!("{sign}{grouped}{point}{fraction}")
 }
 
-/// A ratio in per cent: `12 %`, `0.35 %`.
+/// Returns a ratio in per cent: `12 %`, `0.35 %`.
 pub(crate) fn percent(ratio: f64) -> String {
     format!("{}\u{a0}%", three_digits(ratio * 100.0))
 }
 
-/// [`share`] of a ratio that may be a bound, which rounding leaves one.
+/// Does the same as [`share`] for a ratio that may be a bound; rounding keeps the bound valid.
 pub(crate) fn share_bound(ratio: f64, bound: Bound) -> String {
     share(bound.rounded(ratio, if ratio >= 0.1 { 0.01 } else { 0.001 }))
 }
 
-/// [`share`] for a column: below 10 % each has one decimal.
+/// Does the same as [`share`] for a column: numbers below 10 % have one decimal.
 pub(crate) fn share_in_column(ratio: f64) -> String {
     if ratio < 0.1 { format!("{:.1}\u{a0}%", ratio * 100.0) } else { share(ratio) }
 }
 
-/// A ratio in per cent for a sentence: whole numbers from 10 % on.
+/// Returns a ratio in per cent for a sentence: a whole number from 10 % on.
 pub(crate) fn share(ratio: f64) -> String {
     match ratio >= 0.1 {
         true => format!("{:.0}\u{a0}%", ratio * 100.0),
@@ -103,7 +103,7 @@ pub(crate) fn share(ratio: f64) -> String {
     }
 }
 
-/// Nanoseconds in milliseconds, without the unit: `0.0241`, `1.250`, `1,204.5`. Single nanoseconds show where there are few.
+/// Returns nanoseconds in milliseconds, without the unit: `0.0241`, `1.250`, `1,204.5`. Small values show single nanoseconds.
 pub(crate) fn ms(ns: f64) -> String {
     let decimals = match ns.abs() {
         v if v >= 1e8 => 1,
@@ -114,12 +114,12 @@ pub(crate) fn ms(ns: f64) -> String {
     with_decimals(ns / 1e6, decimals)
 }
 
-/// Nanoseconds in milliseconds for a sentence: `0.0241 ms`, `1.25 ms`.
+/// Returns nanoseconds in milliseconds, for a sentence: `0.0241 ms`, `1.25 ms`.
 pub(crate) fn short_ms(ns: f64) -> String {
     format!("{}\u{a0}ms", three_digits(ns / 1e6))
 }
 
-/// A value of a quantity as tables print it, in the unit of [`unit`].
+/// Returns the value of a quantity for tables, in the unit of [`unit`].
 pub(crate) fn value(quantity: Quantity, value: f64) -> String {
     match quantity.unit() {
         Unit::Nanoseconds => ms(value),
@@ -130,7 +130,7 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// Returns the factor from a quantity as it is stored to one in the unit of [`unit`].
+/// Returns the factor that converts a stored quantity to the unit of [`unit`].
 pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
     match quantity.unit() {
         Unit::Nanoseconds => 1e-6,
@@ -139,8 +139,8 @@ pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
     }
 }
 
-/// A number with as many digits as the spread of its repetitions (highest less lowest) supports, two to four, and a prefix: 292,123 with a spread of
-/// 30,000 is `290 k`, with one of 300 `292.1 k`. Without a spread there are three digits. What is a bound stays one.
+/// Returns a number with a prefix and as many digits as the spread of its repetitions (highest minus lowest) supports, two to four: 292,123 with a
+/// spread of 30,000 is `290 k`, with one of 300 `292.1 k`. Without a spread it has three digits. Rounding keeps a bound valid.
 pub(crate) fn supported(value: f64, spread: f64, bound: Bound) -> String {
     if value == 0.0 {
         return short_or_fraction(value);
@@ -153,12 +153,12 @@ pub(crate) fn supported(value: f64, spread: f64, bound: Bound) -> String {
     format!("{scaled:.*}{prefix}", (digits - 1 - first_place(scaled)).max(0) as usize)
 }
 
-/// [`short`], or three significant digits of what is below a hundred.
+/// Does the same as [`short`], but with three significant digits for numbers below a hundred.
 pub(crate) fn short_or_fraction(value: f64) -> String {
     if value.abs() < 100.0 { three_digits(value) } else { short(value) }
 }
 
-/// The unit reports print a quantity in.
+/// Returns the unit in which reports print a quantity.
 pub(crate) fn unit(quantity: Quantity) -> &'static str {
     match quantity.unit() {
         Unit::Nanoseconds => "ms",
@@ -169,7 +169,7 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Per cent without the sign: four decimals where there is little of it, since a lost frame in a million is not nothing.
+/// Returns a percentage without the sign: small ones have four decimals or more, since one lost frame in a million is not nothing.
 pub(crate) fn percentage(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -180,12 +180,12 @@ pub(crate) fn percentage(value: f64) -> String {
     with_decimals(value, decimals)
 }
 
-/// Nanoseconds in seconds with the unit: `2 s`, `0.5 s`.
+/// Returns nanoseconds in seconds with the unit: `2 s`, `0.5 s`.
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{}\u{a0}s", three_digits(ns as f64 / 1e9))
 }
 
-/// A stretch of time for people: `40 s`, `12 min`, `5.4 h`.
+/// Returns a duration in a readable unit: `40 s`, `12 min`, `5.4 h`.
 pub(crate) fn stretch(seconds: u64) -> String {
     match seconds {
         0..=119 => format!("{seconds}\u{a0}s"),
@@ -194,13 +194,13 @@ pub(crate) fn stretch(seconds: u64) -> String {
     }
 }
 
-/// `1 trial`, `3 trials`.
+/// Returns a number with a noun: `1 trial`, `3 trials`.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n}\u{a0}{noun}{plural}")
 }
 
-/// `84, 128 and 1518`.
+/// Returns a list in words: `84, 128 and 1518`.
 pub(crate) fn enumerated<T: ToString>(items: &[T]) -> String {
     let words: Vec<String> = items.iter().map(T::to_string).collect();
     match &words[..] {
@@ -209,28 +209,27 @@ pub(crate) fn enumerated<T: ToString>(items: &[T]) -> String {
     }
 }
 
-/// Connections, without their unit: whole numbers.
+/// Returns a whole number, such as one of connections, in groups of three and without a unit.
 pub(crate) fn whole(value: u64) -> String {
     grouped(value as f64)
 }
 
-/// The unit of a rate that a measure searches or is made at: in phase 1 of RFC 9693 every frame opens a connection.
+/// Returns the unit of the rate that a measure searches for or is made at: in phase 1 of RFC 9693 every frame opens a connection.
 pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
     measure.info().noun.per_second()
 }
 
-/// The same with the direction, which connections and queries have none of: only one side opens or asks.
+/// Does the same as [`rate_unit`], with the direction; connections and queries have none, since only one side opens or asks.
 pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
     measure.info().noun.per_second_and_direction()
 }
 
-/// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
+/// Returns the load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
 pub(crate) fn load(spec: &TrialSpec) -> String {
     format!("{} {}", short(spec.rate.0 as f64), spec.kind.rate_unit())
 }
 
-/// The title of a test, with the direction where it is not the usual both (queries have one alone), and with the loss that is accepted where the test
-/// says so itself.
+/// Returns the title of a test, with the direction if there is only one (queries always have one), and with the accepted loss if the test sets it.
 pub(crate) fn title(test: &Test) -> String {
     let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
     let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
@@ -243,7 +242,7 @@ pub(crate) fn title(test: &Test) -> String {
     format!("{}{direction}{goal}", test.title)
 }
 
-/// Returns the title of a test for a place that names the measure already: `linux-ipv4 throughput` is `linux-ipv4` there.
+/// Returns the title of a test for a place that already names the measure: `linux-ipv4 throughput` becomes `linux-ipv4`.
 pub(crate) fn subject(test: &Test) -> String {
     let title = title(test);
     let named = title.strip_suffix(test.measure.name()).map(|rest| rest.trim_end_matches([' ', ',', ':', '-']));
@@ -258,7 +257,7 @@ pub(crate) fn loss_goal(goal: LossRatio) -> String {
     }
 }
 
-/// The name of the quantity found for a goal.
+/// Returns the name of the quantity found for a loss goal.
 pub(crate) fn quantity(goal: LossRatio) -> String {
     match goal == LossRatio::ZERO {
         true => "Throughput".to_owned(),
@@ -266,17 +265,17 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
     }
 }
 
-/// The name of the quantity found for the first goal of several tests; `None` where they have different ones.
+/// Returns the name of the quantity found for the first loss goal of several tests; `None` means that their goals differ.
 pub(crate) fn common_quantity(goal: Option<LossRatio>) -> String {
     goal.map_or_else(|| "Rate at the loss goal of the test".to_owned(), quantity)
 }
 
-/// The name of what a measure searched for a goal, [`common_quantity`] for several tests.
+/// Returns the name of the quantity that a measure searched for, or that of [`common_quantity`] if the goals of several tests differ.
 pub(crate) fn commonly_searched(measure: &Measure, goal: Option<LossRatio>) -> String {
     goal.map_or_else(|| common_quantity(None), |goal| searched(measure, goal))
 }
 
-/// The name of what a measure searched for a goal.
+/// Returns the name of the quantity that a measure searched for with a loss goal.
 pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
     match measure.info().searched {
         Some(Searched::OfAll(name)) => name.to_owned(),
@@ -286,17 +285,17 @@ pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
     }
 }
 
-/// Returns the description of a panel's frames: their size, or DNS queries, which have none.
+/// Returns the description of a panel's frames: their size, or DNS queries, which have no size.
 pub(crate) fn frames(size: Option<FrameSize>) -> String {
     size.map_or("DNS queries".to_owned(), |size| format!("{size}\u{a0}bytes"))
 }
 
-/// A frame size for a table cell.
+/// Returns a frame size for a table cell.
 pub(crate) fn size_cell(size: Option<FrameSize>) -> String {
     size.map_or("–".to_owned(), |size| size.to_string())
 }
 
-/// A name that begins a sentence elsewhere; abbreviations stay.
+/// Returns the name of a quantity for use inside a sentence, with a small first letter unless it is an abbreviation.
 pub(crate) fn in_a_sentence(quantity: &str) -> String {
     let is_word = quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");
     match is_word {
@@ -305,7 +304,7 @@ pub(crate) fn in_a_sentence(quantity: &str) -> String {
     }
 }
 
-/// Text cut to `width` characters, the cut marked.
+/// Returns text cut to `width` characters, with an ellipsis if it was cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
         true => text.to_owned(),

@@ -1,4 +1,4 @@
-//! When, where and by which command the numbers were measured.
+//! The time, place and command of a measurement.
 
 use crate::Input;
 use crate::digest::Digest;
@@ -14,23 +14,23 @@ use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A time as machines read it, to the second.
+/// Returns a time in machine-readable form, to the second.
 pub(crate) fn machine_time(time: Timestamp) -> String {
     time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The hosts of the run, each once, joined.
+/// Returns the names of the run's hosts, each once, separated by commas.
 pub(crate) fn hosts(input: &Input) -> String {
     let names: BTreeSet<&str> = input.facts.runs.iter().map(|part| part.host.as_str()).collect();
     names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The command that began the run; empty where it is not on record.
+/// Returns the command that started the run; empty if it was not recorded.
 pub(crate) fn command<'a>(input: &Input<'a>) -> &'a str {
     input.facts.runs.first().map_or("", |part| part.command.as_str())
 }
 
-/// `Measured 2026-11-21 09:00:00 to 09:14:12 UTC (14 min) on alpha`, and the labels.
+/// Returns the time and the host of the measurement, and the labels: `Measured 2026-11-21 09:00:00 to 09:14:12 UTC (14 min) on alpha`.
 pub(crate) fn sentence(digest: &Digest) -> String {
     let input = digest.input;
     let hosts = hosts(input);
@@ -45,7 +45,7 @@ pub(crate) fn sentence(digest: &Digest) -> String {
     }
 }
 
-/// `, 12 min expected; 30 of 100 trials were invalid, which was not foreseen`, of a whole run in one part.
+/// Returns the expected duration of a complete run in one part: `, 12 min expected; 30 of 100 trials were invalid, which was not foreseen`.
 pub(crate) fn expected(input: &Input) -> String {
     let [part] = &input.facts.runs[..] else { return String::new() };
     let Some(estimate_s) = part.estimate_s.filter(|_| part.ending == Some(Ending::Complete)) else { return String::new() };
@@ -57,12 +57,12 @@ pub(crate) fn expected(input: &Input) -> String {
     format!(", {} expected{invalid}", stretch(estimate_s))
 }
 
-/// `kernel=6.12, rack=b4`.
+/// Returns the labels of the run: `kernel=6.12, rack=b4`.
 pub(crate) fn labels(input: &Input) -> String {
     input.facts.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The run as a table of names and values, as far as it is on record.
+/// Returns the run as a table of names and values, as far as they were recorded.
 pub(crate) fn table(digest: &Digest) -> Table {
     let (input, span) = (digest.input, digest.span);
     let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
@@ -88,7 +88,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     Table::new(format!("The run: {}", lower(&sentence(digest))), ["Fact", "Value"]).with_rows(rows)
 }
 
-/// The files whose commands the run has run, each with its digest; empty where they are not on record.
+/// Returns the files whose commands the run executed, each with its digest; empty if they were not recorded.
 pub(crate) fn code(input: &Input) -> Table {
     let rows = input.facts.code.iter().map(|file| {
         let from = match file.origin {
@@ -101,7 +101,7 @@ pub(crate) fn code(input: &Input) -> Table {
     Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
 }
 
-/// `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`, a line for each host where there are several.
+/// Returns a line for each host if there are several: `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`.
 fn on_hosts(hosts: &RepetitionHosts<'_>) -> Vec<String> {
     if !hosts.are_several() {
         return Vec::new();
@@ -120,7 +120,7 @@ fn on_hosts(hosts: &RepetitionHosts<'_>) -> Vec<String> {
     hosts.all().into_iter().map(of_host).collect()
 }
 
-/// `binary search; every repetition starts cold, where the first one does`; empty where nothing is searched for.
+/// Returns how the run searches: `binary search; every repetition starts cold, where the first one does`; empty if nothing is searched for.
 fn search(input: &Input) -> String {
     let is_made = input.plan.tests.iter().any(|test| test.measure.is_searched_rate() || test.measure.is_at_throughput());
     let search = &input.plan.search;
@@ -131,7 +131,7 @@ fn lower(sentence: &str) -> String {
     sentence[..1].to_lowercase() + &sentence[1..]
 }
 
-/// `2026-11-21T09:00:00Z to 2026-11-21T09:05:00Z on alpha: the run was interrupted (sixbench run plan.toml)`.
+/// Returns a description of a part: `2026-11-21T09:00:00Z to 2026-11-21T09:05:00Z on alpha: the run was interrupted (sixbench run plan.toml)`.
 fn of_part(part: &RunPart) -> String {
     let end = match &part.ending {
         Some(Ending::Complete) => "complete".to_owned(),
@@ -143,7 +143,7 @@ fn of_part(part: &RunPart) -> String {
     format!("{} to {until} on {}: {end} ({})", part.started, part.host, part.command)
 }
 
-/// Returns the mark of a run that did not come to its end, or an empty string for one that did.
+/// Returns the mark of an incomplete run, or an empty string for a complete one.
 pub(crate) fn mark(input: &Input) -> &'static str {
     match (input.interrupted, Stop::of(input.facts)) {
         (false, _) => "",
@@ -153,7 +153,7 @@ pub(crate) fn mark(input: &Input) -> &'static str {
     }
 }
 
-/// ` of the first of 3 parts`, of a run that was resumed, or of several that were united; empty of one in one part.
+/// Returns ` of the first of 3 parts` for a run that was resumed or merged; empty for a run in one part.
 pub(crate) fn of_parts(input: &Input) -> String {
     match input.facts.runs.len() {
         0 | 1 => String::new(),
@@ -161,7 +161,7 @@ pub(crate) fn of_parts(input: &Input) -> String {
     }
 }
 
-/// `in 2 parts`, of a run that was resumed.
+/// Returns `in 2 parts` for a run that was resumed or merged; empty for a run in one part.
 pub(crate) fn parts(input: &Input) -> String {
     match input.facts.runs.len() {
         0 | 1 => String::new(),

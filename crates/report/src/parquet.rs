@@ -1,5 +1,5 @@
-//! Tables as Parquet: the same columns as the CSV files, each with its type. An empty cell is null. Neither compressed nor dated, so that the same rows
-//! give the same octets.
+//! Tables as Parquet: the same columns as the CSV files, each with its type. An empty cell is null. Files have no compression and no date, so that the
+//! same rows result in the same octets.
 
 use crate::csv::{HostedRow, RunCells};
 use ::parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnKind {
     Text,
-    /// 64 bits with a sign.
+    /// 64 bits, signed.
     Integer,
     /// A double.
     Number,
@@ -29,7 +29,7 @@ enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The type of the column of this name. What is not listed here is text: names, words, and what users call their labels.
+    /// Returns the type of the column with this name. Columns not listed here are text: names, words, and users' labels.
     fn of(column: &str) -> Self {
         match column {
             "goal_loss_ratio" | "value" => Self::Number,
@@ -55,23 +55,23 @@ impl ColumnKind {
     }
 }
 
-/// A cell of a table. An empty text is no value.
+/// A cell of a table. An empty text means no value.
 pub(crate) enum Cell<'c> {
     Text(Cow<'c, str>),
     Number(u64),
 }
 
-/// A table whose cells are asked for when they are written, column by column: a long run has millions of rows.
+/// A table whose cells are computed when they are written, column by column, since a long run has millions of rows.
 pub(crate) struct ColumnTable<T, R> {
     pub(crate) columns: Vec<String>,
-    /// What all rows have in common.
+    /// The data that all rows share.
     pub(crate) common: T,
     pub(crate) rows: R,
 }
 
-/// A row of a table, with which all others have a `T` in common.
+/// A row of a table whose rows share a `T`.
 pub(crate) trait TableRow<T> {
-    /// Returns the cell of the column at this place.
+    /// Returns the cell in the column with this index.
     fn cell<'c>(&'c self, common: &'c T, place: usize) -> Cell<'c>;
 }
 
@@ -83,13 +83,13 @@ impl TableRow<RunCells> for HostedRow<'_> {
     }
 }
 
-/// Rows that are written together, column by column: so many are in memory at a time.
+/// The number of rows that are written together, column by column, and are in memory at a time.
 const GROUP: usize = 32_768;
 
 /// Writes the rows as a file.
 ///
 /// # Errors
-/// A cell that is not of the type of its column, which is a bug of this crate; or the file cannot be written.
+/// A cell does not have the type of its column, which is a bug in this crate; or the file cannot be written.
 pub(crate) fn parquet<T, R: TableRow<T>>(
     table: ColumnTable<T, impl Iterator<Item = R>>,
     file: impl Write + Send,
@@ -101,7 +101,7 @@ pub(crate) fn parquet<T, R: TableRow<T>>(
     let properties = Arc::new(WriterProperties::builder().set_created_by("sixbench".to_owned()).build());
     let mut writer = SerializedFileWriter::new(file, schema, properties)?;
     let mut all = rows.peekable();
-    // A file without rows has a group, too.
+    // Even a file without rows has a group.
     let mut is_first = true;
     while is_first || all.peek().is_some() {
         let part: Vec<R> = all.by_ref().take(GROUP).collect();
@@ -161,7 +161,7 @@ impl Cell<'_> {
     }
 }
 
-/// Returns the values of the cells that have one, and for each cell whether it has.
+/// Returns the values of the non-empty cells, and for each cell whether it has one.
 fn values<T>(
     cells: &[Cell<'_>],
     read: impl Fn(&Cell<'_>) -> Result<Option<T>, ParquetError>,
@@ -172,12 +172,12 @@ fn values<T>(
     Ok((values.into_iter().flatten().collect(), levels))
 }
 
-/// Returns a time in milliseconds. That of a file which somebody has written may be any text, which is no value here.
+/// Returns a time in milliseconds; no value if the text is not a time, as may happen in a file edited by hand.
 fn time(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
     Ok(cell.text().parse().ok().map(Timestamp::as_millisecond))
 }
 
-/// Returns an integer. A count above those that the type has is no value here, and in `results.csv` it is.
+/// Returns an integer; no value if a count exceeds the type's range, although `results.csv` has it.
 fn integer(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
     let number: i128 = match cell {
         Cell::Text(text) => parsed(text)?,

@@ -1,4 +1,4 @@
-//! Series over the DUT's cores: what the tables, the figure and the files for programs say of them.
+//! Series over the DUT's cores, for the tables, the figure and the machine-readable files.
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
@@ -11,26 +11,26 @@ use std::num::NonZeroU32;
 
 pub(crate) struct Scaling<'d, 'a> {
     pub(crate) name: &'a str,
-    /// The device of a row whose cores these are, where those of the others do not differ.
+    /// The device whose cores these are, in a row of devices of which only this one has varying cores.
     pub(crate) device: Option<&'a str>,
     pub(crate) measure: &'a Measure,
     /// The frame size; `None` for DNS queries.
     pub(crate) size: Option<FrameSize>,
     pub(crate) steps: Vec<ScaledStep<'d, 'a>>,
-    /// The steps that the DUT ended.
+    /// The steps whose searches the DUT ended.
     closed: Vec<CoreRepetitions>,
 }
 
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
     pub(crate) step: ScalingStep,
-    /// The device of a row whose cores these are, where those of the others do not differ.
+    /// The device whose cores these are, in a row of devices of which only this one has varying cores.
     pub(crate) device: Option<&'a str>,
-    /// True if the rate may be higher in truth, since something else than the DUT ended a search.
+    /// True if the true rate may be higher, since something other than the DUT ended a search.
     pub(crate) is_open: bool,
 }
 
-/// Every series over cores at every size that has a rate and was measured on one host.
+/// Returns every series over cores at every size that has a rate and was measured on one host.
 pub(crate) fn scalings<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Scaling<'d, 'a>> {
     let all = series(digest, SeriesBy::Cores);
     let at_sizes = all.iter().flat_map(|steps| steps.sizes().into_iter().filter_map(|size| scaling(digest, steps, size)));
@@ -41,7 +41,7 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
     let points: Vec<(NonZeroU32, &PointDigest)> =
         of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
     let (_, first) = points.first()?;
-    // A speed-up from one host to another would be that of the hosts.
+    // A speed-up across hosts would be that of the hosts.
     digest.hosts.are_on_one(points.iter().map(|(_, point)| &point.point)).then_some(())?;
     let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<CoreRepetitions> {
         let values = |point: &PointDigest| point.goals.first().map(|goal| goal.values.clone()).unwrap_or_default();
@@ -64,27 +64,27 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize)
 }
 
 impl<'d, 'a> Scaling<'d, 'a> {
-    /// Returns the fit of each law through the steps that the DUT ended.
+    /// Returns the fit of each law through the steps whose searches the DUT ended.
     pub(crate) fn fits(&self) -> [Result<Fit, NoFit>; 2] {
         [Law::Amdahl, Law::Universal].map(|law| fit(law, &self.closed))
     }
 
-    /// Cores of steps that are in no fit, since something else than the DUT ended them.
+    /// Returns the cores of the steps excluded from the fits, since something other than the DUT ended their searches.
     pub(crate) fn left_out(&self) -> Vec<NonZeroU32> {
         self.steps.iter().filter(|step| step.is_open).map(|step| step.step.cores).collect()
     }
 
-    /// The rate with the fewest cores, per core: the ideal line.
+    /// Returns the rate per core with the fewest cores, which is the slope of the ideal line.
     pub(crate) fn per_core(&self) -> f64 {
         self.steps.first().map_or(0.0, |first| first.step.summary.median / f64::from(first.step.cores.get()))
     }
 
-    /// Returns the bound of the proportion of the step at this place to the one before.
+    /// Returns the bound of the ratio of the step at this index to the one before.
     pub(crate) fn bound_of_proportion(&self, place: usize) -> Bound {
         Bound::of_ratio(self.steps[place].is_open, place.checked_sub(1).is_some_and(|before| self.steps[before].is_open))
     }
 
-    /// Returns the bound of its speed-up and efficiency: both are ratios to the first step, where that has one core.
+    /// Returns the bound of a step's speed-up and efficiency, which are both ratios to the first step if that has one core.
     pub(crate) fn bound_to_first(&self, place: usize) -> Bound {
         if place == 0 {
             return Bound::Exact;
@@ -98,7 +98,7 @@ impl ScaledStep<'_, '_> {
         idleness(&digest.trials_at_rate(self.point), digest.dut_title(self.point.test))
     }
 
-    /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.
+    /// Returns which of several devices limits the chain; `None` if fewer than two devices were watched.
     pub(crate) fn chain(&self) -> Option<Chain> {
         weakest(&self.point.found_trials(self.point.first_goal()))
     }

@@ -1,4 +1,4 @@
-//! Tests that are steps of a series: what changes from step to step, and what that does to the result.
+//! Tests that are steps of a series: what changes from step to step, and how it affects the result.
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
@@ -22,18 +22,18 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
     }
 }
 
-/// The tests of one series, by their place on its axis, ascending.
+/// The tests of one series, by their position on its axis, ascending.
 pub(crate) struct TestSeries<'a> {
     pub(crate) name: &'a str,
     pub(crate) by: SeriesBy,
-    /// The device of a row whose cores differ, where those of the others do not.
+    /// The device whose cores vary, in a row of devices of which only this one has varying cores.
     pub(crate) device: Option<&'a str>,
     pub(crate) steps: Vec<(f64, &'a Test)>,
 }
 
-/// Returns the series of a plan that differ in `by`, in its order.
+/// Returns the series of a plan that vary `by`, in the order of the plan.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
-    // Of clients and their response time there is a chapter of its own, and what repeats the rate of a series is no other series of rates.
+    // Response times over clients have a separate chapter, and tests that repeat a rate are not another series of rates.
     let is_of_its_own = |test: &&Test| test.measure.response_time().is_none() && !test.measure.repeats_a_rate();
     let tests = digest.input.plan.tests.iter().filter(is_of_its_own);
     let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
@@ -46,7 +46,7 @@ pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a
 }
 
 impl<'a> TestSeries<'a> {
-    /// The steps at one size, each with its point.
+    /// Returns the steps at one size, each with its point.
     pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
         self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
     }
@@ -56,7 +56,7 @@ impl<'a> TestSeries<'a> {
         self.steps.first().map(|(_, test)| &test.measure)
     }
 
-    /// The steps at one size that have a searched rate, each with its point.
+    /// Returns the steps at one size that have a searched rate, each with its point.
     pub(crate) fn with_rate<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
         self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
     }
@@ -77,37 +77,37 @@ pub(crate) struct Curve {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurveSubject {
     pub(crate) quantity: String,
-    /// The rate of a frame loss rate, which is one of many.
+    /// The rate of a frame loss rate, which is measured at many rates.
     pub(crate) rate: Option<FrameRate>,
-    /// `None` of throughput, which is that of all loaded directions.
+    /// `None` for throughput, which is that of all loaded directions.
     pub(crate) direction: Option<Direction>,
-    /// True if a higher value is the better one.
+    /// True if higher values are better.
     pub(crate) is_higher_better: bool,
 }
 
 pub(crate) struct CurveStep {
     pub(crate) at: f64,
     pub(crate) value: f64,
-    /// The load a value was measured at; `None` of a throughput, which is one.
+    /// The load at which the value was measured; `None` for a throughput, which is itself a load.
     pub(crate) load: Option<FrameRate>,
-    /// True if the value may be higher in truth, since something else than the DUT ended a search or a trial.
+    /// True if the true value may be higher, since something other than the DUT ended a search or a trial.
     pub(crate) is_open: bool,
 }
 
 impl Curve {
-    /// Degradation against the first step, per cent, worse above 0 (RFC 8219 section 10.2.1). `None` where the first step is 0.
+    /// Returns the degradation from the first step, per cent; above 0 is worse (RFC 8219 section 10.2.1). `None` if the value of the first step is 0.
     pub(crate) fn degradation(&self, step: &CurveStep) -> Option<f64> {
         degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
     }
 
-    /// Returns the relation of [`Self::degradation`] to the true one.
+    /// Returns the relation of [`Self::degradation`] to the true value.
     pub(crate) fn bound(&self, step: &CurveStep) -> Bound {
         let ratio = Bound::of_ratio(step.is_open, self.steps.first().is_some_and(|first| first.is_open));
         if self.subject.is_higher_better { ratio.inverted() } else { ratio }
     }
 }
 
-/// Every quantity of a series as a curve, where it was measured at the first step, which the others are compared with.
+/// Returns every quantity of a series as a curve, if it was measured at the first step, with which the others are compared.
 pub(crate) fn curves(digest: &Digest, steps: &TestSeries) -> Vec<Curve> {
     let at_size = |size| {
         let points = steps.at(digest, size);
@@ -145,7 +145,8 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
     first.samples.iter().map(curve).collect()
 }
 
-/// Loads of measurements at the throughput differ from step to step; a loss rate is one at its rate.
+/// Returns whether two samples are of the same quantity. The loads of measurements at the throughput differ from step to step, but a loss rate depends
+/// on its rate.
 fn is_same(sample: &PointSample, base: &PointSample) -> bool {
     sample.quantity == base.quantity && sample.direction == base.direction && own_rate(sample) == own_rate(base)
 }
@@ -163,7 +164,7 @@ fn subject(sample: &PointSample) -> CurveSubject {
     }
 }
 
-/// The quantities of curves, each once, in their order.
+/// Returns the quantities of the curves, each once, in their order.
 pub(crate) fn quantities(curves: &[Curve]) -> Vec<&str> {
     each_once(curves.iter().map(|curve| curve.subject.quantity.as_str()))
 }

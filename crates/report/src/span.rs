@@ -1,9 +1,9 @@
-//! When a run took place, from the times of its trials.
+//! The time span of a run, from the times of its trials.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use sixbench_method::record::TrialRecord;
 
-/// From the first frame of the first trial to the end of the last trial.
+/// The time from the first frame of the first trial to the end of the last trial.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) from: Timestamp,
@@ -20,12 +20,12 @@ impl Span {
         times.reduce(|all, trial| Self { from: all.from.min(trial.from), to: all.to.max(trial.to) })
     }
 
-    /// Whole seconds from the one to the other, pauses between the parts of a resumed run included.
+    /// Returns the duration in whole seconds, including pauses between the parts of a resumed run.
     pub(crate) fn seconds(self) -> u64 {
         self.to.duration_since(self.from).as_secs().try_into().unwrap_or(0)
     }
 
-    /// `2026-11-21 09:00:00 to 09:14:12 UTC`; the second date only where it is another.
+    /// Returns `2026-11-21 09:00:00 to 09:14:12 UTC`, with a second date only if it differs.
     pub(crate) fn in_words(self) -> String {
         let [from, to] = [self.from, self.to].map(|time| time.to_zoned(TimeZone::UTC));
         let day = if from.date() == to.date() { "" } else { "%Y-%m-%d " };

@@ -1,4 +1,4 @@
-//! The status of planned points in words: what each came to, and why it has no number where it has none.
+//! The status of planned points in words: their results, and why some have none.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{count, enumerated, title};
@@ -11,10 +11,10 @@ use sixbench_method::status::{
 };
 use sixbench_method::trial::Fault;
 
-/// Kinds of faults that are named with a status; the table of faults has all of them.
+/// The most kinds of faults that are named with a status; the table of faults has all of them.
 const MOST_FAULTS: usize = 3;
 
-/// Names in one sentence about missing points; the table of points has all of them.
+/// The most names in one sentence about missing points; the table of points has all of them.
 const MOST_NAMES: usize = 8;
 
 pub(crate) fn status(status: &PointStatus) -> &'static str {
@@ -26,7 +26,7 @@ pub(crate) fn status(status: &PointStatus) -> &'static str {
     }
 }
 
-/// Returns the reason why a point has no number, or less of one than planned; empty for a result that lacks nothing.
+/// Returns the reason why a point has no number, or a less complete one than planned; empty if nothing is missing.
 pub(crate) fn why(planned: &PlannedPoint) -> String {
     let parts = match &planned.status {
         PointStatus::Result => vec![repetitions(planned)],
@@ -39,7 +39,7 @@ pub(crate) fn why(planned: &PlannedPoint) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns how many repetitions have a result and what became of the others; empty if all have one.
+/// Returns how many repetitions have a result and what happened to the others; empty if all have one.
 fn repetitions(planned: &PlannedPoint) -> String {
     let RepetitionCounts { with_result, made, planned: wanted } = planned.repetitions;
     if with_result >= wanted {
@@ -107,7 +107,7 @@ fn why_invalid(cause: InvalidCause, stage: InvalidStage) -> &'static str {
     }
 }
 
-/// ` (9 trials: sent too slowly 9×, receiver stalled 2×)`.
+/// Returns the faults of invalid trials: ` (9 trials: sent too slowly 9×, receiver stalled 2×)`.
 fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
     let named: Vec<String> = faults.iter().take(MOST_FAULTS).map(|(fault, n)| format!("{} {n}×", kind(fault))).collect();
     match named.is_empty() {
@@ -116,7 +116,7 @@ fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
     }
 }
 
-/// Returns the reason why a point was not begun.
+/// Returns the reason why a point was not started.
 fn before(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted before it".to_owned(),
@@ -137,7 +137,7 @@ pub(crate) fn ended(stop: &Stop) -> String {
     }
 }
 
-/// `25 of 34 points have a result, 5 do not, 4 were left out`.
+/// Returns the number of points by status: `25 of 34 points have a result, 5 do not, 4 were left out`.
 pub(crate) fn counted(digest: &Digest) -> String {
     let counts = StatusCounts::of(&digest.planned);
     let is_left_out = |planned: &&PlannedPoint| matches!(planned.status, PointStatus::NotRun(NotRun::LeftOut { .. }));
@@ -154,7 +154,7 @@ pub(crate) fn counted(digest: &Digest) -> String {
     words
 }
 
-/// The points without a result in sentences, one for each reason.
+/// Returns sentences on the points without a result, one for each reason.
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
     let was_run = |planned: &PlannedPoint| !matches!(planned.status, PointStatus::NotRun(_));
     let reasons = by_test(digest).into_iter().map(|(name, planned)| ((was_run(planned), why(planned)), name));
@@ -176,7 +176,7 @@ fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
     format!("{shown} {said}: {}.", why.trim_end_matches('.'))
 }
 
-/// The points without a result, those of one test with the same reason under one name: `TAYGA, reset at 84 and 1518 bytes`.
+/// Returns the points without a result. Those of one test with the same reason have one name: `TAYGA, reset at 84 and 1518 bytes`.
 fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)> {
     let without = digest.planned.iter().filter(|planned| !planned.status.has_result());
     let groups = by_key(without.map(|planned| ((&planned.test.name, why(planned)), planned)));
@@ -185,7 +185,7 @@ fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)
 
 fn name(points: &[&PlannedPoint]) -> String {
     let test = points[0].test;
-    // The queries of a DNS test are as long as their names.
+    // The size of DNS queries follows from their names.
     if test.measure.dns().is_some() {
         return title(test);
     }
@@ -193,8 +193,8 @@ fn name(points: &[&PlannedPoint]) -> String {
     format!("{} at {}\u{a0}bytes", title(test), enumerated(&sizes))
 }
 
-/// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where
-/// some point has none, in the last line those with a plain result.
+/// Returns every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`. If some points have no result, the last line
+/// lists those with a plain result.
 pub(crate) fn list(digest: &Digest) -> Vec<String> {
     let key = |planned: &PlannedPoint| (planned.test.name.clone(), planned.status.name(), why(planned));
     let planned: Vec<&PlannedPoint> = digest.planned.iter().collect();

@@ -1,11 +1,11 @@
-//! Repetitions that go up or down, or fall into two modes: what a median alone would hide, in sentences.
+//! Sentences on repetitions that rise or fall, or that form two modes, which a median alone would hide.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{short, short_ms, three_digits};
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::stats::{Drift, TwoModes, drift, modes};
 
-/// One sentence for each finding.
+/// Returns one sentence for each finding.
 pub(crate) fn findings(digest: &Digest) -> Vec<String> {
     digest.points.iter().flat_map(of_point).collect()
 }

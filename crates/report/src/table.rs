@@ -1,14 +1,14 @@
-//! A table before it has a notation: HTML, Markdown and LaTeX print the same ones.
+//! A table independent of notation: HTML, Markdown and LaTeX all print it.
 
 use crate::wrapping::wrapped;
 use serde::Serialize;
 
-/// Columns, rows of cells, and what must be said below.
+/// Columns, rows of cells, and notes below.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
-    /// The row above the names of the columns; empty where no columns are grouped.
+    /// The row above the column names; empty if no columns are grouped.
     pub(crate) groups: Vec<ColumnGroup>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
@@ -17,10 +17,10 @@ pub(crate) struct Table {
 /// A column and how it is set.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Column {
-    /// The name of the group that it shares with its neighbours; empty where it stands alone.
+    /// The name of the group that it forms with its neighbours; empty if it is in no group.
     pub(crate) group: String,
     pub(crate) name: String,
-    /// Numbers are set flush right.
+    /// True if the column holds numbers, which are right-aligned.
     pub(crate) number: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct ColumnGroup {
 }
 
 impl Table {
-    /// A table without rows. A column whose name begins with `#` holds numbers; what precedes a `|` is the group it belongs to.
+    /// Returns a table without rows. A column whose name begins with `#` holds numbers; what precedes a `|` is the name of its group.
     pub(crate) fn new<S: AsRef<str>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
         let columns: Vec<Column> = columns.into_iter().map(|name| Column::new(name.as_ref())).collect();
         Self { title: title.into(), groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
@@ -48,7 +48,7 @@ impl Table {
         self
     }
 
-    /// The rows for a terminal of `width` columns, without title and notes: in columns of equal width where these fit, else each as a sentence.
+    /// Returns the rows for a terminal of `width` columns, without title and notes: as aligned columns if they fit, else with each row as a sentence.
     /// Empty without rows.
     pub(crate) fn for_terminal(&self, width: usize) -> String {
         let aligned = self.aligned();
@@ -72,24 +72,24 @@ impl Table {
         lines().map(|cells| format!("  {}\n", line(cells))).collect::<String>().replace('\u{a0}', " ")
     }
 
-    /// `frames: measured 64 k /s, subscribers 113`.
+    /// Returns a row as a sentence: `frames: measured 64 k /s, subscribers 113`.
     fn sentence(&self, row: &[String]) -> String {
         let named = self.columns.iter().zip(row).skip(1).map(|(column, cell)| format!("{} {cell}", column.name));
         format!("{}: {}", row.first().map_or("", String::as_str), named.collect::<Vec<_>>().join(", "))
     }
 
-    /// The table with one more sentence below.
+    /// Returns the table with one more note.
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The table with these sentences below.
+    /// Returns the table with these notes added.
     pub(crate) fn with_notes(self, notes: impl IntoIterator<Item = String>) -> Self {
         notes.into_iter().fold(self, Self::with_note)
     }
 
-    /// The table with this sentence below where it holds.
+    /// Returns the table with this note added if the condition holds.
     pub(crate) fn with_note_if(self, holds: bool, note: &str) -> Self {
         if holds { self.with_note(note) } else { self }
     }
@@ -114,7 +114,7 @@ impl Column {
         Self { group: group.to_owned(), name: name.to_owned(), number }
     }
 
-    /// Group and name on one line.
+    /// Returns group and name on one line.
     pub(crate) fn full_name(&self) -> String {
         match self.group.is_empty() {
             true => self.name.clone(),

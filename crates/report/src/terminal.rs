@@ -14,24 +14,24 @@ use sixbench_method::status::PointStatus;
 use sixbench_method::text::visible_lines;
 use sixbench_method::trust::TrustLevel;
 
-/// Narrower than this, a table is not worth trying for; the text is made for this width at least.
+/// The least width, columns. A narrower terminal gets text of this width.
 const NARROWEST: usize = 40;
-/// The widest relative bar.
+/// The widest bar, characters.
 const WIDEST_BAR: usize = 24;
-/// Characters of the columns of numbers: size, median, P1, P99, n, invalid, with two spaces before each.
+/// The width of the columns of numbers (size, median, P1, P99, n, invalid), with two spaces before each, characters.
 const NUMBERS: usize = 7 + 15 + 13 + 13 + 5 + 9;
 
-/// The points of one measure that has a table, none of them empty.
+/// The points of one measure that has a table; never empty.
 type MeasuredPoints<'d, 'a> = Vec<&'d PointDigest<'a>>;
 
-/// The measures with one number for each point, in the order of their list.
+/// Returns the points of each measure that has one number for each point, in the order of the measures.
 fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = MeasuredPoints<'d, 'a>> {
     let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated() && !point.repeats_a_rate());
     let kinds = Measure::infos().map(move |info| rated().filter(|p| p.test.measure.name() == info.term.name).collect());
     kinds.filter(|points: &MeasuredPoints| !points.is_empty())
 }
 
-/// Returns what a table is of, with the unit of its numbers.
+/// Returns the heading of a table, with the unit of its numbers.
 fn heading(points: &[&PointDigest]) -> String {
     let (measure, goal) = (&points[0].test.measure, common_goal(points.iter().copied()));
     let name = measure.info().headline.map_or_else(|| commonly_searched(measure, goal), |quantity| quantity.title().to_owned());
@@ -82,14 +82,14 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
 }
 
-/// Returns the rates that were repeated, and the tables of tests of one device beside each other.
+/// Returns the table of repeated rates, and the tables that compare the tests of one device.
 fn further_tables(digest: &Digest, width: usize, paint: &Paint) -> String {
     let shown = |table: Table| format!("\n{}\n{}", paint.bold(&table.title), table.for_terminal(width));
     let repeated = Some(dns::repeated_at_rates(digest)).filter(|table| !table.rows.is_empty());
     repeated.into_iter().chain(relative::narrow_tables(digest)).map(shown).collect::<String>().replace('\u{a0}', " ")
 }
 
-/// The verdict, but with every frame size of the measures that have no row in the table.
+/// Returns the verdict, but with every frame size of the measures that have no row in the table.
 fn said(digest: &Digest) -> Vec<String> {
     let values: Vec<String> = digest.points.iter().filter_map(verdict::of_point).collect();
     let mut said: Vec<String> = verdict::rates(digest).into_iter().chain(values).collect();
@@ -132,7 +132,7 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
     let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let room = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
-    // A bar is a share of another result, which must be one of the same host.
+    // A bar relates a result to the highest one, which must be of the same host.
     let bar = if digest.hosts.are_on_one(points.iter().map(|point| &point.point)) { room } else { 0 };
     let has_sizes = points.iter().any(|p| p.size().is_some());
     let head = format!(
@@ -155,11 +155,11 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The values that the bars of a table are shares of.
+/// The highest result, to which the bars of a table relate.
 #[derive(Clone, Copy)]
 struct Highest {
     median: f64,
-    /// True if the median may be higher in truth.
+    /// True if the true median may be higher.
     is_open: bool,
 }
 
@@ -184,7 +184,7 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
-/// The results of a search for its further loss goals, a line each.
+/// Returns the results of a search for its further loss goals, one per line.
 fn goal_rows(point: &PointDigest) -> Vec<String> {
     let row = |found: &GoalDigest| {
         let summary = found.summary.as_ref()?;
@@ -193,9 +193,8 @@ fn goal_rows(point: &PointDigest) -> Vec<String> {
     point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(row).collect()
 }
 
-/// Returns whether a result is marked by colour because something went wrong that another run may cure. It is missing or lacks
-/// repetitions, or is a lower bound because the tester fell short, others disturbed or phase 1 failed. That the plan's maximum
-/// was reached is no fault.
+/// Returns whether a result is highlighted because something went wrong that another run may cure: it is missing, lacks repetitions, or is a lower
+/// bound because the tester fell short, other work disturbed it, or phase 1 failed. Reaching the plan's maximum is not a fault.
 fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
     let Some(planned) = point.planned(digest) else { return true };
     let lacks = planned.repetitions.with_result < planned.repetitions.planned;
@@ -207,7 +206,7 @@ fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
         }
 }
 
-/// One result on two lines, for a narrow terminal.
+/// Returns each result on two lines, for a narrow terminal.
 fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
@@ -228,8 +227,8 @@ fn short_name(point: &PointDigest) -> String {
     format!("{}{size}", title(point.test))
 }
 
-/// A bar of eighths: its length against the highest is the value against the highest.
-/// The share beside it is a bound where one of the two is a lower bound, and left out where both are.
+/// Returns a bar made of eighths, whose length relates to the greatest length as the value to the highest. The percentage next to it is a bound if one
+/// of the two is a lower bound, and is left out if both are.
 fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
     if highest <= 0.0 || width < 4 {
         return String::new();

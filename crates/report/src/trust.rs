@@ -1,17 +1,17 @@
-//! How far the figures may be trusted, in a line.
+//! A line on how far the figures may be trusted.
 
 use crate::digest::Digest;
 use serde::Serialize;
 use sixbench_method::trust::{RULES, Trust, TrustLevel, TrustReason};
 
-/// Returns the line that stands above the results; `None` where nothing was measured.
+/// Returns the line above the results; `None` if nothing was measured.
 pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {
     let trust = digest.trust.as_ref()?;
     let reasons: Vec<&str> = decisive(trust).map(|reason| reason.text.as_str()).collect();
     Some(format!("Trust: {}. {}.", trust.level.word(), capitalised(&reasons.join("; "))))
 }
 
-/// The reasons that cost trust; where none does, those that speak for the figures.
+/// Returns the reasons that reduce trust or, if there are none, those that support the figures.
 fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
     trust.reasons.iter().filter(|reason| trust.level == TrustLevel::High || reason.level != TrustLevel::High)
 }
@@ -21,16 +21,16 @@ pub(crate) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The most reasons that are told at once.
+/// The most reasons that are shown unfolded.
 const MOST_TOLD: usize = 3;
 
-/// The trust as the page shows it.
+/// The trust level as the page shows it.
 #[derive(Serialize)]
 pub(crate) struct TrustBox {
     level: TrustLevel,
-    /// The reasons that decide, as sentences; at most three.
+    /// The decisive reasons as sentences; at most three.
     told: Vec<String>,
-    /// All others, folded.
+    /// All other reasons, folded.
     folded: Vec<String>,
 }
 
@@ -44,12 +44,12 @@ impl TrustBox {
         let told: Vec<&TrustReason> = trust.reasons.iter().filter(decides).take(MOST_TOLD).collect();
         let is_told = |reason: &&TrustReason| told.iter().any(|one| std::ptr::eq(*one, *reason));
         let folded = trust.reasons.iter().filter(|reason| !is_told(reason)).map(sentence).collect();
-        // The box itself says the level of those.
+        // The box itself shows the level of these reasons.
         Self { level: trust.level, told: told.iter().map(|reason| format!("{}.", capitalised(&reason.text))).collect(), folded }
     }
 }
 
-/// Returns the rules in words, a line each: what is looked at, and when trust is fair or low for it.
+/// Returns the rules in words, one per line: what is examined, and when it makes the trust fair or low.
 pub(crate) fn rules() -> String {
     let bounds = |word: &str, when: &str| if when.is_empty() { String::new() } else { format!("; {word}: {when}") };
     RULES.iter().map(|rule| format!("- {}{}{}\n", rule.subject, bounds("fair", rule.fair), bounds("low", rule.low))).collect()

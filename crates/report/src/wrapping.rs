@@ -1,6 +1,6 @@
-//! Text broken into lines, for terminals.
+//! Line wrapping for terminals.
 
-/// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.
+/// Returns text in terminated lines of at most `width` characters; a longer word is not broken.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let indent = text.len() - text.trim_start().len();
     let mut lines = vec![" ".repeat(indent)];

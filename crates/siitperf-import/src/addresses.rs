@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns the bits of an address, and how many it has.
+/// Returns the bits of an address, and their number.
 fn bits(address: IpAddr) -> (u128, u8) {
     match address {
         IpAddr::V4(address) => (address.to_bits().into(), 32),
@@ -17,27 +17,26 @@ fn of_bits(bits: u128, like: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns `bits` with its last `last` bits cleared; `last` must be fewer than all.
+/// Returns `bits` with the last `last` bits cleared; `last` must be less than 128.
 fn network(bits: u128, last: u8) -> u128 {
     bits >> last << last
 }
 
-/// Returns the device's address by RFC 2544 appendix C.2.2: the first one of the network if the tester does not have it itself,
-/// else the second.
+/// Returns the device's address by RFC 2544 appendix C.2.2: the first address of the network, or the second if the tester has the first.
 pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
     let (own, all) = bits(tester);
     let first = network(own, all - length) + 1;
     of_bits(if first == own { first + 1 } else { first }, tester)
 }
 
-/// Returns the address with the bits of `mask`, which end `from_end` bits before its last, replaced by those of `value`.
+/// Returns the address with the bits of `mask`, shifted left by `from_end`, replaced by those of `value`.
 fn replaced(address: IpAddr, from_end: usize, mask: u16, value: u16) -> IpAddr {
     let kept = bits(address).0 & !(u128::from(mask) << from_end);
     of_bits(kept | u128::from(value) << from_end, address)
 }
 
-/// Returns the address with the octet that tells networks apart set to `number`: the third of IPv4 addresses, the eighth of
-/// IPv6 addresses.
+/// Returns the address with the octet that distinguishes the networks set to `number`: the third octet of an IPv4 address, the eighth of an IPv6
+/// address.
 pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
     replaced(address, if address.is_ipv4() { 8 } else { 64 }, 0xff, number.into())
 }
@@ -51,8 +50,8 @@ pub(super) fn last_16_bits(address: IpAddr) -> u16 {
     bits(address).0 as u16
 }
 
-/// Returns the conventional length of a prefix, or a longer one if the other side would be in the same network. `None` if no
-/// length keeps the two apart.
+/// Returns the conventional prefix length, or a longer one if the other side would otherwise be in the same network. `None` if no length separates the
+/// two.
 pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
     let (own, all) = bits(own);

@@ -1,4 +1,4 @@
-//! Contradictions within a configuration, and what is needed but missing. Addresses: see `endpoints`.
+//! Checks for contradictions within a configuration and for missing keys. `endpoints` checks the addresses.
 
 use super::findings::ImportFindings;
 use super::options::Options;
@@ -26,15 +26,15 @@ pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFin
 
 fn directions(config: &Config, findings: &mut ImportFindings) {
     let (forward, reverse) = (&config.forward.active, &config.reverse.active);
-    // Phase 1 alone is a stateful test: of the connection establishment rate.
+    // Phase 1 alone is a stateful test: it measures the connection establishment rate.
     if forward.value == 0 && reverse.value == 0 && config.roles().is_none() {
         let mistake = reverse.mistake(format!("{forward} and {reverse}: nothing is sent"));
         findings.mistake(mistake.help("set at least one direction to 1; RFC 8219 section 5.3 recommends both"));
     }
 }
 
-/// Reports a range of ports that is upside down: a mistake if the range is used, else a note, as the samples of stateful tests
-/// have such ranges.
+/// Reports a range of ports whose ends are reversed: as a mistake if the range is used, else as a note, since siitperf's samples of stateful tests have
+/// such ranges.
 fn port_range(config: &Config, direction: &SenderSettings, ports: &PortSettings, findings: &mut ImportFindings) {
     if ports.min.value <= ports.max.value {
         return;
@@ -48,7 +48,7 @@ fn port_range(config: &Config, direction: &SenderSettings, ports: &PortSettings,
     }
 }
 
-/// Returns whichever of two settings is further down in the file, where a contradiction between them is noticed.
+/// Returns the later of two settings in the file, where a contradiction between them is shown.
 fn later<'a, T>(first: &'a Setting<T>, second: &'a Setting<T>) -> &'a Setting<T> {
     if second.line > first.line { second } else { first }
 }
@@ -66,7 +66,7 @@ fn address_range(config: &Config, side: &SideSettings, findings: &mut ImportFind
     }
 }
 
-/// Reports a missing value that varying addresses need: siitperf has no default for it.
+/// Reports a missing value that varying addresses need, and for which siitperf has no default.
 fn needed<T>(config: &Config, value: &Option<Setting<T>>, key: &str, side: &SideSettings, findings: &mut ImportFindings) {
     if value.is_none() && !config.is_misread(key) {
         findings.mistake(side.part.vary.mistake(format!("{} needs {key}", side.part.vary)));
@@ -83,7 +83,7 @@ fn offset(config: &Config, options: &Options, side: &SideSettings, version: u32,
     if !of_foreground && !of_background {
         return;
     }
-    // Of IPv4 there is one value that it can have, and siitperf's paper leaves the key out.
+    // For IPv4 only one value is possible, and siitperf's paper leaves the key out.
     if version == 6 {
         needed(config, value, &format!("IPv6-{}-offset", side.letter), side, findings);
     }

@@ -1,4 +1,4 @@
-//! What the tester must know of the device: addresses on both links, routes, the frames, the translation.
+//! What the tester must know about the device: its addresses on both links, its routes, the frames, and the translation.
 
 use super::addresses::{conventional, in_network, last_16_bits, prefix, prefix_length, with_part};
 use super::endpoints::{Endpoint, Endpoints, first_network};
@@ -21,7 +21,7 @@ pub(super) struct ImportedDevice {
     pub(super) state: Option<ImportedState>,
 }
 
-/// The translation of addresses that are not the Initiator's of a stateful test.
+/// The translation of addresses other than those of the Initiator of a stateful test.
 pub(super) enum ImportedTranslation {
     /// Addresses stay as they are.
     None,
@@ -38,11 +38,11 @@ pub(super) struct ImportedState {
     pub(super) pool: IpAddr,
 }
 
-/// A guess at the command that flushes the device's connections, which only the user can know.
+/// A guess at the command that flushes the device's connections; only the user can know the right one.
 pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 pub(super) struct DutLink {
-    /// The device's addresses with prefix length.
+    /// The device's addresses, with prefix lengths.
     pub(super) dut: Vec<String>,
     pub(super) tester: Vec<IpAddr>,
     /// Prefixes that the device reaches through the tester.
@@ -50,7 +50,7 @@ pub(super) struct DutLink {
 }
 
 impl ImportedDevice {
-    /// Returns `None` if something is missing or contradictory, which was reported.
+    /// Returns `None` if something is missing or contradictory; it has then been reported.
     pub(super) fn of(config: &Config, options: &Options, findings: &mut ImportFindings) -> Option<Self> {
         let foreground = Endpoints::of(config, findings);
         let background = config.has_background(options).then(|| background(config, options, findings));
@@ -74,7 +74,7 @@ impl ImportedDevice {
     }
 }
 
-/// Two addresses that are too near each other to be in two networks.
+/// Two addresses too close to each other to be in different networks.
 struct TooNear(IpAddr, IpAddr);
 
 impl DutLink {
@@ -122,7 +122,7 @@ impl ImportedTranslation {
     }
 }
 
-/// Returns the prefix of 96 bits that embeds the end's IPv4 address, if one does.
+/// Returns the /96 prefix that embeds the end's IPv4 address, if its IPv6 address has one.
 fn embedding(end: Endpoint) -> Option<String> {
     match both_versions(end) {
         (IpAddr::V4(ipv4), IpAddr::V6(ipv6)) if ipv6.to_bits() as u32 == ipv4.to_bits() => Some(prefix(ipv6.into(), 96)),
@@ -146,7 +146,7 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
         let key = format!("IPv6-{}-Real", side.letter);
         let setting = &side.addresses(6).real;
         let address = specified(setting).map(|address| first_network(side, address));
-        // On a side of IPv6 the foreground needs the address as well, and says so.
+        // On an IPv6 side the foreground needs the address too, so it is reported there.
         if address.is_none() && !config.is_misread(&key) && side.version.value == 4 {
             let title = format!("{} foreground frames of {}: background traffic needs {key}", share.foreground, share.of);
             let at = setting.as_ref().map_or(&side.version.span, |unspecified| &unspecified.span);
@@ -174,7 +174,7 @@ fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
         return Some(prefix(own, if own.is_ipv4() { 24 - bits } else { 64 - bits }));
     }
     let (offset, min, max) = (part.offset(own.is_ipv4())?, part.min.as_ref()?.value, part.max.as_ref()?.value);
-    // The first bits of the part that all its values have in common.
+    // The number of leading bits that all values of the variable part have in common.
     let common = ((min ^ max) as u16).leading_zeros();
     let own = with_part(own, offset as usize, min as u16);
     (part.vary.value != 0).then(|| prefix(own, (offset * 8 + common) as u8))
@@ -192,13 +192,12 @@ fn mappings(config: &Config, side: &SideSettings, end: Endpoint, ends: Endpoints
     (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
 }
 
-/// Returns the end's IPv4 and IPv6 address, provided that the device translates.
+/// Returns the IPv4 and the IPv6 address of an end, assuming that the device translates.
 fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
     if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
 }
 
-/// Returns whether the recipe covers all the addresses that vary on this side, as far as it has to say what the device makes of
-/// them.
+/// Returns whether the recipe covers all the addresses that vary on this side, as far as it must specify their translation.
 pub(super) fn translates_all(config: &Config, side: &SideSettings, device: &ImportedDevice) -> bool {
     match device.translation {
         _ if config.is_initiator(side) => true,
@@ -208,13 +207,13 @@ pub(super) fn translates_all(config: &Config, side: &SideSettings, device: &Impo
     }
 }
 
-/// Returns whether it is the last 16 bits that vary, in both versions.
+/// Returns whether the last 16 bits are the ones that vary, in both versions.
 fn varies_at_the_end(side: &SideSettings) -> bool {
     [true, false].map(|is_ipv4| side.part.offset(is_ipv4)) == [Some(2), Some(14)]
 }
 
-/// Returns whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last
-/// 16 bits vary, and are the same in both versions.
+/// Returns whether one mapping applies to all the addresses that vary on this side and to none on the other side: the last 16 bits vary, and are the
+/// same in both versions.
 fn has_one_mapping(config: &Config, side: &SideSettings, ends: Endpoints) -> bool {
     let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));

@@ -1,8 +1,8 @@
-//! Which of siitperf's eight addresses the frames bear, by the IP versions of both sides.
+//! Which of siitperf's eight addresses the frames carry, depending on the IP versions of both sides.
 //!
-//! A sender has its `Real` address as source. The destination is the other side's `Real` address if both sides have one version,
-//! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version. Behind a stateful device the
-//! Initiator has an address of the device's.
+//! A sender uses its `Real` address as the source. The destination is the other side's `Real` address if both sides have the same version, else the
+//! other side's `Virt` address, which represents its `Real` address in the sender's version. Behind a stateful device the Initiator appears with an
+//! address of the device.
 
 use super::addresses::{conventional, in_network, prefix_length};
 use super::findings::ImportFindings;
@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
     pub(super) real: IpAddr,
-    /// The same as the other side sees it: another one only where the device translates, or has state and this is the Initiator.
+    /// The same address as the other side sees it. It only differs if the device translates, or is stateful and this is the Initiator.
     pub(super) alias: IpAddr,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Returns `None` if addresses are missing, or if it is not known which are needed; that was reported.
+    /// Returns `None` if addresses are missing, or if it is unclear which are needed; this has then been reported.
     pub(super) fn of(config: &Config, findings: &mut ImportFindings) -> Option<Self> {
         if config.sides().iter().any(|side| config.is_misread(&side.version.key)) {
             return None;
@@ -50,7 +50,7 @@ impl Endpoints {
         ends.differ(config, findings).then_some(ends)
     }
 
-    /// Returns whether each address stands for one end only, and reports a mistake if not.
+    /// Returns whether no address is used for both ends, and reports a mistake if one is.
     fn differ(&self, config: &Config, findings: &mut ImportFindings) -> bool {
         let (left, right) = (self.left, self.right);
         let same =
@@ -95,7 +95,7 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
     if let Some(address) = specified(setting) {
         return Some(address);
     }
-    // A derived address needs none, and then what it would derive from is missing, which is told already.
+    // A derived address does not need this key; if it is missing, the key it derives from has already been reported.
     if !config.is_misread(&key) && !config.is_initiator(side) {
         let title = format!("{} and {} need {key}", other.version, side.version);
         let help = format!(
@@ -110,8 +110,8 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
     None
 }
 
-/// Returns the mistake of a missing address, shown at the unspecified address if there is one, else at the version that makes
-/// the address necessary.
+/// Returns the mistake for a missing address. It is shown at the unspecified address if there is one, else at the version that makes the address
+/// necessary.
 fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
     match setting {
         Some(unspecified) => {
@@ -121,8 +121,7 @@ fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: Str
     }
 }
 
-/// Returns the IPv4 address of a NAT64's Responder, which is embedded in its destination address (RFC 6052): siitperf's samples
-/// leave it out.
+/// Returns the IPv4 address of a NAT64's Responder, which is embedded in its destination address (RFC 6052); siitperf's samples leave it out.
 fn embedded(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     let (initiator, responder, _) = config.roles()?;
     if responder.letter != side.letter || side.version.value != 4 || initiator.version.value != 6 {
@@ -134,9 +133,8 @@ fn embedded(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     }
 }
 
-/// Returns the address that the Initiator's source is translated to, which siitperf learns from the frames that arrive: by
-/// convention the device's address on the Responder's side. `None` for any other end, or if the tester's address there is not
-/// known.
+/// Returns the address to which the Initiator's source address is translated: by convention, the device's address on the Responder's side. siitperf
+/// learns it from the frames that arrive. `None` for any other end, or if the tester's address on that side is unknown.
 fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     if !config.is_initiator(side) {
         return None;
@@ -145,13 +143,12 @@ fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     let version = responder.version.value;
     let tester = specified(&responder.addresses(version).real).or_else(|| embedded(config, responder))?;
     let near = specified(&side.addresses(version).real).filter(|_| side.version.value == version);
-    // Without a length there are no two networks, which is told elsewhere.
+    // If no length separates the two networks, this is reported elsewhere.
     let length = prefix_length(tester, near.as_ref()).unwrap_or(24);
     Some(first_network(responder, conventional(tester, length)))
 }
 
-/// Returns the address in the first network: siitperf counts networks from 0, whatever the file has there, and sixbench from
-/// the recipe's.
+/// Returns the address in the first network. siitperf counts networks from 0 regardless of the address in the file; sixbench counts from the recipe's.
 pub(super) fn first_network(side: &SideSettings, address: IpAddr) -> IpAddr {
     if side.networks.value > 1 { in_network(address, 0) } else { address }
 }

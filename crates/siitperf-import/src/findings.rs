@@ -1,13 +1,13 @@
-//! What the parts of an import report: mistakes, and notes on what is not taken over as it stands.
+//! The findings of an import: mistakes, and notes on settings that are not taken over unchanged.
 
 use sixbench_plan::Diagnostic;
 
-/// A note on a key that has no counterpart, or was wrong without doing harm.
+/// A note on a key that has no counterpart, or whose error does no harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The line it is about, from 1; 0: about the file as a whole.
+    /// The line that the note is about, from 1; 0 if it is about the whole file.
     pub line: usize,
-    /// The note, one sentence.
+    /// The note, a single sentence.
     pub text: String,
 }
 

@@ -1,5 +1,5 @@
-//! What a siitperf configuration says, as a plan and a recipe. Text in, text out: nothing here opens a file,
-//! and nothing is sent. A key without counterpart becomes a note, a mistake an error at its line, and all of them are told at once.
+//! Translates a siitperf configuration into a plan and a recipe. Text in, text out: nothing here opens a file or sends anything. A key without a
+//! counterpart becomes a note, a mistake becomes an error at its line, and all of them are reported together.
 #![forbid(unsafe_code)]
 
 mod addresses;
@@ -28,21 +28,21 @@ use setting::Reader;
 use siitperf::Config;
 use sixbench_plan::Diagnostic;
 
-/// The plan and recipe made of a configuration.
+/// The plan and the recipe made from a configuration.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The text of `plan.toml`.
     pub plan: String,
-    /// The text of `recipes/siitperf.toml`, beside the plan.
+    /// The text of `recipes/siitperf.toml`, next to the plan.
     pub recipe: String,
-    /// The settings that were not taken over as they stood, in the order of the file.
+    /// Notes on the settings that were not taken over unchanged, in the order of the file.
     pub notes: Vec<Note>,
 }
 
-/// Reads the siitperf configuration `source`. `path` is its name for people, `options` what siitperf is told on its command line.
+/// Reads the siitperf configuration `source`. `path` is its name in messages, and `options` are siitperf's command-line options.
 ///
 /// # Errors
-/// All mistakes of the file, each with its place.
+/// All mistakes in the file, each with its place.
 pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut findings = ImportFindings::default();
     let entries = syntax::read(source, &siitperf::KEYS, &mut findings);

@@ -1,4 +1,4 @@
-//! What becomes of the keys that are not taken over as they stand.
+//! Notes on the keys that are not taken over unchanged.
 
 use super::device::{ImportedDevice, translates_all};
 use super::findings::ImportFindings;
@@ -31,7 +31,7 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
     phases::tell(config, options, device, findings);
 }
 
-/// Notes what a plan and a recipe need and siitperf has elsewhere or not at all.
+/// Adds notes on what a plan and a recipe need, but siitperf has elsewhere or not at all.
 fn missing_in_siitperf(config: &Config, device: &ImportedDevice, findings: &mut ImportFindings) {
     for side in config.sides().iter().filter(|side| side.version.line.is_none()) {
         findings.note(0, format!("{} is not given: {}, siitperf's default", side.version.key, side.version.value));

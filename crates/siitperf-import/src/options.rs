@@ -1,19 +1,19 @@
-//! What siitperf takes on its command line and in its scripts instead of its configuration file.
+//! Settings that siitperf takes from its command line and its scripts instead of its configuration file.
 
 use sixbench_method::terms::{FrameSize, Share};
 
-/// What siitperf takes on its command line.
+/// siitperf's command-line options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Frame sizes; none: those of the plan.
+    /// Frame sizes; if empty, those of the plan.
     pub frame_sizes: Vec<FrameSize>,
-    /// The time of sending, nanoseconds; `None`: that of the profile.
+    /// The time of sending, nanoseconds; `None` for that of the profile.
     pub duration_ns: Option<u64>,
-    /// siitperf's global timeout, the longest wait for frames after sending, nanoseconds; `None`: that of the profile.
+    /// siitperf's global timeout, the longest wait for frames after sending, nanoseconds; `None` for that of the profile.
     pub timeout_ns: Option<u64>,
-    /// siitperf's m and n: m of every n frames are foreground; `None`: all of them.
+    /// siitperf's m and n: m of every n frames are foreground; `None` for all.
     pub foreground: Option<Share>,
-    /// siitperf-pdv's frame timeout, nanoseconds: it adds a throughput test in which a later frame is lost.
+    /// siitperf-pdv's frame timeout, nanoseconds: adds a throughput test in which frames that arrive later count as lost.
     pub frame_timeout_ns: Option<u64>,
     /// siitperf's parameters of phase 1 of stateful tests.
     pub phase_1: Option<Phase1>,
@@ -24,7 +24,7 @@ impl Options {
         self.foreground.unwrap_or(Share::ALL)
     }
 
-    /// Returns whether some frames are background traffic, native IPv6.
+    /// Returns whether some frames are background traffic (native IPv6).
     pub(super) fn has_background(&self) -> bool {
         self.share().foreground < self.share().of
     }
@@ -41,14 +41,14 @@ pub struct Phase1 {
     pub rate: u32,
     /// T: the timeout, milliseconds.
     pub timeout_ms: u32,
-    /// D: from the start of phase 1 to that of phase 2, milliseconds.
+    /// D: the time from the start of phase 1 to that of phase 2, milliseconds.
     pub delay_ms: u32,
 }
 
 /// Reads the share of foreground frames, m of n: `9/10`.
 ///
 /// # Errors
-/// The text is no such share; the error says what was expected.
+/// The text is not such a share; the error says what was expected.
 pub fn foreground(text: &str) -> Result<Share, String> {
     let wrong = || format!("expected m/n such as 9/10, m not above n, not `{text}`");
     let (m, n) = text.split_once('/').ok_or_else(wrong)?;
@@ -57,10 +57,10 @@ pub fn foreground(text: &str) -> Result<Share, String> {
     if share.of == 0 || share.foreground > share.of { Err(wrong()) } else { Ok(share) }
 }
 
-/// Reads the parameters of phase 1, `N,M,R,T,D`, each in the limits siitperf has for it.
+/// Reads the parameters of phase 1, `N,M,R,T,D`, each within siitperf's limits.
 ///
 /// # Errors
-/// The text is no five numbers, or one of them is out of its limits.
+/// The text is not five numbers, or one of them is outside its limits.
 pub fn phase_1(text: &str) -> Result<Phase1, String> {
     let wrong = || format!("expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`");
     let numbers: Vec<u32> = text.split(',').map(|n| n.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T and D and its orders, as a plan has them.
+//! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T, D and orders as keys of a plan.
 
 use super::device::{FLUSH, ImportedDevice};
 use super::findings::ImportFindings;
@@ -7,12 +7,12 @@ use super::setting::Setting;
 use super::siitperf::{Config, order};
 use super::stateful::{combinations, foreground_frames};
 
-/// N, as in siitperf's scripts.
+/// The value of N in siitperf's scripts.
 const USUAL_CONNECTIONS: u128 = 4_000_000;
 
-/// The phases of a test. `None` means sixbench's default.
+/// The phases of a test. `None` stands for sixbench's default.
 pub(super) struct Phases {
-    /// N without background frames, which open no connections.
+    /// N without the background frames, which open no connections.
     connections: u64,
     phase_1: Option<Phase1>,
     enumerate: &'static str,
@@ -54,12 +54,12 @@ impl Phases {
     }
 }
 
-/// Returns the least D, N / R + T, milliseconds: siitperf rounds it down, and sixbench does not.
+/// Returns the least D, N / R + T, milliseconds. siitperf rounds it down; sixbench does not.
 fn least(phase_1: Phase1) -> u32 {
     (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate)) as u32 + phase_1.timeout_ms
 }
 
-/// Returns siitperf's order of phase 1; without one siitperf draws at random for each frame.
+/// Returns siitperf's order of phase 1; by default siitperf draws at random for each frame.
 fn enumeration(config: &Config) -> &'static str {
     match config.enumerate_ports.value.max(config.enumerate_ips.value) {
         0 => order(3),
@@ -67,7 +67,7 @@ fn enumeration(config: &Config) -> &'static str {
     }
 }
 
-/// Notes the keys of stateful tests that plan and recipe do not take over as they stand.
+/// Notes the keys of stateful tests that the plan and the recipe do not take over unchanged.
 pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, findings: &mut ImportFindings) {
     let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
         not_used(config, options, findings);

@@ -8,7 +8,7 @@ use sixbench_method::lists::each_once;
 use sixbench_method::text::is_control;
 use sixbench_method::units::show_ns;
 
-/// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
+/// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, regardless of the ranges.
 const FIXED_SOURCE: u32 = 0xc020;
 const FIXED_DESTINATION: u32 = 7;
 
@@ -48,12 +48,12 @@ fn told(note: &Note) -> String {
     if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
 }
 
-/// Returns `text` as a comment of TOML, which must not hold control characters.
+/// Returns `text` as a TOML comment, which must not contain control characters.
 pub(super) fn comment(text: &str) -> String {
     format!("# {}\n", text.replace(is_control, " "))
 }
 
-/// Returns `text` as a string of TOML.
+/// Returns `text` as a TOML string.
 pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
@@ -74,7 +74,7 @@ fn testbed(config: &Config) -> String {
     text + "\n"
 }
 
-/// Returns the settings that all tests of frames in both directions have in common, as TOML.
+/// Returns the settings common to all tests other than that of the establishment rate, as TOML.
 fn common(config: &Config, options: &Options) -> String {
     let mut text = String::new();
     text += match config.directions().map(|direction| config.is_used(direction)) {
@@ -94,7 +94,7 @@ fn traffic(config: &Config, options: &Options) -> String {
     if !sizes.is_empty() {
         text += &format!("frame-sizes = {sizes:?}\n");
     }
-    // The range of a direction that is not used may be wrong.
+    // The range of an unused direction may be invalid.
     for (key, direction) in [("forward-ports", &config.forward), ("reverse-ports", &config.reverse)] {
         if config.has_own_ports(direction) {
             text += &ports(key, direction, config.enumerate_ports.value);
@@ -117,8 +117,7 @@ fn percent(options: &Options) -> String {
     format!("{}%", hundredths as f64 / 100.0)
 }
 
-/// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so whether or not they vary
-/// in phase 2.
+/// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so regardless of whether they vary in phase 2.
 fn ports(key: &str, direction: &SenderSettings, enumerate: u32) -> String {
     let vary = |ports: &PortSettings| if enumerate == 0 { ports.vary.value } else { enumerate };
     let range = |ports: &PortSettings, fixed: u32| match vary(ports) {
@@ -139,7 +138,7 @@ fn addresses(side: &SideSettings) -> String {
     if vary.value == 0 {
         return String::new();
     }
-    // An offset of a version that no frame has may be missing, or odd.
+    // The offset of a version that no frame has may be missing or odd.
     let offset = |is_ipv4, usual| side.part.offset(is_ipv4).filter(|offset| offset % 2 == 0).unwrap_or(usual);
     format!(
         "{}-addresses = {{ range = \"{}-{}\", order = \"{}\", ipv4-offset = {}, ipv6-offset = {} }}\n",

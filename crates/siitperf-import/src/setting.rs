@@ -1,4 +1,4 @@
-//! The value of a key with the place it stands at, so that whatever is wrong with it can be shown there.
+//! The value of a key together with its place in the file, at which mistakes are shown.
 
 use super::findings::ImportFindings;
 use super::syntax::ConfigEntry;
@@ -12,9 +12,9 @@ use std::str::FromStr;
 pub(super) struct Setting<T> {
     pub(super) key: String,
     pub(super) value: T,
-    /// The line, from 1; `None`: not in the file, and this is siitperf's default.
+    /// The line, from 1; `None` if the key is not in the file and this is siitperf's default.
     pub(super) line: Option<usize>,
-    /// The place of the value or, if the key is not in the file, the place where it could be added.
+    /// The place of the value or, if the key is not in the file, the place where the key could be added.
     pub(super) span: Range<usize>,
 }
 
@@ -29,7 +29,7 @@ impl<T: fmt::Display> fmt::Display for Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// Returns a mistake titled `title` that is shown at this value.
+    /// Returns a mistake with this title that is shown at the value.
     pub(super) fn mistake(&self, title: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.span.clone(), title)
     }
@@ -51,7 +51,7 @@ pub(super) struct Reader<'a, 'f> {
     /// The place where a missing key could be added.
     end: usize,
     findings: &'f mut ImportFindings,
-    /// Every key that was asked for.
+    /// The keys that were asked for.
     asked: Vec<String>,
     misread: Vec<String>,
 }
@@ -65,12 +65,12 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.asked
     }
 
-    /// Returns the keys whose value was not valid: they were reported already, and are not missing.
+    /// Returns the keys whose values were invalid: they have been reported, and are not missing.
     pub(super) fn misread(&self) -> &[String] {
         &self.misread
     }
 
-    /// Returns the value of `key` as `read` understands it; `None` if the file does not have it, or if it is a mistake.
+    /// Returns the value of `key` as `read` understands it; `None` if the file does not have the key, or if the value is a mistake.
     pub(super) fn optional<T>(&mut self, key: String, read: impl Fn(&str) -> Result<T, String>) -> Option<Setting<T>> {
         self.asked.push(key.clone());
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
@@ -84,7 +84,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// Returns a number of a range, or `default` if the file has none.
+    /// Returns a number within a range, or `default` if the file has none.
     pub(super) fn number(&mut self, key: String, range: RangeInclusive<u32>, default: u32) -> Setting<u32> {
         self.optional(key.clone(), |text| number(text, &range)).unwrap_or_else(|| self.default(key, default))
     }
@@ -93,12 +93,12 @@ impl<'a, 'f> Reader<'a, 'f> {
         Setting { key, value, line: None, span: self.end..self.end }
     }
 
-    /// Does the same as [`Reader::number`] for a key without a default in siitperf.
+    /// Does the same as [`Reader::number`] for a key that has no default in siitperf.
     pub(super) fn optional_number(&mut self, key: String, range: RangeInclusive<u32>) -> Option<Setting<u32>> {
         self.optional(key, |text| number(text, &range))
     }
 
-    /// Returns an address of one family. siitperf's users write the unspecified address to say that there is none.
+    /// Returns an address of one family. siitperf's users write the unspecified address to mean that there is none.
     pub(super) fn address<A: FromStr + Into<IpAddr>>(&mut self, key: String) -> Option<Setting<IpAddr>> {
         let family = if key.starts_with("IPv4") { "IPv4" } else { "IPv6" };
         let read = |text: &str| text.parse::<A>().map(Into::into).map_err(|_| format!("must be an {family} address"));
@@ -111,7 +111,7 @@ fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
 }
 
-/// Reads the variable 16 bits of an address, the way C reads integers: decimal, `0x` and hexadecimal, or `0` and octal.
+/// Reads the variable 16 bits of an address as C reads integers: decimal, hexadecimal after `0x`, or octal after `0`.
 pub(super) fn address_part(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let number = match (digits, text.strip_prefix('0')) {

@@ -1,4 +1,4 @@
-//! A siitperf configuration, typed. Defaults and limits are siitperf's own.
+//! A siitperf configuration as typed values. Defaults and limits are siitperf's own.
 
 use super::findings::ImportFindings;
 use super::options::Options;
@@ -29,14 +29,14 @@ pub(super) struct SideSettings {
     pub(super) version: Setting<u32>,
     ipv4: SideAddresses,
     ipv6: SideAddresses,
-    /// The number of networks that are destinations on this side.
+    /// The number of destination networks on this side.
     pub(super) networks: Setting<u32>,
     pub(super) part: AddressPartSettings,
 }
 
 pub(super) struct SideAddresses {
     pub(super) real: Option<Setting<IpAddr>>,
-    /// The address that stands for the tester's address of the other version.
+    /// The address that represents the tester's address in the other IP version.
     pub(super) virt: Option<Setting<IpAddr>>,
 }
 
@@ -50,7 +50,8 @@ pub(super) struct AddressPartSettings {
 }
 
 impl AddressPartSettings {
-    /// Returns the octet of addresses of a version at which the part begins. Of IPv4 it can only be 2, and siitperf's paper leaves the key out.
+    /// Returns the octet at which the variable part begins in addresses of a version. For IPv4 only 2 is possible, and siitperf's paper leaves the key
+    /// out.
     pub(super) fn offset(&self, is_ipv4: bool) -> Option<u32> {
         let given = if is_ipv4 { &self.ipv4_offset } else { &self.ipv6_offset };
         given.as_ref().map(|offset| offset.value).or(is_ipv4.then_some(2))
@@ -58,7 +59,7 @@ impl AddressPartSettings {
 }
 
 pub(super) struct SenderSettings {
-    /// 1 if frames go in this direction, else 0.
+    /// 1 if frames are sent in this direction, else 0.
     pub(super) active: Setting<u32>,
     pub(super) source: PortSettings,
     pub(super) destination: PortSettings,
@@ -72,7 +73,7 @@ pub(super) struct PortSettings {
     pub(super) max: Setting<u32>,
 }
 
-/// Every key siitperf knows: those that a reader asks for.
+/// Every key that siitperf knows, collected from what the reader asks for.
 pub(super) static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut findings = ImportFindings::default();
     let mut reader = Reader::new(&[], 0, &mut findings);
@@ -113,7 +114,7 @@ impl Config {
         [&self.forward, &self.reverse]
     }
 
-    /// Returns whether frames go in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
+    /// Returns whether frames are sent in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
     pub(super) fn is_used(&self, direction: &SenderSettings) -> bool {
         direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
     }
@@ -122,14 +123,13 @@ impl Config {
         self.left.version.value != self.right.version.value
     }
 
-    /// Returns whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated
-    /// frames.
+    /// Returns whether there are background frames that differ from the foreground ones: native IPv6 alongside IPv4 or translated frames.
     pub(super) fn has_background(&self, options: &Options) -> bool {
         options.has_background() && self.sides().iter().any(|side| side.version.value == 4)
     }
 
-    /// Returns the roles in a stateful test: the side that opens connections, the side that answers, and the direction in which
-    /// connections are opened. `None` for a stateless test.
+    /// Returns the roles in a stateful test: the side of the Initiator, the side of the Responder, and the direction in which connections are opened.
+    /// `None` for a stateless test.
     pub(super) fn roles(&self) -> Option<(&SideSettings, &SideSettings, &SenderSettings)> {
         match self.stateful.value {
             1 => Some((&self.left, &self.right, &self.forward)),
@@ -142,12 +142,12 @@ impl Config {
         self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
 
-    /// Returns whether nothing is sent but phase 1: the measure is then the connection establishment rate.
+    /// Returns whether only phase 1 is sent; the measure is then the connection establishment rate.
     pub(super) fn is_phase_1_alone(&self) -> bool {
         self.roles().is_some() && self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Returns whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
+    /// Returns whether the sender chooses the ports in this direction. A Responder takes them from its state table.
     pub(super) fn has_own_ports(&self, direction: &SenderSettings) -> bool {
         match self.roles() {
             Some((_, _, opens)) => opens.active.key == direction.active.key,
@@ -155,7 +155,7 @@ impl Config {
         }
     }
 
-    /// Returns whether the key is given with a value that was not valid.
+    /// Returns whether the key is given with an invalid value.
     pub(super) fn is_misread(&self, key: &str) -> bool {
         self.misread.iter().any(|misread| misread == key)
     }
@@ -204,7 +204,7 @@ impl SideAddresses {
     }
 }
 
-/// Returns the address, unless it is `::` or `0.0.0.0`, by which siitperf's users say that there is none.
+/// Returns the address, unless it is `::` or `0.0.0.0`, which siitperf's users write to mean that there is none.
 pub(super) fn specified(setting: &Option<Setting<IpAddr>>) -> Option<IpAddr> {
     setting.as_ref().map(|setting| setting.value).filter(|address| !address.is_unspecified())
 }
@@ -231,7 +231,7 @@ impl PortSettings {
     }
 }
 
-/// Returns the plan's word for siitperf's number of an order.
+/// Returns the plan's word for siitperf's number for an order.
 pub(super) fn order(vary: u32) -> &'static str {
     match vary {
         0 => "fixed",

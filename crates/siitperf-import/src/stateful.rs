@@ -1,4 +1,4 @@
-//! What belongs to stateful tests (RFC 9693), checked like everything else.
+//! Checks of the settings of stateful tests (RFC 9693).
 
 use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
@@ -52,7 +52,7 @@ fn networks(config: &Config, responder: &SideSettings, findings: &mut ImportFind
     }
 }
 
-/// Checks that in phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
+/// Checks that every combination occurs once in phase 1: all that varies must be enumerated, and in the same order.
 fn enumerations(config: &Config, findings: &mut ImportFindings) {
     let (ports, ips) = (&config.enumerate_ports, &config.enumerate_ips);
     let varying = config.sides().map(|side| &side.part.vary).into_iter().find(|vary| vary.value != 0);
@@ -81,7 +81,7 @@ fn enumerations(config: &Config, findings: &mut ImportFindings) {
     }
 }
 
-/// Refuses values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
+/// Reports values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
 fn limits(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
     if phase_1.frames > MOST_CONNECTIONS {
         let title = format!("N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}", phase_1.frames);
@@ -119,7 +119,7 @@ fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &m
     }
 }
 
-/// Checks that every frame of phase 1 has a combination of its own.
+/// Checks that there is a separate combination for every frame of phase 1.
 fn enough(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let available = combinations(config);
     let enumerate = [&config.enumerate_ips, &config.enumerate_ports, &config.stateful].into_iter().find(|key| key.value != 0);
@@ -135,7 +135,7 @@ fn enough(config: &Config, options: &Options, findings: &mut ImportFindings) {
     }
 }
 
-/// Returns the number of four-tuples that the Initiator has; 0 for a stateless test.
+/// Returns the number of four-tuples available to the Initiator; 0 for a stateless test.
 pub(super) fn combinations(config: &Config) -> u128 {
     let Some((_, _, opens)) = config.roles() else { return 0 };
     let ports = |ports: &PortSettings| match config.enumerate_ports.value.max(ports.vary.value) {

@@ -1,4 +1,4 @@
-//! The lines of a siitperf configuration: a key, a value, perhaps a comment after `#`.
+//! The lines of a siitperf configuration: a key, a value, and optionally a comment after `#`.
 
 use super::findings::ImportFindings;
 use sixbench_plan::{Diagnostic, nearest};
@@ -13,7 +13,7 @@ pub(super) struct ConfigEntry<'a> {
     pub(super) span: Range<usize>,
 }
 
-/// A key that was renamed, and its present name.
+/// Keys that were renamed, and their present names.
 const RENAMED: [(&str, &str); 1] = [("Responder-ports", "Responder-tuples")];
 
 /// Returns every key of `known` that has a value, once, in the order of the file.
@@ -34,7 +34,7 @@ pub(super) fn read<'a>(source: &'a str, known: &[String], findings: &mut ImportF
     entries
 }
 
-/// The words of a line before its comment, and where the first one stands.
+/// The words of a line before its comment, and their places.
 struct Words<'a> {
     key: &'a str,
     value: &'a str,
@@ -44,8 +44,7 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Returns `None` for a line with nothing but white space and comment. `start` is the octet of the source at which the line
-    /// begins.
+    /// Returns `None` for a line that has only white space and a comment. `start` is the octet of the source at which the line begins.
     fn of(line: &'a str, start: usize) -> Option<Self> {
         let text = line.split('#').next().unwrap_or(line);
         let (key_at, key, rest) = word(text, start);

@@ -79,7 +79,7 @@ fn mix(foreground: u32, of: u32) -> Options {
     Options { foreground: Some(Share { foreground, of }), ..Options::default() }
 }
 
-/// The text of a recipe without what an older testbed does not know.
+/// Returns a recipe without the keys that an older testbed does not know.
 fn understood(recipe: &str) -> String {
     if toml::from_str::<Recipe>(recipe).is_ok() {
         return recipe.to_owned();
@@ -87,7 +87,7 @@ fn understood(recipe: &str) -> String {
     recipe.lines().filter(|line| !line.starts_with("routes")).map(|line| format!("{line}\n")).collect()
 }
 
-/// Loads the recipe the way a run does, with all the rules recipes have.
+/// Loads the recipe as a run does, with all checks on recipes.
 fn loaded(name: &str, recipe: &str) -> Recipe {
     let directory = std::env::temp_dir().join(format!("sixbench-import-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory");
@@ -97,7 +97,7 @@ fn loaded(name: &str, recipe: &str) -> Recipe {
     library.expect("a good recipe").get("siitperf").expect("the recipe").clone()
 }
 
-/// What the recipe's explicit address mappings make of an IPv6 address.
+/// Returns the address to which the recipe's explicit address mappings translate an address.
 fn translated(recipe: &Recipe, address: IpAddr) -> Option<IpAddr> {
     let pairs = &recipe.translation.as_ref()?.eam;
     let mapping = |(ipv4, ipv6): &(String, String)| Eam::new(ipv4.parse().expect("a prefix"), ipv6.parse().expect("a prefix"));
@@ -216,12 +216,12 @@ fn with_phase_1(phase_1: Phase1) -> Options {
     Options { phase_1: Some(phase_1), ..Options::default() }
 }
 
-/// What a run would send.
+/// Returns the job that a run would send.
 fn job(recipe: &Recipe, test: &Test) -> Result<Job, PlanError> {
     sixbench_runner::profile::job(recipe, test, FrameSize(84), 1, standard_trial(Profile::Rfc))
 }
 
-/// The plan's tests as a run would have them.
+/// Returns the plan's tests as a run would read them.
 fn tests_of(imported: &Imported) -> Vec<Test> {
     let parsed = sixbench_plan::parse(&imported.plan, &["siitperf"]);
     parsed.unwrap_or_else(|mistakes| panic!("{}", render("plan.toml", &imported.plan, &mistakes, false))).plan.tests
@@ -259,7 +259,7 @@ fn sides_in_one_network_have_a_pool_in_that_of_the_responder() {
     assert!(imported.recipe.contains("pool = [\"10.0.0.129\"]"), "{}", imported.recipe);
 }
 
-/// The documentation's example of many addresses: 4000 x 1000, fixed ports.
+/// The documentation's example with many addresses: 4000 x 1000, fixed ports.
 const MANY: &str = "\
 Enumerate-ips 3
 Enumerate-ports 0
@@ -289,7 +289,7 @@ fn the_address_pairs_of_the_documentation_are_four_million_connections_that_a_ru
     }
 }
 
-/// The parameters of siitperf's paper for its figures 6, 7 and 8, section A.2: no offset of a version that the side does not have.
+/// The parameters of siitperf's paper for its figures 6, 7 and 8, section A.2: no offset for a version that the side does not have.
 #[test]
 fn the_parameters_of_the_papers_figures_6_to_8_are_taken_as_they_stand() {
     let common = "IP-L-var 3\nIP-R-var 3\nEnumerate-ips 3\nStateful 1\nFwd-var-sport 0\nFwd-var-dport 0\n";

@@ -5,7 +5,7 @@ use crate::output;
 use sixbench_runner::archive::{self, ArchiveError};
 use std::path::Path;
 
-/// Packs a results directory, and prints the archive with its checksum as `sha256sum` does.
+/// Packs a results directory, and prints the archive's name and checksum in the format of `sha256sum`.
 pub(crate) fn archive(results: &Path, file: Option<&Path>) -> Result<Exit, Failed> {
     let failed = |error| match error {
         ArchiveError::Store(error) => Failed { exit: Exit::Usage, ..error.into() },

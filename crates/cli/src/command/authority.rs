@@ -1,4 +1,4 @@
-//! `sixbench authority`: the tester's own authoritative name server on its own, or its zone as a file for another.
+//! `sixbench authority`: runs the tester's own authoritative name server alone, or writes its zone file for another server.
 
 use super::isolation;
 use crate::args;

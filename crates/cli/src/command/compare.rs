@@ -1,4 +1,4 @@
-//! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
+//! `sixbench compare A B`: compares B with A, from existing results or from a run in which the two take turns.
 
 use super::{Permission, library, parse_plan, run};
 use crate::args;
@@ -18,7 +18,7 @@ use sixbench_runner::store::load;
 use sixbench_testbed::Library;
 use std::path::{Path, PathBuf};
 
-/// Compares two sides and prints the result. The exit code says the result, too: see [`crate::exit::TABLE`].
+/// Compares two sides and prints the result, which also determines the exit code: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
@@ -27,7 +27,7 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
             let names = [arguments.a.clone(), arguments.b.clone()];
             conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
         }
-        // No device has a name like a path.
+        // A name with a slash is a path, because no device name has one.
         [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
         [false, has_b] if has_b || arguments.a.contains('/') => Err(no_results(&arguments.a)),
         _ => Err(no_results(&arguments.b)),
@@ -41,7 +41,7 @@ fn no_results(name: &str) -> Failed {
     ))
 }
 
-/// Prints a comparison, and writes its pages; the reason for the exit code is the last line.
+/// Prints a comparison and writes its pages; the last line gives the reason for the exit code.
 fn conclude(
     compared: Option<Comparison<'_>>,
     names: [String; 2],
@@ -71,7 +71,7 @@ fn conclude(
     Ok(exit)
 }
 
-/// Measures both, turn by turn, and compares.
+/// Measures both sides in turn and compares them.
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     let permission = Permission::of(arguments.force, arguments.further.trust_recipes, (&loaded, &library))?;
@@ -88,7 +88,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     conclude(compared, Default::default(), &[], &pages, arguments)
 }
 
-/// Returns the plan of the comparison, with its source: two tests of a plan file, or two devices in a plan of their own.
+/// Returns the plan of the comparison and its source: two tests of a plan file, or a plan written for two devices.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
         let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.further.recipes)?;

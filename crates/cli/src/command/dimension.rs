@@ -1,4 +1,4 @@
-//! `sixbench dimension`: from results to subscribers.
+//! `sixbench dimension`: estimates from results how many subscribers a device can serve.
 
 use super::{read_plan, refused};
 use crate::exit::{Exit, Failed};
@@ -10,7 +10,7 @@ use sixbench_report::dimension::{coverage, coverage_json};
 use sixbench_runner::dimensioned;
 use std::path::Path;
 
-/// Says how many subscribers the devices of a results directory carry, or what a plan would tell of it.
+/// Prints how many subscribers the devices of a results directory can serve, or how well a plan would answer that question.
 pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, Failed> {
     let traffic = read_traffic(traffic)?;
     let (text, values) = if of.is_dir() {
@@ -27,7 +27,7 @@ pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// Reads the traffic profile of a file, or one that comes with sixbench.
+/// Reads a traffic profile from a file, or one that comes with sixbench.
 fn read_traffic(path: &Path) -> Result<SubscriberTraffic, Failed> {
     let name = path.display().to_string();
     let source = match (std::fs::read_to_string(path), traffic_profile::find(path)) {

@@ -1,4 +1,4 @@
-//! `sixbench dns64`: a server that the user has set up, asked at an exact rate from here, every answer checked.
+//! `sixbench dns64`: queries a server that the user has set up, at an exact rate from this machine, and checks every answer.
 
 mod search;
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// The longest trial of the self-test, nanoseconds.
 const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
-/// The time after the timeout in which a late answer is still seen, nanoseconds.
+/// The time after the timeout during which late answers are still counted, nanoseconds.
 const LATE_NS: u64 = 1_000_000_000;
 
 /// Performs the trial, or the search.
@@ -46,8 +46,8 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     if arguments.search { search::search(&arguments, &mut tester, &stop) } else { one(&arguments, &mut tester) }
 }
 
-/// Returns a sentence that says what this command does and does not do: unlike a plan it has no namespaces, and so cannot know
-/// which way its queries go.
+/// Returns a sentence that says what this command does and does not do: unlike a plan it uses no namespaces, so it cannot know which path its queries
+/// take.
 fn statement(server: IpAddr) -> String {
     let way = match is_local(server) {
         true => "an address of this machine, so the queries cross no link and server and tester share its cores",
@@ -104,7 +104,7 @@ fn role(arguments: &args::Dns64) -> DnsRole {
 /// Returns the DNS test that the arguments ask for, with a plan's defaults for everything they leave out.
 fn asked(arguments: &args::Dns64) -> DnsTest {
     let standard = DnsTest::required(role(arguments));
-    // A zone file has few names, and an authority no cache.
+    // A zone file holds few names, and an authoritative server has no cache.
     let names = if arguments.authoritative { "10.0.0.0/16".parse().expect("a network") } else { standard.names };
     DnsTest {
         domain: arguments.domain.to_string(),

@@ -34,7 +34,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
     Ok(if worst == Some(Severity::Blocker) { Exit::Testbed } else { Exit::Done })
 }
 
-/// Removes what killed runs left behind.
+/// Removes what runs that were killed left behind.
 pub(crate) fn sweep() -> Result<Exit, Failed> {
     let swept = sixbench_testbed::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
     if swept.is_empty() {

@@ -1,4 +1,4 @@
-//! `sixbench explain`: definition, clause, how it is measured here, unit.
+//! `sixbench explain`: the definition of a term, the clause it comes from, how sixbench measures it, and its unit.
 
 use crate::exit::{Exit, Failed};
 use crate::output;
@@ -7,7 +7,7 @@ use sixbench_method::measures::Term;
 use sixbench_plan::nearest;
 use sixbench_report::glossary::{details, find, key, terms};
 
-/// Explains the term that these words name together, or lists all terms if there are no words.
+/// Explains the term that these words form together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     if words.is_empty() {
         let listed: String = terms().map(|term| format!("{:<28} {}\n", term.name, term.definition)).collect();
@@ -43,7 +43,7 @@ mod tests {
     use crate::args::{Arguments, Command};
     use clap::Parser;
 
-    /// Reports as their own tests have them.
+    /// Reports from the snapshots of the report crate's tests.
     const REPORTS: [&str; 6] = [
         include_str!("../../../report/tests/report/snapshots/report__dns__markdown.snap"),
         include_str!("../../../report/tests/report/snapshots/report__measures__markdown.snap"),
@@ -53,7 +53,7 @@ mod tests {
         include_str!("../../../report/tests/report/snapshots/report__views__markdown.snap"),
     ];
 
-    /// What the command makes of a heading whose words are arguments of their own, as a shell without quotes passes them.
+    /// Returns the term that the command looks up for a heading if each word is a separate argument, as in a shell without quotes.
     fn typed(heading: &str) -> String {
         let line = ["sixbench", "explain"].into_iter().chain(heading.split_whitespace());
         match Arguments::try_parse_from(line).expect("a command line").command {
@@ -66,7 +66,7 @@ mod tests {
     fn every_heading_of_a_report_is_explained() {
         let lines = REPORTS.iter().flat_map(|report| report.lines());
         let headings: Vec<&str> = lines.filter_map(|line| line.strip_prefix("## ")).collect();
-        // Those named after a device of the plan say more behind it.
+        // Headings that begin with the name of a device go on with more words after it.
         let is_of_a_device = |heading: &&&str| heading.contains("bytes") || heading.contains(": queries/s by");
         let is_unknown = |heading: &&&str| find(&typed(heading)).is_none();
         let unknown: Vec<_> = headings.iter().filter(|heading| !is_of_a_device(heading) && is_unknown(heading)).collect();

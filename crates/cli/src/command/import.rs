@@ -1,4 +1,4 @@
-//! `sixbench import`: from the configuration of another tester to a plan.
+//! `sixbench import`: turns the configuration of another tester into a plan.
 
 use crate::args;
 use crate::command::{parse_plan, refused};
@@ -9,7 +9,7 @@ use sixbench_method::record::CodeOrigin;
 use sixbench_runner::store::write_new;
 use sixbench_siitperf_import::import as translate;
 
-/// Writes the equivalent plan and recipe, and tells what has no counterpart.
+/// Writes the equivalent plan and recipe, and prints a note on each setting that has no counterpart.
 pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let name = arguments.file.display().to_string();
     let source =
@@ -18,7 +18,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
         translate(&name, &source, &arguments.siitperf.options()).map_err(|mistakes| refused(&name, &source, &mistakes))?;
     let recipes = arguments.output.join("recipes");
     let (recipe, plan) = (recipes.join("siitperf.toml"), arguments.output.join("plan.toml"));
-    // A plan that cannot be run must not be handed out: all is read before anything is written.
+    // A plan that cannot be run must not be handed out, so both files are parsed before either is written.
     let library =
         super::library(&[])?.with_texts(vec![(recipe.display().to_string(), imported.recipe.clone())], CodeOrigin::Plan);
     let library = library.map_err(|error| Failed::new(Exit::Usage, error))?;

@@ -20,14 +20,14 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(lab::cache)
 }
 
-/// The note that users are shown before a lab is built.
+/// The note that is printed before a lab is built.
 const CAUTION: &str = "note: the lab's machines have root access to this machine's files. Their root file system is mounted \
                        read-only, but root inside can remount it writable. Run only recipes and modules in them that you trust";
 
 fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
-    // The steps run in directories of their own.
+    // The steps run in other directories, so the path must be absolute.
     let order = BuildOrder { cache: std::path::absolute(&order.cache)?, ..order };
-    // Building begins with the installation of packages: what cannot work must not come so far.
+    // The build starts by installing packages, so check first whether it can succeed.
     for (option, path) in [("--jool", order.jool.as_deref()), ("--vpp", vpp)] {
         if let Some(path) = path.filter(|path| !path.exists()).map(Path::display) {
             let text = format!("{option} {path}: there is no such directory or archive; nothing was installed");
@@ -48,7 +48,7 @@ fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Shows one line for each step, which is complete when the step has ended.
+/// Prints one line for each step, completed when the step ends.
 fn show_step(progress: BuildProgress<'_>) {
     match progress {
         BuildProgress::Present => tell!("it was built before"),

@@ -9,7 +9,7 @@ use sixbench_runner::{follow, stop};
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Shows a results directory until it is told to stop.
+/// Shows a results directory until it is interrupted.
 pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> {
     let stop = stop::install()?;
     let usage = |error: StoreError| Failed { exit: Exit::Usage, ..error.into() };

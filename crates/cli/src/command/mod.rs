@@ -1,4 +1,4 @@
-//! One file for each command, or for a few that belong together.
+//! One file per command, or per group of related commands.
 
 pub(crate) mod agent;
 pub(crate) mod archive;
@@ -38,17 +38,17 @@ use sixbench_testbed::{Library, Recipe};
 use std::io::{BufRead, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// Returns whether standard output takes colours.
+/// Returns whether standard output may be coloured.
 pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
 
-/// Returns the built-in recipes and those of directories that the command line names.
+/// Returns the built-in recipes and those in the directories named on the command line.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
     library_of(&[], directories)
 }
 
-/// Returns the built-in recipes, those of directories that a plan names, and those of directories that the command line names.
+/// Returns the built-in recipes, those in the directories that the plan names, and those in the directories named on the command line.
 fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed> {
     if let Some(missing) = of_plan.iter().chain(named).find(|directory| !directory.is_dir()) {
         let name = missing.display();
@@ -62,9 +62,9 @@ fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed>
 
 /// The permissions that the user gives a run.
 pub(crate) struct Permission {
-    /// The user's word on whether test traffic can leave the environment.
+    /// The isolation that the user declares: whether test traffic can leave the environment.
     pub(crate) isolation: Isolation,
-    /// The files of the plan whose commands it may run.
+    /// The files of the plan whose commands the run may execute.
     pub(crate) trusted: Trusted,
 }
 
@@ -82,15 +82,15 @@ impl Permission {
 
 /// A plan file and the plan read from it.
 pub(crate) struct PlanFile {
-    /// The path of the plan file, or that of the ready plan.
+    /// The path of the plan file, in the repository if the plan comes with sixbench.
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) loaded: Loaded,
-    /// The built-in recipes, those the plan names and those of the command line.
+    /// The built-in recipes, those of the plan and those of the command line.
     pub(crate) library: Library,
 }
 
-/// Reads a plan file; all mistakes are shown at their lines. `recipes` are further directories of recipes.
+/// Reads a plan file and shows each mistake at its line. `recipes` are further directories of recipes.
 pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     let source = match std::fs::read_to_string(path) {
         Ok(source) => source,
@@ -107,7 +107,7 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
     Ok(PlanFile { name, source, loaded, library })
 }
 
-/// Reads a plan that comes with sixbench, and tells the user that it is not a file.
+/// Reads a plan that comes with sixbench, and tells the user that it was not read from a file.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     tell!("note: there is no file {}; using {} as it comes with sixbench", path.display(), ready.path());
     let broken = |error| Failed::new(Exit::Usage, error);
@@ -122,7 +122,7 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
     Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
 }
 
-/// Returns the error for a path without a plan, with the plan that was perhaps meant.
+/// Returns the error for a path at which there is no plan, with a suggestion of the plan that was probably meant.
 fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
@@ -137,12 +137,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
 
-/// Does the same as [`read_plan`] for a text that was read already.
+/// Does the same as [`read_plan`] for a text that has already been read.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
     sixbench_plan::load(source, library).map_err(|mistakes| refused(name, source, &mistakes))
 }
 
-/// Gives a plan the profile of the command line, if there is one, and says what of the plan file this overrides.
+/// Applies the profile of the command line, if there is one, to a plan, and notes which settings of the plan file it overrides.
 pub(crate) fn follow(profile: Option<Profile>, plan: &mut Plan, source: &str) {
     profile.and_then(|profile| apply_profile(plan, source, profile)).into_iter().for_each(|text| tell!("note: {text}"));
 }
@@ -159,7 +159,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     })
 }
 
-/// Shows the mistakes of a file, each at its line.
+/// Shows the mistakes of a file, each at its line, and returns the error.
 pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
     let advised: Vec<Diagnostic> = mistakes.iter().cloned().map(with_advice).collect();
@@ -168,13 +168,14 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
     Failed::usage(format!("{name} has {count}; nothing was touched"))
 }
 
-/// Adds the command that lists what a mistake lists.
+/// Adds to a mistake that lists recipes the command that lists them.
 fn with_advice(mistake: Diagnostic) -> Diagnostic {
     let command = if mistake.lists_recipes { " (sixbench list duts)" } else { "" };
     Diagnostic { title: mistake.title + command, ..mistake }
 }
 
-/// Takes the locks of what a command measures with; says whom it waits for, if it is to wait. `name` is that of its plan, or the command.
+/// Takes the locks on everything a command measures with. If it is to wait for another run, says for which. `name` is that of the plan or of the
+/// command.
 pub(crate) fn locked(
     links: &Links,
     name: &str,
@@ -185,7 +186,7 @@ pub(crate) fn locked(
     Ok(locks::lock(&request, &stop, |text| tell!("{text}"))?)
 }
 
-/// Returns what is known of the environment: `--force` declares it isolated.
+/// Returns whether the environment is known to be isolated: `--force` declares it so.
 pub(crate) fn isolation(force: bool) -> Isolation {
     if force { Isolation::Declared } else { Isolation::Unknown }
 }

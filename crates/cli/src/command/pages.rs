@@ -1,4 +1,4 @@
-//! `sixbench man` and `sixbench completions`: both follow from the arguments.
+//! `sixbench man` and `sixbench completions`: both are generated from the definitions of the arguments.
 
 use crate::args::Arguments;
 use crate::exit::{Exit, Failed};
@@ -7,12 +7,12 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use std::path::Path;
 
-/// Returns the commands, without the commit: a page is the same for all builds of a version.
+/// Returns the commands without the commit in the version, so that a page is the same for all builds of a version.
 fn commands() -> Command {
     Arguments::command().version(env!("CARGO_PKG_VERSION")).long_version(None)
 }
 
-/// Writes the manual pages of all commands to a directory, or prints the first page.
+/// Writes the manual pages of all commands to a directory, or prints the page of `sixbench` itself.
 pub(crate) fn man(directory: Option<&Path>) -> Result<Exit, Failed> {
     match directory {
         None => output::stream(|out| clap_mangen::Man::new(commands()).render(out))?,

@@ -1,4 +1,4 @@
-//! `sixbench plan` and `sixbench check`: what would happen, before anything does.
+//! `sixbench init`, `sixbench check` and `sixbench plan`: write a plan, validate it, and show what it would do.
 
 use super::{PlanFile, read_plan};
 use crate::args;
@@ -10,7 +10,7 @@ use sixbench_plan::{description, wizard};
 use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
 
-/// Asks for a plan on standard input, and writes it if it can be read.
+/// Asks for the details of a plan on standard input, and writes the plan if it can be read back.
 pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     if path.exists() {
         return Err(Failed::usage(format_args!("{} exists already; name another: sixbench init NAME.toml", path.display())));
@@ -27,7 +27,7 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
 /// Validates a plan file.
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     let PlanFile { name, loaded, library, .. } = read_plan(path, recipes)?;
-    // Whether its traffic may go where it goes is the run's question: there it can be forced.
+    // Whether the traffic may go where it would go is decided when the plan is run, where the user can force it.
     sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     let (tests, points) = (counted(loaded.plan.tests.len() as u64, "test"), counted(points as u64, "point"));
@@ -35,7 +35,7 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Shows trials, hours and clauses, or the testbed's commands.
+/// Shows trials, hours and clauses, or the commands of the testbed.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);

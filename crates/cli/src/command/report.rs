@@ -1,4 +1,4 @@
-//! `sixbench report` and `sixbench merge`: everything derived, written again from the records.
+//! `sixbench report` and `sixbench merge`: write all reports again from the records.
 
 use super::stdout_color;
 use crate::exit::{Exit, Failed};
@@ -19,7 +19,7 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
     Ok(Exit::Done)
 }
 
-/// Unites the results of runs that measured parts of one plan, and writes the report of all.
+/// Merges the results of runs that each measured part of one plan, and writes the report on all of them.
 pub(crate) fn merge(directories: &[PathBuf], output: &Path) -> Result<Exit, Failed> {
     sixbench_runner::merge(directories, output)?;
     report(&[output.to_owned()], None)

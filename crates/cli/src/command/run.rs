@@ -22,7 +22,7 @@ use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Measures real devices without any file.
+/// Measures real devices without any files from the user.
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
@@ -35,7 +35,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     start((loaded, plan.text, Selection::default()), &library, &arguments.output, (false, false))
 }
 
-/// Runs a plan file, or goes on with an interrupted run.
+/// Runs a plan file, or continues an interrupted run.
 pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     let options = (arguments.force, arguments.further.trust_recipes);
     if let Some(directory) = &arguments.resume {
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.further.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     follow(arguments.profile, &mut loaded.plan, &source);
-    // Before anything is left out, which depends on the machine.
+    // Select before tests are left out, because which ones are depends on the machine.
     let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
     tell_left_out(&mut loaded, &library);
     start((loaded, &source, selection), &library, &arguments.output, options)
@@ -57,7 +57,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
     }
 }
 
-/// Keeps the tests whose name matches.
+/// Keeps only the tests whose name matches.
 fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let Some(pattern) = only else { return Ok(()) };
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
@@ -85,13 +85,12 @@ fn start(
 pub(crate) struct RunResults {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
-    /// The exit code in words.
+    /// The reason for the exit code.
     reason: Option<String>,
 }
 
 impl RunResults {
-    /// Prints the reason for the exit code as the last thing of the command. With JSON it goes to standard error, since it is
-    /// not an event.
+    /// Prints the reason for the exit code as the command's last output. With JSON it goes to standard error, since it is not an event.
     fn ended(self, is_json: bool) -> Result<Exit, Failed> {
         match self.reason {
             Some(reason) if is_json => tell!("{reason}"),
@@ -102,7 +101,7 @@ impl RunResults {
     }
 }
 
-/// Runs the selected part of a plan, once it is known to be feasible and nobody else uses what it needs.
+/// Runs the selected part of a plan, after checking that it is feasible and locking what it uses.
 pub(crate) fn measure(
     (mut loaded, source, selection): (Loaded, &str, Selection),
     library: &Library,
@@ -110,7 +109,7 @@ pub(crate) fn measure(
     permission: &Permission,
 ) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
-    // A run that waits is not to find this out after hours.
+    // A run must not wait for hours only to find out that the directory exists.
     check_new(&directory)?;
     let _locks = locked(&loaded.links, &loaded.plan.name, Some(&directory), &output.waiting)?;
     sixbench_runner::find_link_rate(&mut loaded);
@@ -136,7 +135,7 @@ pub(crate) fn measure(
     go((&loaded.plan, &loaded.links, permission.isolation), request, &mut store, output)
 }
 
-/// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
+/// Returns the directory `results/<plan>-<date>-<time>`; such names sort by time.
 fn new_directory(plan: &str) -> PathBuf {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
     Path::new("results").join(format!("{plan}-{time}"))
@@ -207,7 +206,7 @@ fn go<'a>(
     let mut told = view.close();
     drop(view);
     let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
-    // Of nothing there is no summary: then the error is all there is to say.
+    // If nothing was measured there is no summary; the error is then the only output.
     if !json && !ended.records.is_empty() {
         let files = files(ended.report.as_deref(), store.directory());
         let conformance = not_conformant(plan, store.directory());
@@ -230,16 +229,16 @@ fn go<'a>(
     }
 }
 
-/// The end of a run for the terminal.
+/// The outcome of a run, for the terminal.
 struct EndOfRun {
-    /// One line for each expectation that is not met.
+    /// One line for each expectation that was not met.
     lines: String,
     exit: Exit,
-    /// The exit code in words; `None` if there was nothing to judge.
+    /// The reason for the exit code; `None` if there was nothing to judge.
     reason: Option<String>,
 }
 
-/// Returns what the expectations of the plan come to, with the exit code of the run and the reason for it.
+/// Returns the verdict on the plan's expectations, with the exit code of the run and the reason for it.
 fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
     if let Some(error) = &ended.error {
         let exit = of_run(error);
@@ -265,7 +264,7 @@ fn files(report: Option<&Path>, directory: &Path) -> String {
     report.map(|report| ("report", report.to_owned())).into_iter().chain(others).map(of).collect()
 }
 
-/// Returns a description of what a run that ended early has left behind, and of how to go on with it.
+/// Returns a description of what a run that ended early has left behind, and of how to continue it.
 fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> String {
     let directory = directory.display();
     let kept = match trials {
@@ -278,8 +277,7 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
     format!("{kept}{report}\ncontinue with: sixbench run --resume {directory}")
 }
 
-/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of the conformant run; empty if the
-/// plan's profile is `rfc`.
+/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of a conformant run; empty if the plan's profile is `rfc`.
 fn not_conformant(plan: &Plan, directory: &Path) -> String {
     if plan.profile == Profile::Rfc {
         return String::new();

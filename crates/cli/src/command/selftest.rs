@@ -1,4 +1,4 @@
-//! `sixbench selftest`: what the tester itself can do, and how accurate its delays are.
+//! `sixbench selftest`: measures the tester's own limits, and the accuracy of its delays.
 
 use super::locked;
 use crate::args;
@@ -47,7 +47,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Refuses what needs root; `instead` names what does not.
+/// Returns an error without root; `instead` names an alternative that does not need it.
 fn check_root(instead: &str) -> Result<(), Failed> {
     match doctor::is_root() {
         true => Ok(()),
@@ -58,7 +58,7 @@ fn check_root(instead: &str) -> Result<(), Failed> {
     }
 }
 
-/// Measures how accurate delays are, on a device whose delay is known.
+/// Measures the accuracy of delays on a device whose delay is known.
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     check_root("")?;
     let rows = selftest::accuracy(arguments.io, arguments.size, &stop::install()?)?;
@@ -71,7 +71,7 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Measures how exactly DNS queries are sent, and how many are answered in time.
+/// Measures how precisely DNS queries are sent, and how many are answered in time.
 fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
     let figures = selftest::queries(&stop::install()?)?;
     if arguments.json {

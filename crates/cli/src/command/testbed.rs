@@ -7,7 +7,7 @@ use crate::output;
 use sixbench_runner::{code, held, held::HeldTestbed};
 use sixbench_testbed::quoted;
 
-/// Brings a testbed up, runs a command in it, or ends it.
+/// Sets up a testbed, runs a command in it, or takes it down.
 pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
     match what {
         TestbedCommand::Up(arguments) => up(&arguments)?,
@@ -34,7 +34,7 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
     let told = |held: &HeldTestbed| output::print(advised(held, *background));
     match background {
         true => {
-            // The process in the background takes them for itself.
+            // The background process takes the locks itself.
             drop(locks);
             told(&held::hold_in_background("--agreed", &trusted)?)?;
         }
@@ -43,7 +43,7 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns a testbed in words, with the commands that look into it and end it.
+/// Returns a description of a testbed, with the commands to inspect it and to take it down.
 fn advised(held: &HeldTestbed, is_in_background: bool) -> String {
     let (plan, words) = (quoted(std::slice::from_ref(&held.plan)), held.in_words());
     let device = held.parts.last().map_or("", |part| part.name.as_str());

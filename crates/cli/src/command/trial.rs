@@ -1,4 +1,4 @@
-//! `sixbench trial`: one trial from the command line, everything it counted.
+//! `sixbench trial`: performs one trial from the command line and prints all its counts.
 
 use super::{find_recipe, isolation, library, locked};
 use crate::args;
@@ -59,13 +59,13 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
 }
 
-/// Returns the error of a trial that takes too much memory, with the options that make it smaller.
+/// Returns the error for a trial that needs too much memory, with the options that make it smaller.
 fn smaller(short: NotEnoughMemory) -> Failed {
     let options = if short.spec.opens().is_some() { "--connections, --rate or --for" } else { "--rate or --for" };
     Failed::usage(format!("{short}; lower {options}"))
 }
 
-/// Refuses a stateful device without connections, and connections for any other device.
+/// Returns an error for a stateful device without connections, and for connections with any other device.
 fn check_state(arguments: &args::TrialArgs, recipe: &Recipe) -> Result<(), Failed> {
     match (&recipe.state, arguments.connections) {
         (Some(_), None) => Err(Failed::usage(format!(
@@ -79,7 +79,7 @@ fn check_state(arguments: &args::TrialArgs, recipe: &Recipe) -> Result<(), Faile
     }
 }
 
-/// Returns the trial: phase 1 alone, phase 1 and the trial that follows it, or a trial of a stateless device.
+/// Returns the trial: phase 1 alone, phase 1 followed by the trial, or a trial of a stateless device.
 fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
     let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     match stateful {
@@ -89,7 +89,7 @@ fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
     }
 }
 
-/// Returns the measure of the trial, which decides on what the device must be set up for.
+/// Returns the measure of the trial, which determines how the device is set up.
 fn measure(arguments: &args::TrialArgs) -> Measure {
     let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {
@@ -140,7 +140,7 @@ mod tests {
     use sixbench_method::terms::Direction;
     use sixbench_method::trial::{DirectionResult, Fault};
 
-    /// What is told of a trial of 1 s at 20,000 frames/s that lost frames in these bins, while the device's core had time to spare.
+    /// Returns the line for a trial of 1 s at 20,000 frames/s that lost frames in these bins while the device's core was partly idle.
     fn told(lost_by_bin: Vec<u64>, faults: Vec<Fault>) -> String {
         let mut counted = DirectionResult::counted(Direction::Forward, 20_000, 20_000 - lost_by_bin.iter().sum::<u64>());
         counted.lost_by_bin = lost_by_bin;

@@ -1,4 +1,4 @@
-//! One event, one line of JSON on stdout.
+//! Each event as one line of JSON on stdout.
 
 use super::View;
 use crate::output::{self, tell};
@@ -8,7 +8,7 @@ use std::io;
 /// The view that writes each event as one line of JSON.
 #[derive(Default)]
 pub(crate) struct Json {
-    /// The first failure: neither a full disk nor a reader that went away must end the measurement.
+    /// The first error in writing: neither a full disk nor a closed pipe may end the measurement.
     failure: Option<io::Error>,
 }
 

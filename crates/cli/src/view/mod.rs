@@ -1,4 +1,4 @@
-//! Views of the event stream. stdout is for results; what happens meanwhile goes to stderr, except with `--json`.
+//! Views of the event stream. stdout is for results; progress and messages go to stderr, except with `--json`.
 
 mod json;
 mod plain;
@@ -15,13 +15,13 @@ pub(crate) trait View {
     /// Shows one event.
     fn show(&mut self, event: &Event);
 
-    /// Ends the view when the run has ended; returns the error that kept events from being shown.
+    /// Ends the view when the run has ended; returns the error, if any, that prevented events from being shown.
     fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The view that a command was asked for.
+/// The kind of view that a command uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// A progress line on a terminal, or plain lines elsewhere.
@@ -40,11 +40,11 @@ pub(crate) fn open(choice: Choice, page: Option<LiveFeed>) -> SharedView {
     SharedView(Arc::new(Mutex::new(view)), page)
 }
 
-/// A view that other threads can share with the command through listeners. The view ends when this is dropped.
+/// A view that other threads share with the command through listeners. The view ends when this value is dropped.
 pub(crate) struct SharedView(Arc<Mutex<Box<dyn View + Send>>>, Option<LiveFeed>);
 
 impl SharedView {
-    /// Returns a listener that shows each sentence on a wait as an event, as long as the view is there.
+    /// Returns a listener that shows each message about a wait as an event, as long as the view exists.
     pub(crate) fn listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
         let (view, page) = (Arc::downgrade(&self.0), self.1.clone());
         move |text| {
@@ -69,15 +69,15 @@ impl View for SharedView {
 /// True if the user asked for plain sentences.
 static IS_PLAIN: AtomicBool = AtomicBool::new(false);
 
-/// Columns at which a summary has sentences in place of tables.
+/// The width at which a summary consists of sentences instead of tables, columns.
 const SENTENCES: usize = 70;
 
-/// Asks all that is printed to be plain sentences.
+/// Sets whether all output consists of plain sentences.
 pub(crate) fn set_plain(is_plain: bool) {
     IS_PLAIN.store(is_plain, Ordering::Relaxed);
 }
 
-/// Returns the columns of the terminal: those that the environment says, else those that it has; 100 where the output goes elsewhere.
+/// Returns the width of the output in columns: `COLUMNS` if it is set, else that of the terminal; 100 if the output is not a terminal.
 pub(crate) fn columns() -> usize {
     if IS_PLAIN.load(Ordering::Relaxed) {
         return SENTENCES;
@@ -86,7 +86,7 @@ pub(crate) fn columns() -> usize {
     named.or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0))).unwrap_or(100)
 }
 
-/// Returns whether colours and bars are welcome (no-color.org).
+/// Returns whether the user wants colours and bars (no-color.org).
 pub(crate) fn has_color() -> bool {
     let is_plain = IS_PLAIN.load(Ordering::Relaxed);
     !is_plain

@@ -8,13 +8,12 @@ use sixbench_report::event_words as words;
 /// The view with plain lines, for logs and pipes.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// The total duration of the run that was last printed, seconds.
+    /// The run's total duration as last printed, seconds.
     told_s: u64,
 }
 
 impl Plain {
-    /// Returns whether the total duration differs by more than a quarter from the one last printed: a log needs no line after
-    /// each trial.
+    /// Returns whether the total duration differs by more than a quarter from the one last printed: a log does not need a line after each trial.
     fn is_news(&mut self, whole_s: u64) -> bool {
         let is_news = 4 * whole_s.abs_diff(self.told_s) > self.told_s;
         if is_news {
@@ -31,7 +30,7 @@ impl View for Plain {
             Event::Progress { elapsed_s, remaining_s } if !self.is_news(elapsed_s + remaining_s) => return,
             _ => {}
         }
-        // A trial is told once, when it has ended.
+        // A trial gets one line, when it has ended.
         if matches!(event, Event::TrialStarted { .. } | Event::MeasurementStarted { .. }) {
             return;
         }

@@ -1,4 +1,4 @@
-//! A progress display on a terminal: one line that moves for the trial under way, one line that stays for each measurement.
+//! A progress display on a terminal: one changing line for the trial under way, and one permanent line for each measurement.
 
 use super::View;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -25,7 +25,7 @@ impl ProgressView {
         Self { bar, measurements: [0, 0], narrowing: Narrowing::default(), now: String::new(), last: String::new() }
     }
 
-    /// Shows how far the run is by its time, since measurements take very different times.
+    /// Shows the progress of the run by time, since measurements take very different times.
     fn progress(&self, elapsed_s: u64, remaining_s: u64) {
         self.bar.set_length((elapsed_s + remaining_s).max(1));
         self.bar.set_position(elapsed_s);
@@ -61,7 +61,7 @@ impl View for ProgressView {
             Event::DutReady { .. } | Event::SelfTested { .. } | Event::Waiting { .. } | Event::Warning { .. } => {
                 self.bar.println(text);
             }
-            // Whatever is set after it would draw the bar again.
+            // Any later update would draw the bar again.
             Event::RunEnded { .. } => return self.bar.finish_and_clear(),
         }
         self.refresh();

@@ -1,4 +1,4 @@
-//! What tests of the binary share: running it, here or in a namespace, a directory of their own, plans, recipes, and what a run leaves.
+//! Helpers for tests of the binary: running it, here or in a namespace, scratch directories, plans, recipes, and the results of a run.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -15,30 +15,30 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Runs use the cores of this machine, and each begins with removing what killed ones left: one at a time.
+/// Runs use this machine's cores, and each starts by removing what killed runs left, so only one may run at a time.
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The configuration file of siitperf, as its own example has it.
+/// siitperf's example configuration file.
 pub(crate) const SIITPERF: &str = include_str!("../../../siitperf-import/tests/siitperf.conf");
 
-/// Returns the recipe of a router without any set-up, with these lines of TOML at its end.
+/// Returns the recipe of a router without any set-up, followed by these lines of TOML.
 pub(crate) fn router(name: &str, title: &str, more: &str) -> String {
     format!("name = \"{name}\"\ntitle = \"{title}\"\n{}{more}", include_str!("router.toml"))
 }
 
-/// Returns the variable that names the directory of the locks that keep runs apart. Each test has its own: other tests are none of its business.
+/// Returns the variable with the directory of the locks that keep runs apart. Each test has a separate one, so that other tests do not affect it.
 pub(crate) fn locks() -> (&'static str, String) {
     let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
     let test = std::thread::current().name().unwrap_or("none").to_owned();
     ("SIXBENCH_LOCKS", format!("{}/locks-{user}/{test}", env!("CARGO_TARGET_TMPDIR")))
 }
 
-/// Returns the program, to be run with plain output and locks of this test's own.
+/// Returns a command that runs the program with plain output and with locks of this test only.
 pub(crate) fn program() -> Command {
     with_environment(Command::new(env!("CARGO_BIN_EXE_sixbench")))
 }
 
-/// Adds to a command what the program gets by its environment in tests.
+/// Adds the environment variables that the program gets in tests to a command.
 pub(crate) fn with_environment(mut command: Command) -> Command {
     command.env("NO_COLOR", "1").envs([locks()]);
     command
@@ -54,20 +54,20 @@ pub(crate) fn output(arguments: &[&str]) -> Output {
     sixbench(arguments).output().expect("sixbench")
 }
 
-/// Starts it with its output captured.
+/// Starts the program with its output captured.
 pub(crate) fn start(arguments: &[&str]) -> Child {
     captured(&mut sixbench(arguments))
 }
 
-/// Starts it in a network namespace with its output captured.
+/// Starts the program in a network namespace, with its output captured.
 pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
     let mut command = with_environment(Command::new("ip"));
     command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")]).args(arguments);
     captured(command.stdin(Stdio::null()))
 }
 
-/// Starts it in a network namespace, but with the namespaces of this machine in sight, and with its output thrown away. Not by `ip netns exec`: the
-/// namespaces of a tester that is killed must outlive it, as they do on a machine of its own.
+/// Starts the program in a network namespace, but with this machine's namespaces visible, and with its output discarded. `ip netns exec` would not do,
+/// since the namespaces of a killed tester must outlive it, as they do on a separate machine.
 pub(crate) fn start_to_be_killed(namespace: &str, arguments: &[&str]) -> Child {
     let mut command = with_environment(Command::new("nsenter"));
     command.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
@@ -84,7 +84,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(status.expect("sh").success());
 }
 
-/// Waits until `is_so`, for two minutes at most, and fails when the process ends before.
+/// Waits until `is_so`, for at most two minutes, and fails if the process ends earlier.
 pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(120);
     while !is_so() {
@@ -94,12 +94,12 @@ pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool
     }
 }
 
-/// Fails unless a run was done; a noisy machine may have kept the tester from ever being valid (4), which leaves results, too.
+/// Fails unless a run was completed. On a noisy machine the tester may never have been valid (4), but there are results then, too.
 pub(crate) fn assert_ran(output: &Output) {
     assert!(matches!(output.status.code(), Some(0 | 4)), "{:?}: {}", output.status, text(&output.stderr));
 }
 
-/// Returns the whole lines of `trials.jsonl`, as a run that is under way or was killed has them.
+/// Returns the complete lines of `trials.jsonl`, which may belong to a run in progress or to one that was killed.
 pub(crate) fn records(results: &str) -> Vec<Value> {
     let trials = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
     let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));
@@ -118,20 +118,20 @@ pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
     entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
-/// Gives back and removes what a run that was killed has left, as the next run does: its interfaces, its namespaces, and the directories of its
-/// connections by ssh. A run that begins at the same time may have been faster.
+/// Gives back and removes what a killed run left behind, as the next run would: its interfaces, its namespaces, and the directories of its ssh
+/// connections. A run that starts at the same time may have been faster.
 pub(crate) fn sweep_after(killed: &Child) {
     interfaces::give_back_stale(&Shell::new());
     namespaces_of(killed.id()).iter().for_each(|left| drop(Shell::new().look(&["ip", "netns", "del", left])));
     directories::of_process(killed.id(), |role| role.starts_with("ssh-")).iter().for_each(|left| drop(fs::remove_dir(left)));
 }
 
-/// Waits until a run that measures has kept its first trial.
+/// Waits until a run that is measuring has stored its first trial.
 pub(crate) fn until_the_first_trial(child: &mut Child, results: &str) {
     wait_until(child, "first trial", || !records(results).is_empty());
 }
 
-/// Ends a run at once, as a loss of power would.
+/// Ends a run immediately, as a power failure would.
 pub(crate) fn kill(child: &mut Child) {
     child.kill().expect("killed");
     child.wait().expect("ended");
@@ -141,7 +141,7 @@ pub(crate) fn text(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
 }
 
-/// A directory of this test's own, gone when dropped.
+/// A directory for this test, removed when dropped.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
@@ -156,7 +156,7 @@ impl Scratch {
         self.0.join(name).display().to_string()
     }
 
-    /// Writes a file, in a directory that is made where there is none; returns its path.
+    /// Writes a file, creating its directory if necessary; returns its path.
     pub(crate) fn write(&self, name: &str, content: &str) -> String {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("a directory above")).expect("a directory");

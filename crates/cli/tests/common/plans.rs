@@ -1,7 +1,7 @@
-//! The plans of the tests of the binary. None waits until a busy machine is quiet: the tests ask what a run does, and not what it finds.
+//! The plans for tests of the binary. None waits for a busy machine to become quiet, since the tests check what a run does, not its results.
 
-/// The `[trial]` and `[search]` of a plan: the time in which a trial sends and that in which it waits, and between which loads a binary search looks,
-/// to which width. Stalls of this machine are tolerated.
+/// The `[trial]` and `[search]` of a plan: the time in which a trial sends and that in which it waits, and the loads and the width of a binary search.
+/// Stalls of this machine are tolerated.
 macro_rules! settings {
     ($duration:literal + $residual:literal, $minimum:literal to $maximum:literal, $width:literal) => {
         concat!(
@@ -46,7 +46,7 @@ repetitions = 3
 "#
 );
 
-/// A short test, and a test whose only trial lasts a minute; `BACKEND` is to be replaced.
+/// A short test, and a test whose only trial lasts a minute; `BACKEND` must be replaced.
 pub(crate) const SHORT_THEN_LONG: &str = concat!(
     r#"name = "long"
 [testbed]
@@ -69,7 +69,7 @@ repetitions = 1
 "#
 );
 
-/// Of a stateful gateway named `rigged`.
+/// A plan for a stateful gateway named `rigged`.
 pub(crate) const STATEFUL: &str = concat!(
     "name = \"short\"\n",
     settings!("100ms" + "50ms", "1k" to "8k", "30%"),
@@ -83,7 +83,7 @@ phase-1-rate = "1k"
 "#
 );
 
-/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone.
+/// A few short trials of a DNS64 server with the tester's authority, of one with a real authority, and of that authority alone.
 pub(crate) const DNS64: &str = concat!(
     "name = \"dns\"\n",
     settings!("200ms" + "100ms", "50" to "400", "40%"),
@@ -138,13 +138,13 @@ pub(crate) fn dns64_alone() -> &'static str {
     DNS64.split("[[test]]\nname = \"real\"").next().expect("a plan")
 }
 
-/// Returns a plan of single repetitions with a thousand in their place: a run of it does not end by itself before a test ends it.
+/// Returns the plan with a thousand repetitions instead of one, so that its run only ends when the test ends it.
 pub(crate) fn that_lasts(plan: &str) -> String {
     assert!(plan.contains("repetitions = 1\n"), "{plan}");
     plan.replace("repetitions = 1\n", "repetitions = 1000\n")
 }
 
-/// Returns the smallest plan of a test with these lines; the first of them is line 4.
+/// Returns the smallest plan of a test with these lines, which start at line 4.
 pub(crate) fn of_test(lines: &str) -> String {
     format!("name = \"p\"\n[[test]]\nname = \"t\"\n{lines}\n")
 }
@@ -152,7 +152,7 @@ pub(crate) fn of_test(lines: &str) -> String {
 /// The highest rate that the search of [`through`] tries; the lowest is half of it.
 pub(crate) const MAXIMUM: u64 = 100;
 
-/// Returns a plan of one test with these lines, through interfaces of this machine. It is slow.
+/// Returns a plan of one test with these lines, through interfaces of this machine, at low rates.
 pub(crate) fn through([left, right]: [&str; 2], lines: &str) -> String {
     let settings = settings!("200ms" + "500ms", "50" to "100", "50%");
     let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");

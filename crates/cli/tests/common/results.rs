@@ -1,4 +1,4 @@
-//! Results directories of simulated devices: what a run would leave behind, in milliseconds and without root.
+//! Results directories of simulated devices, as from a real run, but in milliseconds and without root.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::common::Scratch;
@@ -12,12 +12,12 @@ use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialSettings};
 use std::fs;
 
-/// A test of throughput of kernel forwarding, seven times at one frame size.
+/// Returns a test of the throughput of kernel forwarding, with seven repetitions at one frame size.
 pub(crate) fn test(name: &str) -> Test {
     Test { repetitions: Repetition::Fixed(7), frame_sizes: vec![FrameSize(84)], ..Test::of(name, "linux-ipv4") }
 }
 
-/// Between 1 k and 200 k frames/s, to 0.5 %.
+/// Returns a plan of these tests that searches between 1 k and 200 k frames/s, to 0.5 %.
 pub(crate) fn plan(tests: &[Test]) -> Plan {
     let search = SearchSettings {
         method: SearchMethod::Binary,
@@ -34,17 +34,17 @@ pub(crate) fn plan(tests: &[Test]) -> Plan {
     Plan { seed: 1, ..Plan::new("simulated", Profile::Custom, trial, search, tests.to_vec()) }
 }
 
-/// A device that forwards so many frames per second, and no more.
+/// Returns a device that forwards at most this many frames per second.
 pub(crate) fn dut(capacity: u64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
 }
 
-/// A device before which the tester cannot go beyond this rate.
+/// Returns a device that is faster than its tester, which cannot exceed this rate.
 pub(crate) fn beyond_the_tester(rate: u64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::SlowTester { ceiling: 0.1 }, FrameRate(10 * rate), 1)
 }
 
-/// All trials of a run of `plan`, each test on the device that `of` has for it.
+/// Returns all trials of a run of `plan`, with each test on the device that `of` returns.
 pub(crate) fn records(plan: &Plan, of: impl Fn(&Test) -> SimulatedDut) -> Vec<TrialRecord> {
     let mut records = Vec::new();
     for test in &plan.tests {

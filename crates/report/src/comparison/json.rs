@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sixbench_method::comparison::{Comparison, ComparisonRow, PointComparison};
 use sixbench_method::measures::Noun;
 
-/// Returns a comparison as JSON, with the keys of docs/RESULTS.md, but for the exit code and its explanation.
+/// Returns a comparison as JSON, with the keys of docs/RESULTS.md except the exit code and its explanation.
 pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String]) -> Value {
     json!({
         "unit": compared.unit,
@@ -18,7 +18,7 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
 }
 
 fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
-    // The frames of the kernel's sockets have the size they have.
+    // Frames sent through the kernel's sockets do not have a size set by the plan.
     let frame_size = (!point.a.measure.needs_hosts()).then_some(point.frame_size);
     json!({
         "a": title(point.a, a),
@@ -30,7 +30,7 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
     })
 }
 
-/// Returns a row as JSON, with its title, noun and unit; the fields of its finding are on the same level.
+/// Returns a row as JSON, with its title, noun and unit, and with the fields of its finding at the same level.
 fn of_row(row: &ComparisonRow) -> Value {
     let mut value = json!(row);
     if let (Some(fields), Some(Value::Object(finding))) = (value.as_object_mut(), value_of_finding(row)) {

@@ -1,4 +1,4 @@
-//! A comparison as a page: before and after, every repetition, the effect with its interval, the verdict.
+//! A comparison as a page: before and after, every repetition, the effect with its interval, and the verdict.
 
 use super::words::{Sides, effect, finding, lacking, reason, short_side, titles, verdict, word};
 use crate::ReportError;
@@ -16,23 +16,23 @@ use std::fmt::Write;
 const TEMPLATE: &str = include_str!("../templates/comparison.html.jinja");
 const OWN_STYLE: &str = include_str!("../templates/comparison.css");
 
-/// Pixels of the two drawings of a row.
+/// The sizes of the two drawings of a row, pixels.
 const WIDTH: f64 = 220.0;
 const DOTS_HEIGHT: f64 = 44.0;
 const EFFECT_HEIGHT: f64 = 44.0;
-/// The room at either side.
+/// The margin on either side, pixels.
 const ROOM: f64 = 10.0;
 
-/// The words around a comparison.
+/// The texts around a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonWords<'a> {
-    /// The names of A and B: directories, or empty of devices of one run.
+    /// The names of A and B: their directories, or empty for devices of one run.
     pub names: &'a [String; 2],
     /// The exit code and its reason.
     pub explanation: &'a str,
-    /// What casts doubt on the comparison.
+    /// Doubts about the comparison.
     pub warnings: &'a [String],
-    /// The share up to which differences do not count.
+    /// The relative difference up to which differences do not count.
     pub margin: f64,
 }
 
@@ -46,7 +46,7 @@ struct ComparisonPage<'a> {
     lacking: Vec<String>,
     points: Vec<ComparedPoint>,
     rows: usize,
-    /// The heads of the columns of A and B.
+    /// The headings of the columns of A and B.
     heads: [String; 2],
     style: [&'static str; 2],
     written: &'a str,
@@ -71,10 +71,10 @@ struct RowWords {
     finding: String,
 }
 
-/// Returns the page: one file that fetches nothing, without a script. `written` says when and by which version.
+/// Returns the page: one self-contained file without a script. `written` gives the date and the version.
 ///
 /// # Errors
-/// A template that does not fit its context: a bug of this crate.
+/// The template does not match its context: a bug in this crate.
 pub fn page(compared: &Comparison<'_>, words: &ComparisonWords<'_>, written: &str) -> Result<String, ReportError> {
     let mut environment = strict_environment();
     environment.add_template("comparison.html", TEMPLATE)?;
@@ -121,7 +121,7 @@ fn row_words(row: &ComparisonRow, sides: &Sides, margin: f64) -> RowWords {
     }
 }
 
-/// Draws every repetition of A above those of B on one scale, each run a little lower than the one before, and the medians as lines.
+/// Draws every repetition of A above those of B on one scale, each a little lower than the one before, and the medians as lines.
 fn dots(row: &ComparisonRow) -> String {
     let all = || row.values.iter().flatten().flatten().copied();
     let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -146,7 +146,7 @@ fn dots(row: &ComparisonRow) -> String {
     svg + "</svg>"
 }
 
-/// Draws the interval of the ratio on a scale around no difference, with the margin within which it does not count.
+/// Draws the interval of the ratio on a scale centred on no difference, with the margin within which differences do not count.
 fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     let Some(shift) = row.shift else { return String::new() };
     let ends = [shift.lower_end(), shift.upper_end(), Some(1.0 + 1.3 * margin), Some(shift.ratio)];
@@ -158,7 +158,7 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     let (from, to) = (x(1.0 - margin), x(1.0 + margin));
     let _ = write!(svg, "<rect class=\"margin\" x=\"{from:.1}\" y=\"4\" width=\"{:.1}\" height=\"28\"/>", to - from);
     let _ = write!(svg, "<path class=\"none\" d=\"M{middle} 2V34\"/>");
-    // An end that may lie anywhere reaches the frame.
+    // An open end extends to the frame.
     let low = shift.lower_end().map_or(ROOM / 2.0, x);
     let high = shift.upper_end().map_or(WIDTH - ROOM / 2.0, x);
     let class = word(row.finding);
@@ -173,7 +173,7 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     svg + "</svg>"
 }
 
-/// Returns the comparison as Markdown: the verdict, a table, what is missing, and the warnings.
+/// Returns the comparison as Markdown: the verdict, a table, the missing results, and the warnings.
 pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> String {
     let sides = Sides::of(compared);
     let reason = reason(compared, "");

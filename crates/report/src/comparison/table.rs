@@ -4,11 +4,11 @@ use super::words::{Sides, effect, finding, lacking, short_side, titles, verdict}
 use sixbench_method::comparison::{Comparison, ComparisonRow};
 use sixbench_method::gate::Gate;
 
-/// Narrower than this, and for those who asked for plain sentences, there is no table.
+/// The least width for a table, columns; a narrower terminal, or a user who asks for plain sentences, gets none.
 const NARROWEST: usize = 72;
 
-/// Returns the comparison as a table, with a sentence below each row that is inconclusive, then what could not be compared. `None` where a line would be
-/// wider than `width`: a narrow terminal has the sentences of `describe`.
+/// Returns the comparison as a table, with a sentence below each inconclusive row, then what could not be compared. `None` if a line would be wider
+/// than `width`: a narrow terminal gets the sentences of `describe`.
 pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Option<String> {
     let sides = Sides::of(compared);
     let head = ["", &sides.head("A"), &sides.head("B"), "B to A [95 % interval]", "verdict"].map(str::to_owned);

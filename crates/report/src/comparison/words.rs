@@ -15,13 +15,13 @@ pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     points + &lacking(compared)
 }
 
-/// Returns what could not be compared, a line each.
+/// Returns what could not be compared, one item per line.
 pub(super) fn lacking(compared: &Comparison<'_>) -> String {
     let missing = compared.missing.iter().map(|missing| format!("missing: {missing}\n"));
     missing.chain(compared.unfit.iter().map(|unfit| format!("tester not fit: {unfit}\n"))).collect()
 }
 
-/// What the words of a row depend on beside the row.
+/// The context on which the words of a row depend.
 pub(super) struct Sides {
     rows: usize,
     unit: ComparedUnit,
@@ -32,7 +32,7 @@ impl Sides {
         Self { rows: compared.rows().count(), unit: compared.unit }
     }
 
-    /// Returns what the values of a row are.
+    /// Returns the noun for the values of a row.
     fn values(&self) -> &'static str {
         match self.unit {
             ComparedUnit::Repetitions => "repetitions",
@@ -40,7 +40,7 @@ impl Sides {
         }
     }
 
-    /// Returns the head of the column of A or B.
+    /// Returns the heading of the column of A or B.
     pub(super) fn head(&self, side: &str) -> String {
         match self.unit {
             ComparedUnit::Repetitions => format!("{side}: median (n)"),
@@ -48,7 +48,7 @@ impl Sides {
         }
     }
 
-    /// `n = 7`, or `5 runs`.
+    /// Returns a number of values with its noun: `n = 7`, or `5 runs`.
     fn count(&self, n: usize) -> String {
         match self.unit {
             ComparedUnit::Repetitions => format!("n = {n}"),
@@ -66,13 +66,13 @@ fn of_point(point: &PointComparison<'_>, names: &[String; 2], sides: &Sides) -> 
     point.rows.iter().fold(titles(point, names), |text, row| text + &of_row(row, sides))
 }
 
-/// Returns the line over the rows of a point: what was sent, and what A and B are.
+/// Returns the line above the rows of a point: the traffic, and what A and B are.
 pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> String {
     let what = traffic(&point.a.measure, &point.frame_size);
     format!("{what}: A = {}, B = {}\n", title(point.a, a), title(point.b, b))
 }
 
-/// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames the kernel makes.
+/// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames are made by the kernel.
 fn traffic(measure: &Measure, size: &impl Display) -> String {
     match (measure.info().noun, measure.needs_hosts()) {
         (Noun::Queries, _) => "DNS queries".to_owned(),
@@ -86,7 +86,7 @@ fn of_row(row: &ComparisonRow, sides: &Sides) -> String {
     format!("  {}: A {a}, B {b}: {}{}\n", row.subject, interval(row), finding(row, sides))
 }
 
-/// Returns the median of A (0) or B (1), and how many values it is of.
+/// Returns the median of A (0) or B (1), and the number of its values with their noun.
 fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
     format!("{} ({})", median(row, side), sides.count([row.a, row.b][side].n))
 }
@@ -97,13 +97,13 @@ fn median(row: &ComparisonRow, side: usize) -> String {
     amount::show_bound(&row.subject, summary.median, is_at_least)
 }
 
-/// Returns the median of A (0) or B (1) and the number of its values, whose name the head of a table has: see [`Sides::head`].
+/// Returns the median of A (0) or B (1) and the number of its values, whose noun is in the table's heading: see [`Sides::head`].
 pub(super) fn short_side(row: &ComparisonRow, side: usize) -> String {
     format!("{} ({})", median(row, side), [row.a, row.b][side].n)
 }
 
-/// Returns the ratio of B to A with the confidence interval of the row by itself, in per cent: `-10.0 [-10.4, -9.6] %`. An end is open where repetitions
-/// that were cut off may lie anywhere above. `None` where there is no ratio.
+/// Returns the ratio of B to A with the confidence interval of this row alone, in per cent: `-10.0 [-10.4, -9.6] %`. An end is open if truncated
+/// repetitions may lie anywhere beyond it. `None` if there is no ratio.
 pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
     let shift = row.shift?;
     let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
@@ -112,7 +112,7 @@ pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
     Some(format!("{} [{low}, {high}] %", percent(shift.ratio)))
 }
 
-/// Returns the same for a sentence that goes on.
+/// Does the same as [`effect`] for the beginning of a sentence.
 fn interval(row: &ComparisonRow) -> String {
     effect(row).map_or_else(String::new, |effect| format!("{effect} at 95 %: "))
 }
@@ -127,7 +127,7 @@ pub(super) fn word(finding: ComparisonFinding) -> &'static str {
     }
 }
 
-/// Returns the finding of a row in a word, with the p-value of a difference that is shown.
+/// Returns the finding of a row in a word, with the p-value if a difference is shown.
 pub(super) fn verdict(row: &ComparisonRow) -> String {
     match row.finding {
         ComparisonFinding::Better | ComparisonFinding::Worse => format!("{} ({})", word(row.finding), p_value(row)),
@@ -139,13 +139,13 @@ fn p_value(row: &ComparisonRow) -> String {
     if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) }
 }
 
-/// Returns how a difference was looked for, and the p-value among several rows.
+/// Returns how the difference was tested, and the p-value if there are several rows.
 fn among(row: &ComparisonRow, sides: &Sides) -> String {
     let zeroes = if row.shift.is_none() { " by differences, because there are zeroes" } else { "" };
     if sides.rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({} among {} rows)", p_value(row), sides.rows) }
 }
 
-/// Returns the finding of a row; of one that is inconclusive with the reason.
+/// Returns the finding of a row, with the reason if it is inconclusive.
 pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
     let (among, rows, values) = (among(row, sides), sides.rows, sides.values());
     match row.finding {
@@ -168,8 +168,8 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
     }
 }
 
-/// Returns the sentence about dependent repetitions. Independent repetitions, too, have some autocorrelation by chance, so the
-/// sentence says "may" unless the autocorrelation is shown.
+/// Returns the sentence about dependent repetitions. Even independent repetitions have some autocorrelation by chance, so the sentence says "may"
+/// unless the autocorrelation is significant.
 fn dependent(row: &ComparisonRow, values: &str) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
         true => (format!("{values} depend on the ones before them"), "they show"),
@@ -181,8 +181,7 @@ fn dependent(row: &ComparisonRow, values: &str) -> String {
     )
 }
 
-/// Returns the reason for the verdict: first the finding that decides it, then all others. `what_helps` stands behind the points at which
-/// the tester was not fit.
+/// Returns the reason for the verdict: first the decisive finding, then all others. `what_helps` follows the points at which the tester was not fit.
 pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();

@@ -1,4 +1,4 @@
-//! `points.csv`: one row for each planned point, whether it has a result or not.
+//! `points.csv`: one row for each planned point, with or without a result.
 
 use super::{directions, run};
 use crate::digest::{Digest, PointDigest};
@@ -11,7 +11,7 @@ const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,
      load_frames_per_s_per_direction,repetitions_with_result,repetitions_made,repetitions_planned,trials,first_trial_started,\
      last_trial_ended";
 
-/// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
+/// Returns every planned point with its status, its main number and its run, and a column `label_KEY` for each label of the run.
 pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
     let rows = digest.all_points().filter_map(|point| {
         let on = digest.hosts.of_points([&point.point]).into_iter().collect::<Vec<_>>().join(", ");
@@ -42,7 +42,7 @@ fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<Stri
     row
 }
 
-/// Quantity, statistic, value, unit and load: empty of a point without a result.
+/// Returns quantity, statistic, value, unit and load; empty for a point without a result.
 fn number(digest: &Digest, point: &PointDigest) -> [String; 5] {
     match point.result(digest) {
         Some(result) => [

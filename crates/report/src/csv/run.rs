@@ -1,4 +1,4 @@
-//! The columns that the rows of every file end with: when, where and by which command was measured, and the labels.
+//! The last columns in every file: the time, the host and the command of the measurement, and the labels.
 
 use super::line;
 use crate::digest::Digest;
@@ -9,30 +9,30 @@ use std::borrow::Cow;
 
 const COLUMNS: &str = "run_started,run_ended,host,command,sixbench";
 
-/// A row with the hosts that it was measured on; none where it is of the whole run, or where they are not known.
+/// A row with the hosts it was measured on; empty if it concerns the whole run, or if the hosts are unknown.
 pub(crate) type HostedRow<'r> = (String, Vec<Cow<'r, str>>);
 
-/// The rows of a file, and the names of their cells. A row is made when it is written: a long run has millions.
+/// The rows of a file, and the names of their columns. A row is made when it is written, since a long run has millions.
 pub(crate) struct Rows<'r> {
     pub(crate) columns: Vec<String>,
-    /// The cells of each row that are its own.
+    /// The cells specific to each row.
     pub(crate) rows: Box<dyn Iterator<Item = HostedRow<'r>> + 'r>,
-    /// The cells that every row has behind its own.
+    /// The cells that follow in every row.
     pub(crate) run: RunCells,
 }
 
-/// The cells of the run: all but the host are the same in every row.
+/// The cells of the run, which are the same in every row except for the host.
 pub(crate) struct RunCells {
     /// Start and end.
     times: [String; 2],
-    /// All hosts, for a row that names none.
+    /// All hosts, for a row without hosts.
     hosts: String,
-    /// What stands behind the host.
+    /// The cells after the host.
     rest: Vec<String>,
 }
 
 impl RunCells {
-    /// The place of the host among them.
+    /// The index of the host among them.
     pub(super) const HOST: usize = 2;
 
     pub(super) fn of(digest: &Digest) -> Self {
@@ -42,7 +42,7 @@ impl RunCells {
         Self { times: times(digest.span), hosts: hosts(input), rest }
     }
 
-    /// Returns the cells of a row that was measured on `host`.
+    /// Returns the cells for a row that was measured on `host`.
     pub(crate) fn behind<'c>(&'c self, host: &'c str) -> impl Iterator<Item = &'c str> {
         let host = if host.is_empty() { &self.hosts } else { host };
         let before = self.times.iter().map(String::as_str);
@@ -56,7 +56,7 @@ impl<'r> Rows<'r> {
         ColumnTable { columns: self.columns, common: self.run, rows: self.rows }
     }
 
-    /// Returns the rows as lines of comma-separated values, the first of them the names of the columns.
+    /// Returns the rows as lines of comma-separated values, after a line with the names of the columns.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> + 'r {
         let run = self.run;
         let of_row = move |(host, row): HostedRow<'r>| line(row.iter().map(|cell| &**cell).chain(run.behind(&host)));
@@ -64,25 +64,25 @@ impl<'r> Rows<'r> {
     }
 }
 
-/// Returns these columns and those of the run behind them.
+/// Returns these columns followed by those of the run.
 pub(super) fn columns<'c>(digest: &Digest, own: impl Iterator<Item = &'c str>) -> Vec<String> {
     let labels = digest.input.facts.labels.keys().map(|key| format!("label_{key}"));
     own.chain(COLUMNS.split(',')).map(str::to_owned).chain(labels).collect()
 }
 
-/// Returns these rows, each with the columns of the run behind its own. The host is that of the row, else all of the run.
+/// Returns these rows, each followed by the cells of the run. The host is that of the row, or else all hosts of the run.
 pub(super) fn rows<'r>(digest: &Digest, own: &str, rows: impl Iterator<Item = HostedRow<'r>> + 'r) -> Rows<'r> {
     let columns = columns(digest, own.split(','));
     Rows { columns, rows: Box::new(rows), run: RunCells::of(digest) }
 }
 
-/// Returns a file of these rows.
+/// Returns a file with these rows.
 pub(super) fn file<'r>(digest: &Digest, own: &str, of: impl Iterator<Item = (String, Vec<String>)> + 'r) -> String {
     let hosted = |(on, row): (String, Vec<String>)| (on, row.into_iter().map(Cow::Owned).collect());
     rows(digest, own, of.map(hosted)).lines().collect()
 }
 
-/// Returns both ends of a span, empty where there is none.
+/// Returns both ends of a span; empty if there is none.
 pub(super) fn times(span: Option<Span>) -> [String; 2] {
     span.map_or_else(Default::default, |span| [span.from, span.to].map(machine_time))
 }

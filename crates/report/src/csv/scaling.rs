@@ -8,8 +8,8 @@ use sixbench_method::scaling::{Fit, Law};
 
 const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit";
 
-/// Rates, proportions, speed-up and efficiency of each number of cores, idle time of each device, and the parameters of the fitted laws with
-/// the ends of their intervals. `None` of a plan without such a series.
+/// Returns rates, ratios, speed-up and efficiency for each number of cores, the idle time of each device, and the parameters of the fitted laws with
+/// their intervals. `None` for a plan without such a series.
 pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
     let all = scalings(digest);
     let rows = all.iter().flat_map(|scaling| {
@@ -53,7 +53,7 @@ fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str)
         ends,
         unit,
     };
-    // A rate that may be higher in truth has no upper end.
+    // A rate whose true value may be higher has no upper end.
     let highest = (!scaled.is_open).then_some(step.summary.max);
     let mut rows = vec![row("rate", "", Some(step.summary.median), [Some(step.summary.min), highest], unit)];
     let ratios = [("proportion", step.proportion), ("speed-up", step.speed_up), ("efficiency", step.efficiency)];

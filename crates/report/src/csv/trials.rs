@@ -1,4 +1,5 @@
-//! One row for each trial and direction: `trials.parquet`. What has no place in a table, such as the samples of the processors, is in `trials.jsonl`.
+//! `trials.parquet`: one row for each trial and direction. Data that does not fit into a table, such as the samples of the processors, is in
+//! `trials.jsonl`.
 
 use super::run::{RunCells, columns};
 use super::{directions, unquoted};
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What all trials have in common.
+/// The data that all trials share.
 pub(crate) struct TrialTable<'r> {
     digest: &'r Digest<'r>,
     /// The cells of each test, in the order of the plan.
@@ -35,7 +36,7 @@ impl TestCells {
     }
 }
 
-/// A column of what a trial has, whatever its directions are.
+/// A column that belongs to a trial as a whole.
 type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> Cell<'c>);
 
 const OF_TRIAL: [TrialColumn; 15] = [
@@ -56,7 +57,7 @@ const OF_TRIAL: [TrialColumn; 15] = [
     ("faults", |_, row| Cell::Text(faults(row.record).into())),
 ];
 
-/// A column of a number of a direction.
+/// A column with a number for each direction.
 type DirectionColumn = (&'static str, fn(&DirectionResult) -> Option<u64>);
 
 const OF_DIRECTION: [DirectionColumn; 21] = [
@@ -83,18 +84,18 @@ const OF_DIRECTION: [DirectionColumn; 21] = [
     ("delay_max_ns", |d| Some(d.delay.as_ref()?.max_ns)),
 ];
 
-/// A trial and a direction of it.
+/// A trial and one of its directions.
 #[derive(Clone, Copy)]
 pub(crate) struct DirectionRow<'r> {
     record: &'r TrialRecord,
-    /// None of a trial that has no directions.
+    /// `None` for a trial without directions.
     direction: Option<&'r DirectionResult>,
-    /// The place of its test in the plan.
+    /// The index of its test in the plan.
     test: Option<usize>,
     verdict: Verdict,
 }
 
-/// Every trial of the run, in its order. A trial without directions, whose phase 1 was not complete, has one row.
+/// Returns every trial of the run, in order. A trial without directions, because its phase 1 was incomplete, has one row.
 pub(crate) fn trials<'r>(digest: &'r Digest<'r>) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
     let of_trial = OF_TRIAL.iter().map(|(name, _)| *name).chain(["direction"]);
     let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name));
@@ -116,7 +117,7 @@ impl TrialTable<'_> {
         self.tests.get(row.test?)
     }
 
-    /// Returns a cell of the run, of those behind the ones of the trial.
+    /// Returns a cell of the run, which follow those of the trial.
     fn of_run(&self, record: &TrialRecord, place: usize) -> Cell<'_> {
         if place != RunCells::HOST {
             return text(self.run.behind("").nth(place).unwrap_or_default());
@@ -142,14 +143,14 @@ impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
     }
 }
 
-/// Returns the word for a verdict, which are few.
+/// Returns the word for a verdict from a small cache.
 fn verdict(of: Verdict) -> &'static str {
     static WORDS: LazyLock<[String; 3]> =
         LazyLock::new(|| [Verdict::Passed, Verdict::Lost, Verdict::Invalid].map(|verdict| unquoted(&verdict)));
     &WORDS[of as usize]
 }
 
-/// Returns the word for the kind of a trial; most trials are of one kind.
+/// Returns the word for the kind of a trial; that of the most frequent kind is cached.
 fn kind(of: &TrialKind) -> Cell<'static> {
     static CONSTANT: LazyLock<String> = LazyLock::new(|| unquoted(&TrialKind::Constant));
     Cell::Text(if *of == TrialKind::Constant { Cow::Borrowed(&**CONSTANT) } else { Cow::Owned(unquoted(of)) })

@@ -1,9 +1,9 @@
-//! `warnings.csv`: what the run warned of, the doubts about its numbers first.
+//! `warnings.csv`: the warnings of the run, with doubts about its numbers first.
 
 use super::run;
 use crate::digest::Digest;
 
-/// Returns one row for each warning, numbered in the order of the other outputs; of a run without any the header alone.
+/// Returns one row for each warning, numbered in the same order as in the other outputs; only the header if there are none.
 pub(crate) fn warnings_csv(digest: &Digest<'_>) -> String {
     let input = digest.input;
     let row = |(number, warning): (usize, &String)| {

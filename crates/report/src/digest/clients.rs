@@ -1,17 +1,17 @@
-//! Numbers of clients in ascending order, each with what became of their requests: the columns of the 6to4 paper's tables.
+//! Numbers of clients in ascending order, with the results of their requests: the columns of the 6to4 paper's tables.
 
 use super::{Digest, PointDigest, PointSample};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test};
 use sixbench_method::terms::{Direction, FrameSize};
 
-/// The steps of one test at one frame size, of which at least one has a result.
+/// The steps of one test at one frame size, at least one of which has a result.
 pub(crate) struct ClientSeries<'d, 'a> {
-    /// The test they were written as.
+    /// The name of the test in the plan file.
     pub(crate) name: &'a str,
     pub(crate) size: FrameSize,
     pub(crate) settings: ResponseTime,
-    /// The first of them: they differ in their clients alone.
+    /// The first of the tests, which only differ in their number of clients.
     pub(crate) test: &'a Test,
     pub(crate) steps: Vec<ClientStep<'d, 'a>>,
 }
@@ -58,7 +58,7 @@ impl ClientSeries<'_, '_> {
         self.steps.iter().filter(|step| !step.has_result())
     }
 
-    /// Each number of clients with its sample of a quantity, where there is one.
+    /// Returns each number of clients that has a sample of a quantity, with the sample.
     pub(crate) fn samples(&self, quantity: Quantity) -> impl Iterator<Item = (u32, &PointSample)> {
         self.steps.iter().filter_map(move |step| Some((step.clients, step.sample(quantity)?)))
     }
@@ -70,7 +70,7 @@ impl<'d> ClientStep<'d, '_> {
     }
 
     pub(crate) fn sample(&self, quantity: Quantity) -> Option<&'d PointSample> {
-        // What is of both ways together stands with the requests.
+        // A sample of both directions together is stored with the requests.
         self.point.sample(quantity, Direction::Forward)
     }
 }

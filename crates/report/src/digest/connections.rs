@@ -1,5 +1,5 @@
-//! What the trials of a point say of its connections (RFC 9693): did the DUT count them as the tester did, where were they lost, how were
-//! they mapped, how many were there over time.
+//! Results on the connections of a point's trials (RFC 9693): whether the DUT's count agreed with the tester's, where connections were lost, how they
+//! were mapped, and how many there were over time.
 
 use super::PointDigest;
 use crate::digest::Digest;
@@ -10,14 +10,14 @@ use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Connections, Fault, Mapping, TrialKind, Verdict};
 
-/// The DUT's own count beside the tester's, over the trials whose phase 1 was complete.
+/// The DUT's count compared with the tester's, in trials whose phase 1 was complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Agreement {
-    /// Trials in which both were the same, after phase 1 and at the end.
+    /// Trials in which both counts were the same, after phase 1 and at the end.
     pub(crate) agreed: usize,
-    /// Trials in which they were not.
+    /// Trials in which the counts differed.
     pub(crate) differed: usize,
-    /// Trials in which the DUT's own count was not available.
+    /// Trials in which the DUT's count was not available.
     pub(crate) uncounted: usize,
 }
 
@@ -47,9 +47,9 @@ impl std::ops::Add for Agreement {
 /// The phase or step in which a trial lost connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostIn {
-    /// Frames that opened none.
+    /// Frames of phase 1 that opened no connection.
     PhaseOne,
-    /// Connections whose way back was closed.
+    /// Connections without a working reverse direction.
     Validation,
 }
 
@@ -68,7 +68,7 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {
-            // Also where validation lost them, and it is no fault: a full table made room.
+            // Losses in the validation count as a difference even without a fault of the trial, as when a full table makes room.
             let has_fault = record.result.faults.iter().any(|f| matches!(f, Fault::ConnectionsDiffer { .. }));
             let is_other = has_fault || !connections.faults().is_empty();
             match connections.opened_by_the_dut() {
@@ -80,20 +80,20 @@ impl<'a> PointDigest<'a> {
         agreement
     }
 
-    /// Losing trials in which all frames of phase 1 arrived: without the validation they would have passed.
+    /// Returns the number of losing trials in which all frames of phase 1 arrived, which would have passed without the validation.
     pub(crate) fn lost_in_validation_alone(&self, goal: LossRatio) -> usize {
         let is_validated = |r: &TrialRecord| matches!(r.result.spec.kind, TrialKind::Establish { .. });
         let losing = self.opened().filter(|(r, c)| is_validated(r) && c.lost() == 0);
         losing.filter(|(r, _)| r.result.verdict(goal) == Verdict::Lost).count()
     }
 
-    /// Returns whether trials opened more connections than the Responder keeps, so that their validation left some out.
+    /// Returns whether trials opened more connections than the Responder keeps, so that the validation did not cover all.
     pub(crate) fn is_validated_in_part(&self) -> bool {
         let validated = self.opened().filter(|(r, _)| matches!(r.result.spec.kind, TrialKind::Establish { .. }));
         validated.into_iter().any(|(_, c)| c.state_table < c.offered)
     }
 
-    /// The trial at the lowest rate that lost connections it can name. What the tester's own faults may explain is not the DUT's loss.
+    /// Returns the trial at the lowest rate that lost identified connections. Losses that the tester's own faults may explain do not count.
     pub(crate) fn losing_connections(&self, goal: LossRatio) -> Option<Losing<'a>> {
         let is_loss = |r: &TrialRecord| match r.result.verdict(goal) {
             Verdict::Lost => true,
@@ -112,10 +112,10 @@ impl<'a> PointDigest<'a> {
         losing.min_by_key(|losing| losing.connections.rate)
     }
 
-    /// The trial whose connections are looked at over time: the passing one at the highest load, or with the most connections where
-    /// their number is what is searched.
+    /// Returns the trial whose connections are shown over time: the passing one at the highest load or, if the number of connections is searched for,
+    /// with the most connections.
     pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        // TCP connections have no phase 1 to hold the entries against.
+        // TCP connections have no phase 1 with which the entries could be compared.
         let is_watched = |r: &&&TrialRecord| {
             r.result.phase_one_result().is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1)
         };
@@ -125,7 +125,7 @@ impl<'a> PointDigest<'a> {
         passing.max_by_key(|r| (number(r), r.result.spec.rate)).copied()
     }
 
-    /// Returns a summary of the durations of the deletions, nanoseconds, one for each trial that counted; `None` without one.
+    /// Returns a summary of the durations of the deletions, nanoseconds, over the valid trials without losses; `None` if there are none.
     pub(crate) fn deletions(&self) -> Option<Summary> {
         let times = self.opened().filter(|(r, c)| c.lost() == 0 && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid);
         let times: Vec<f64> = times.filter_map(|(_, c)| c.torn_down_ns).map(|ns| ns as f64).collect();
@@ -134,7 +134,7 @@ impl<'a> PointDigest<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// The plan's DUTs that have stateful tests, each once.
+    /// Returns one stateful test for each DUT that has any.
     pub(crate) fn stateful_duts(&self) -> Vec<&'a Test> {
         let stateful = self.input.plan.tests.iter().filter(|t| t.stateful.is_some());
         by_key(stateful.map(|test| (&test.dut, test))).into_iter().map(|(_, tests)| tests[0]).collect()
@@ -145,21 +145,21 @@ impl<'a> Digest<'a> {
         points.flat_map(|p| p.opened().collect::<Vec<_>>())
     }
 
-    /// The mapping of a DUT as the trial saw it that had most connections, and the collisions of all trials.
+    /// Returns the mapping of a DUT as seen by the trial with the most connections, with the collisions of all trials.
     pub(crate) fn mapping(&self, dut: &str) -> Option<Mapping> {
         let most = self.opened_by(dut).map(|(_, c)| c.mapping).max_by_key(|m| m.seen).filter(|m| m.seen > 0)?;
         let collisions = self.opened_by(dut).map(|(_, c)| c.mapping.collisions).sum();
         Some(Mapping { collisions, ..most })
     }
 
-    /// The direction in which a DUT's connections are opened, as its trials of connections show; forward where it has none.
+    /// Returns the direction in which a DUT's connections are opened, according to its trials of connections; forward if it has none.
     pub(crate) fn opens(&self, dut: &str) -> Direction {
         let own = self.opened_by(dut).filter(|(r, _)| r.result.spec.kind.connections().is_some());
         own.filter_map(|(r, _)| Some(r.result.directions.first()?.direction)).next().unwrap_or(Direction::Forward)
     }
 
-    /// The establishment rate of a DUT where the plan measured one: that of as many connections, else the lowest; and whether it may be
-    /// higher in truth.
+    /// Returns the establishment rate of a DUT, if the plan measured one: that for the same number of connections, else the lowest; and whether the
+    /// true rate may be higher.
     pub(crate) fn establishment_rate(&self, dut: &str, connections: u64) -> Option<(f64, bool)> {
         let of_dut = self.points_of(|m| m.is_searched_rate() && m.is_of_connections()).filter(|p| p.test.dut == dut);
         let found: Vec<(bool, f64, bool)> = of_dut
@@ -173,7 +173,7 @@ impl<'a> Digest<'a> {
         best.map(|(_, rate, is_open)| (rate, is_open))
     }
 
-    /// R over the establishment rate, and whether it may be lower in truth. `None` where R is what is searched.
+    /// Returns R divided by the establishment rate, and whether the true ratio may be lower. `None` if R is searched for.
     pub(crate) fn safety(&self, test: &Test, stateful: &Stateful) -> Option<(f64, bool)> {
         let FrameRate(rate) = phase_1_rate(test, stateful)?;
         let (most, is_open) = self.establishment_rate(&test.dut, stateful.connections)?;
@@ -181,7 +181,7 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// R, where it is set and not searched.
+/// Returns R if it is set rather than searched for.
 pub(crate) fn phase_1_rate(test: &Test, stateful: &Stateful) -> Option<FrameRate> {
     (!test.measure.searches_phase_one()).then_some(stateful.rate)
 }

@@ -1,4 +1,4 @@
-//! The repetitions of one point for one loss goal: what a search of the load came to.
+//! The repetitions of one point for one loss goal: the results of the searches for the load.
 
 use crate::bound::Bound;
 use sixbench_method::search::{Bracket, Limit};
@@ -8,16 +8,16 @@ use sixbench_method::terms::LossRatio;
 /// The repetitions of one point for one goal.
 pub(crate) struct GoalDigest {
     pub(crate) goal: LossRatio,
-    /// The summary of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames
-    /// even at the lowest load counts as 0: leaving it out would flatter the DUT. `None` when no repetition came to a result.
+    /// The summary of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames even at the lowest load
+    /// counts as 0, since leaving it out would flatter the DUT. `None` if no repetition has a result.
     pub(crate) summary: Option<Summary>,
-    /// The values that are summarised, in the order of the repetitions.
+    /// The summarised values, in the order of the repetitions.
     pub(crate) values: Vec<f64>,
-    /// The lowest lower bound and the highest upper bound: where the true values lie.
+    /// The lowest lower bound and the highest upper bound, between which the true values lie.
     pub(crate) span: (u64, u64),
-    /// Repetitions that count as 0.
+    /// The number of repetitions that count as 0.
     pub(crate) below_minimum: u32,
-    /// Repetitions that are no result, since the tester fell short or others disturbed at every load.
+    /// The number of repetitions without a result, because the tester fell short or other work disturbed the trials at every load.
     pub(crate) unmeasured: u32,
     pub(crate) limits: Limits,
 }
@@ -28,23 +28,23 @@ pub(crate) struct Limits {
     pub(crate) dut: u32,
     pub(crate) tester: u32,
     pub(crate) maximum: u32,
-    /// Repetitions that were limited by other work on the machine, or an accident.
+    /// Repetitions that were limited by other work on the machine or by an accident.
     pub(crate) disturbed: u32,
     /// Repetitions that were limited by what happened before the trial.
     pub(crate) unprepared: u32,
-    /// True if the median may be higher in truth, because something other than the DUT ended searches. A few such repetitions above the median
-    /// do not make it so.
+    /// True if the true median may be higher, because something other than the DUT ended searches. A few such repetitions above the median do not
+    /// affect it.
     pub(crate) is_median_open: bool,
-    /// The reason why trials were invalid, where the tester was not to blame.
+    /// The reason why trials were invalid, if it was not the tester.
     pub(crate) reason: Option<InvalidReason>,
 }
 
-/// The condition before a trial that was not as asked.
+/// A condition before a trial that was not as required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvalidReason {
-    /// The connections of phase 1 were not all opened or not kept (RFC 9693).
+    /// The connections of phase 1 were not all opened, or not all kept (RFC 9693).
     Connections,
-    /// The names were not cached as the plan has it, or there were too few of them (RFC 8219 section 9.2).
+    /// The names were not cached as planned, or there were too few of them (RFC 8219 section 9.2).
     Names,
 }
 
@@ -58,7 +58,7 @@ impl InvalidReason {
 }
 
 impl GoalDigest {
-    /// `reason`: trials were invalid for that, not since the tester fell short.
+    /// Returns the digest of these brackets. `reason` is given if trials were invalid for a reason other than the tester.
     pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, reason: Option<InvalidReason>) -> Self {
         let limits = Limits { reason, ..Limits::default() };
         let mut digest =
@@ -70,7 +70,7 @@ impl GoalDigest {
         digest
     }
 
-    /// Takes a repetition into account, and returns the value it adds to the sample.
+    /// Adds a repetition, and returns the value that it contributes to the sample.
     fn add(&mut self, bracket: Bracket) -> Option<CensoredValue> {
         let Some(rate) = bracket.value() else {
             self.unmeasured += 1;
@@ -93,12 +93,12 @@ impl GoalDigest {
 }
 
 impl Limits {
-    /// Returns how the median lies to the true one.
+    /// Returns the relation of the median to the true one.
     pub(crate) fn bound(self) -> Bound {
         Bound::of(self.is_median_open)
     }
 
-    /// The sign before a number that may be higher in truth.
+    /// Returns the sign before a number whose true value may be higher.
     pub(crate) fn sign(self) -> &'static str {
         self.bound().sign().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! How idle devices were at the rate that was found: the mean over the repetitions, as in the figures of Lencse and Nagy.
+//! The idle time of devices at the rate that was found: the mean over the repetitions, as in the figures of Lencse and Nagy.
 
 use super::{Digest, PointDigest};
 use sixbench_method::plan::Load;
@@ -6,7 +6,7 @@ use sixbench_method::record::{CoreWatch, DeviceWatch, TrialRecord, Watch, by_rep
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, Verdict};
 
-/// A device over the trials at the found rate.
+/// The idle time of a device over the trials at the found rate.
 pub(crate) struct DeviceIdle {
     pub(crate) device: String,
     pub(crate) interval_ns: u64,
@@ -14,14 +14,14 @@ pub(crate) struct DeviceIdle {
 }
 
 pub(crate) struct CoreIdle {
-    /// The device's own number of it.
+    /// The number of the core on the device.
     pub(crate) core: u32,
-    /// Idle time in each interval, per cent: the mean of the trials that were as long.
+    /// Idle time in each interval, per cent: the mean of the trials that have this interval.
     pub(crate) percent: Vec<f64>,
 }
 
 impl CoreIdle {
-    /// Idle time on average, per cent: without the first and the last interval, which the load does not fill, where there are more than two.
+    /// Returns the mean idle time, per cent. If there are more than two intervals, it excludes the first and the last, which the load does not fill.
     pub(crate) fn mean_percent(&self) -> f64 {
         let inner = if self.percent.len() > 2 { &self.percent[1..self.percent.len() - 1] } else { &self.percent[..] };
         inner.iter().sum::<f64>() / inner.len().max(1) as f64
@@ -29,8 +29,8 @@ impl CoreIdle {
 }
 
 impl<'a> Digest<'a> {
-    /// Returns the trials that tell how idle devices were at the rate of a point: those at the very throughput that its searches found, where the plan
-    /// has a test that repeats it, as Lencse and Nagy did; else the passing trial at the highest load of each repetition.
+    /// Returns the trials that show how idle devices were at the rate of a point: if the plan has a test that repeats the throughput found by the
+    /// point's searches, as Lencse and Nagy did, the trials of that test; else the passing trial at the highest load of each repetition.
     pub(crate) fn trials_at_rate(&self, point: &PointDigest<'a>) -> Vec<&'a TrialRecord> {
         let is_repeated = |other: &&PointDigest| {
             let mut searches =
@@ -58,8 +58,7 @@ impl<'a> PointDigest<'a> {
         self.outcomes.iter().filter_map(|outcome| highest(outcome.repetition)).collect()
     }
 
-    /// The devices in these trials in the order of their chain; a DUT that was not watched by itself under the name `dut`, by the host's
-    /// cores.
+    /// Returns the devices in these trials in the order of their chain. A DUT that was not watched separately is named `dut`, with the host's cores.
     pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
         let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_deref()).collect();
         let Some(first) = watches.first() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Records and outcomes, gathered by point: what every view of a run draws from.
+//! Records and outcomes grouped by point, the source for every view of a run.
 
 mod clients;
 mod connections;
@@ -42,14 +42,15 @@ pub(crate) struct Digest<'a> {
     pub(crate) points: Vec<PointDigest<'a>>,
     /// The points of tests that were left out before the run began.
     left_out: Vec<PointDigest<'a>>,
-    /// The outcome of each of all these points.
+    /// The status of each of these points.
     pub(crate) planned: Vec<PlannedPoint<'a>>,
-    /// How far the figures may be trusted; `None` where nothing was measured.
+    /// The trust in the figures; `None` if nothing was measured.
     pub(crate) trust: Option<Trust>,
     pub(crate) hosts: RepetitionHosts<'a>,
-    /// The time from the first trial to the last; `None` where nothing was measured.
+    /// The time from the first trial to the last; `None` if nothing was measured.
     pub(crate) span: Option<Span>,
-    /// The first loss goal of each test of the plan for which it is not zero, by its name: mostly there is none to be looked up for each trial.
+    /// The first loss goals of the tests for which it is not zero, by their names. The map is mostly empty, which makes the look-up for each trial
+    /// cheap.
     goals: HashMap<&'a str, LossRatio>,
 }
 
@@ -73,8 +74,8 @@ impl<'a> Digest<'a> {
         Self { input, points, left_out, planned, trust, hosts, span, goals }
     }
 
-    /// Returns what `view` says of the results of each host alone, with the name of the host; once, with an empty name, where there is one host. Results
-    /// of two hosts are not to be compared: a repetition that was made on two is left out.
+    /// Returns the result of `view` for each host alone, with the name of the host; a single one, with an empty name, if there is one host. Results of
+    /// two hosts must not be compared, so a repetition made on two hosts is left out.
     pub(crate) fn of_each_host<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(String, T)> {
         if !self.hosts.are_several() {
             return vec![(String::new(), view(self))];
@@ -85,40 +86,40 @@ impl<'a> Digest<'a> {
             let outcomes = self.input.outcomes.iter().filter(|o| is_own(&o.point, o.repetition)).cloned().collect::<Vec<_>>();
             let input = Input { records: &records, outcomes: &outcomes, ..*self.input };
             let mut digest = Digest::new(&input);
-            // That another host measured a point is no result of this one.
+            // A point that only another host measured must not appear without a result here.
             digest.points.retain(|point| !point.records.is_empty());
             view(&digest)
         };
         self.hosts.all().into_iter().map(|host| (host.to_owned(), of_host(host))).collect()
     }
 
-    /// Every planned point, those of tests that were left out before the run began last.
+    /// Returns every planned point; those of tests that were left out before the run come last.
     pub(crate) fn all_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().chain(&self.left_out)
     }
 
-    /// Returns the verdict on a trial, by the first loss goal of its test: the one headlines quote.
+    /// Returns the verdict on a trial by the first loss goal of its test, which is the one in headlines.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
         record.result.verdict(self.goals.get(record.point.test.as_str()).copied().unwrap_or(LossRatio::ZERO))
     }
 
-    /// Returns the time by which delays of these points may be wrong at most, nanoseconds; `None` where one clock saw frames leave and arrive.
+    /// Returns the greatest possible error of these points' delays due to clocks, nanoseconds; `None` if one clock timed both sending and arrival.
     pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
         let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);
         directions.filter_map(|direction| direction.clock_bound_ns).max()
     }
 
-    /// Returns whether trials are invalid for their connections rather than for the tester.
+    /// Returns whether any trial is invalid because of its connections rather than the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))
     }
 
-    /// Returns whether trials are invalid for the names of a DNS server rather than for the tester.
+    /// Returns whether any trial is invalid because of the names of a DNS server rather than the tester.
     pub(crate) fn has_faults_of_names(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_names))
     }
 
-    /// Returns whether there are DNS queries in the run, and whether there is anything else.
+    /// Returns whether the run has DNS queries, and whether it has anything else.
     pub(crate) fn has_queries_and_others(&self) -> (bool, bool) {
         let is_of_queries = |test: &Test| test.measure.dns().is_some();
         let tests = &self.input.plan.tests;
@@ -134,41 +135,41 @@ impl<'a> Digest<'a> {
         }
     }
 
-    /// Repetitions of points that were made, and those the plan asks for. A point that ended by itself has as many as it needed.
+    /// Returns the number of repetitions made at all points, and the number planned. For a point whose adaptive number sufficed, both are the same.
     pub(crate) fn repetitions(&self) -> (u32, u32) {
         let of_run = self.planned.iter().filter(|p| self.input.plan.test(&p.test.name).is_some());
         let of_points = of_run.map(|p| (p.repetitions.made, p.repetitions.planned));
         of_points.fold((0, 0), |all: (u32, u32), of| (all.0.saturating_add(of.0), all.1.saturating_add(of.1)))
     }
 
-    /// The title of the DUT of a test; the name of its recipe where the facts have none.
+    /// Returns the title of a test's DUT, or the name of its recipe if the facts have none.
     pub(crate) fn dut_title(&self, test: &'a Test) -> &'a str {
         let title = self.input.facts.duts.get(&test.dut).map(|d| d.title.as_str());
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
     }
 
-    /// Returns whether the device of a test is joined to the tester by shared memory.
+    /// Returns whether the device of a test is connected to the tester by shared memory.
     pub(crate) fn is_in_memory(&self, test: &Test) -> bool {
         self.input.facts.duts.get(&test.dut).is_some_and(|dut| dut.in_memory)
     }
 
-    /// Returns the facts on the path of a test's datagrams, or `None` where it is plain forwarding or translation.
+    /// Returns the facts on the path of a test's datagrams; `None` for plain forwarding or translation.
     pub(crate) fn path(&self, test: &Test) -> Option<&'a PathFacts> {
         self.input.facts.duts.get(&test.dut)?.path.as_ref()
     }
 
-    /// Subscribers the tester plays in a test, of a device that serves such: as many as the plan says, or the recipe.
+    /// Returns the number of subscribers that the tester simulates, for a device that serves subscribers: that of the plan, else that of the recipe.
     pub(crate) fn subscribers(&self, test: &Test) -> Option<u32> {
         let of_recipe = self.path(test)?.subscribers?;
         Some(test.traffic.subscribers.unwrap_or(of_recipe))
     }
 
-    /// The points of the throughput tests: those that headlines are about.
+    /// Returns the points of the throughput tests, which headlines are about.
     pub(crate) fn throughput_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().filter(|p| p.is_throughput())
     }
 
-    /// The points of the tests that search a rate: of frames, or of connections.
+    /// Returns the points of the tests that search for a rate of frames or of connections.
     pub(crate) fn searched_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().filter(|p| p.is_searched())
     }
@@ -181,8 +182,7 @@ impl<'a> Digest<'a> {
         self.throughput_points().filter(|p| self.is_compared(p.test))
     }
 
-    /// Returns whether a test is compared with others: of a series only the first step is, since the series has a chapter of
-    /// its own.
+    /// Returns whether a test is compared with others. Of a series this is only the first step, since the series has a separate chapter.
     pub(crate) fn is_compared(&self, test: &Test) -> bool {
         let Some(series) = &test.series else { return true };
         let steps = self.input.plan.tests.iter().filter_map(|t| t.series.as_ref()).filter(|s| s.name == series.name);
@@ -197,28 +197,27 @@ impl<'a> Digest<'a> {
         self.points.iter().find(|p| p.test.name == test.name && p.point.frame_size == size)
     }
 
-    /// Every test's place in the plan: the colour of its lines.
+    /// Returns the index of a test in the plan, which determines the colour of its lines.
     pub(crate) fn place(&self, test: &Test) -> usize {
         self.input.plan.tests.iter().position(|t| t.name == test.name).unwrap_or(0)
     }
 
-    /// Returns the rate that is 100 % of the load at this size: the theoretical rate of the medium, or the highest rate of the
-    /// plan where no medium is known.
+    /// Returns the rate that is 100 % of the load at this size: the theoretical rate of the medium, or the highest rate of the plan if the medium is
+    /// unknown.
     pub(crate) fn full_rate(&self, size: FrameSize) -> FrameRate {
         let scanned = self.input.plan.tests.iter().flat_map(|test| test.measure.own_rates()).copied();
         let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
         self.theoretical(size).unwrap_or(highest)
     }
 
-    /// Returns the theoretical rate of the medium at this size, for the largest frames that any test has on a link; `None`
-    /// where no medium is known.
+    /// Returns the theoretical rate of the medium at this size, for the largest frames that any test has on a link; `None` if the medium is unknown.
     pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
         let tests = self.input.plan.tests.iter();
         tests.filter_map(|test| test.theoretical(self.input.plan, size)).min()
     }
 }
 
-/// Returns the first loss goal of these points; `None` where there are several.
+/// Returns the first loss goal of these points; `None` if they differ.
 pub(crate) fn common_goal<'d, 'a: 'd>(points: impl IntoIterator<Item = &'d PointDigest<'a>>) -> Option<LossRatio> {
     let goals = each_once(points.into_iter().map(|point| point.first_goal()));
     if let [goal] = goals[..] { Some(goal) } else { None }
@@ -233,15 +232,14 @@ pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>
     points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns the kinds of frames of the points, one for each panel: each size, ascending, then `None` for DNS queries, which have
-/// none.
+/// Returns the kinds of frames of the points, one for each panel: the sizes in ascending order, then `None` for DNS queries, which have no size.
 pub(crate) fn kinds<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<Option<FrameSize>> {
     let found: BTreeSet<Option<FrameSize>> = points.map(PointDigest::size).collect();
     let (queries, sizes): (Vec<_>, Vec<_>) = found.into_iter().partition(Option::is_none);
     sizes.into_iter().chain(queries).collect()
 }
 
-/// A record of a newer format is refused rather than misread.
+/// Returns an error if a record has a newer format, which could be misread.
 pub(crate) fn check_formats(records: &[TrialRecord]) -> Result<(), ReportError> {
     match records.iter().map(|r| r.format).find(|&f| f > FORMAT) {
         Some(found) => Err(ReportError::Format { found, known: FORMAT }),

@@ -1,4 +1,4 @@
-//! What is known of one point: its trials, its repetitions, and what they sum up to.
+//! The data of one point: its trials, its repetitions, and their summaries.
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::numbers::title;
@@ -19,14 +19,14 @@ pub(crate) struct PointDigest<'a> {
     pub(crate) records: Vec<&'a TrialRecord>,
     pub(crate) outcomes: Vec<&'a Outcome>,
     first_goal: LossRatio,
-    /// One for each goal of the test, in its order. Of a test that is no throughput test: of the search for its load.
+    /// One digest for each loss goal of the test, in its order; for a test other than one of throughput, that of the search for its load.
     pub(crate) goals: Vec<GoalDigest>,
-    /// Every quantity measured beside the throughput, by direction and load.
+    /// Every quantity measured in addition to the throughput, by direction and load.
     pub(crate) samples: Vec<PointSample>,
 }
 
 impl<'a> PointDigest<'a> {
-    /// `records` and `outcomes` are those of the point.
+    /// Returns the data of a point. `records` and `outcomes` are those of the point.
     pub(crate) fn new(
         plan: &Plan,
         test: &'a Test,
@@ -50,28 +50,28 @@ impl<'a> PointDigest<'a> {
         self.test.measure.is_throughput()
     }
 
-    /// Returns whether the result is a rate that was searched: the throughput, or the establishment rate.
+    /// Returns whether the result is a rate that was searched for: the throughput, or the establishment rate.
     pub(crate) fn is_searched(&self) -> bool {
         self.test.measure.is_searched_rate() && !self.repeats_a_rate()
     }
 
-    /// The summary of a searched rate for the first goal, if there is a result.
+    /// Returns the summary of a searched rate for the first goal, if there is a result.
     pub(crate) fn headline(&self) -> Option<&Summary> {
         self.goals.first().filter(|_| self.is_searched()).and_then(|g| g.summary.as_ref())
     }
 
-    /// The frame size, where it means anything: DNS queries are as long as their names.
+    /// Returns the frame size; `None` for DNS queries, whose size follows from their names.
     pub(crate) fn size(&self) -> Option<FrameSize> {
         self.test.measure.dns().is_none().then_some(self.point.frame_size)
     }
 
-    /// The point as sentences name it.
+    /// Returns the name of the point for sentences.
     pub(crate) fn name(&self) -> String {
         let at = self.size().map(|size| format!(" at {size}\u{a0}bytes")).unwrap_or_default();
         format!("{}{at}", title(self.test))
     }
 
-    /// The sign before a searched rate that may be higher in truth.
+    /// Returns the sign before a searched rate whose true value may be higher.
     pub(crate) fn sign(&self) -> &'static str {
         self.limits().sign()
     }
@@ -81,33 +81,33 @@ impl<'a> PointDigest<'a> {
         self.goals.first().map(|g| g.limits).unwrap_or_default()
     }
 
-    /// Returns the words that take the place of a missing number.
+    /// Returns the words printed instead of a missing number.
     pub(crate) fn nothing(&self) -> &'static str {
         if self.records.is_empty() { "not run" } else { "no result" }
     }
 
-    /// Trials that were invalid and had to be repeated.
+    /// Returns the number of trials that were invalid and had to be repeated.
     pub(crate) fn invalid(&self) -> u32 {
         self.outcomes.iter().map(|o| o.invalid).sum()
     }
 
-    /// The throughput that a measurement of another kind was made at, or relative to.
+    /// Returns the throughput at which a measurement of another kind was made, or to which it relates.
     pub(crate) fn determined(&self) -> Option<FrameRate> {
         self.outcomes.iter().find_map(|o| o.load_throughput())
     }
 
-    /// Returns whether the throughput that the result was made at is only known not to be lower.
+    /// Returns whether the throughput at which the result was measured is only a lower bound.
     pub(crate) fn is_load_at_least(&self) -> bool {
         let own = |o: &&Outcome| o.brackets.first().is_some_and(|bracket| bracket.limit != Limit::Dut);
         self.outcomes.iter().any(|o| o.load.as_ref().map_or_else(|| own(o), |load| load.is_at_least))
     }
 
-    /// The sample of a quantity in one direction; of several loads, at the lowest.
+    /// Returns the sample of a quantity in one direction; if there are several loads, that at the lowest.
     pub(crate) fn sample(&self, quantity: Quantity, direction: Direction) -> Option<&PointSample> {
         self.samples.iter().find(|s| s.quantity == quantity && s.direction == direction)
     }
 
-    /// The sample of a quantity in its worse direction.
+    /// Returns the sample of a quantity in its worse direction.
     pub(crate) fn worst(&self, quantity: Quantity) -> Option<&PointSample> {
         let samples = self.samples.iter().filter(|s| s.quantity == quantity);
         match quantity.is_higher_better() {
@@ -121,7 +121,7 @@ impl<'a> PointDigest<'a> {
         self.test.directions.each().iter().filter(measured).copied().collect()
     }
 
-    /// The frame loss rate in the worse direction at every rate, ascending, per cent.
+    /// Returns the frame loss rate in the worse direction at every rate, ascending, per cent.
     pub(crate) fn losses(&self) -> Vec<(FrameRate, Summary)> {
         let mut worst: BTreeMap<(FrameRate, u32), f64> = BTreeMap::new();
         let values = self.outcomes.iter().flat_map(|o| o.values.iter().map(|v| (o.repetition, v)));
@@ -134,25 +134,25 @@ impl<'a> PointDigest<'a> {
         rates.into_iter().filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?))).collect()
     }
 
-    /// The one number of each repetition that has one: throughput, or the measure's first quantity. A rate that is repeated is none.
+    /// Returns the main number of each repetition that has one: the throughput, or the measure's first quantity. A repeated rate is not a result.
     pub(crate) fn headlines(&self) -> Vec<(u32, f64)> {
         let headline = |o: &&Outcome| Some((o.repetition, o.headline(&self.test.measure)?));
         self.outcomes.iter().filter(|_| !self.repeats_a_rate()).filter_map(headline).collect()
     }
 
-    /// The passing trial at the highest load: where the DUT worked hardest without losing.
+    /// Returns the passing trial at the highest load, in which the DUT worked hardest without losses.
     pub(crate) fn highest_passing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         busiest(&self.records, goal)
     }
 
-    /// The losing trial at the lowest load whose losses have a place in time.
+    /// Returns the losing trial at the lowest load whose losses are recorded over time.
     pub(crate) fn lowest_losing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
         let losing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
         losing.min_by_key(|r| r.result.spec.rate).copied()
     }
 
-    /// The trial whose losses are looked at in time. Bursts are over before that is worth a look.
+    /// Returns the trial whose losses are shown over time. Bursts are too short for this.
     pub(crate) fn losing_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         match (self.test.measure.sending(), self.test.measure.is_steady()) {
             (SendingTime::AtMost(_), _) => None,
@@ -166,18 +166,18 @@ impl<'a> PointDigest<'a> {
         }
     }
 
-    /// The trial in which the DUT's processor is looked at. Bursts and outages are no steady load.
+    /// Returns the trial for which the DUT's processor is shown. Bursts and outages are not a steady load.
     pub(crate) fn busiest_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         self.highest_passing(goal).filter(|_| self.test.measure.is_steady())
     }
 
-    /// The trial whose delays stand for the point: of throughput and of queries the passing one at the highest load, of delays that of the repetition
-    /// nearest the median. None of other measures, whose loads are not meant to be forwarded.
+    /// Returns the trial whose delays represent the point: for throughput and queries the passing one at the highest load, for delays that of the
+    /// repetition nearest the median. `None` for other measures, whose loads are not meant to be forwarded.
     pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         self.trial_of_delays(goal).filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
     }
 
-    /// The same, whether its delays are on record or not.
+    /// Does the same as [`Self::delay_trial`], even if the trial's delays are not recorded.
     pub(crate) fn trial_of_delays(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         let measure = &self.test.measure;
         match (measure.info().noun, measure.is_searched_rate()) {
@@ -187,7 +187,7 @@ impl<'a> PointDigest<'a> {
         }
     }
 
-    /// The measuring trial of the repetition whose headline is nearest the median: the last one, since it ended the repetition.
+    /// Returns the measuring trial of the repetition whose headline is nearest the median, which is the repetition's last.
     fn trial_of_the_median(&self) -> Option<&'a TrialRecord> {
         let headlines = self.headlines();
         let values: Vec<f64> = headlines.iter().map(|(_, value)| *value).collect();
@@ -197,7 +197,7 @@ impl<'a> PointDigest<'a> {
     }
 }
 
-/// Returns the reason why most invalid trials were invalid, or `None` where the tester or a disturbance was to blame.
+/// Returns the reason why most invalid trials were invalid; `None` if it was the tester or a disturbance.
 fn invalid_reason(records: &[&TrialRecord]) -> Option<InvalidReason> {
     match InvalidCause::of(records) {
         InvalidCause::Connections => Some(InvalidReason::Connections),
@@ -212,7 +212,7 @@ fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket>
 
 fn samples(outcomes: &[&Outcome]) -> Vec<PointSample> {
     let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<(f64, bool)>> = BTreeMap::new();
-    // The numbers held on the way to a capacity are the steps of a search, and have a table of their own.
+    // The numbers of connections held during the search for a capacity are its steps, and have a separate table.
     for value in outcomes.iter().flat_map(|o| &o.values).filter(|v| v.quantity != Quantity::ConnectionsHeld) {
         found.entry((value.quantity, value.direction, value.load)).or_default().push((value.value, value.is_at_least));
     }

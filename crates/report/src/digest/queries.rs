@@ -1,4 +1,4 @@
-//! Tests of DNS servers (RFC 8219 section 9): which belong together, and the trials a result rests on.
+//! Tests of DNS servers (RFC 8219 section 9): groups of related tests, and the trials behind a result.
 
 use super::{Digest, PointDigest};
 use sixbench_method::lists::by_key;
@@ -9,7 +9,7 @@ use sixbench_method::trial::dns::{Certificate, DnsResult};
 use sixbench_method::trial::{DirectionResult, Verdict};
 use std::collections::BTreeSet;
 
-/// The tests of one server that were written as one, with lists of what is cached and of what has AAAA records.
+/// The tests of one server that are one test in the plan file, with lists of the shares of cached names and of names with AAAA records.
 pub(crate) struct ServerGroup<'a> {
     /// The common part of the titles of its tests.
     pub(crate) title: String,
@@ -19,13 +19,13 @@ pub(crate) struct ServerGroup<'a> {
 }
 
 impl<'a> ServerGroup<'a> {
-    /// Returns the conditions under which all its servers are asked; only servers with the same conditions are compared.
+    /// Returns the conditions under which all its servers are queried; only servers with the same conditions are compared.
     pub(crate) fn conditions(&self) -> Option<QueryConditions> {
         let (_, dns) = self.tests.first()?;
         Some(QueryConditions { role: dns.role, timeout_ns: dns.timeout_ns, goal: self.goal })
     }
 
-    /// The point where so much is cached and so much has AAAA records, per cent.
+    /// Returns the point with these percentages of cached names and of names with AAAA records.
     pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, cached: u8, with_aaaa: u8) -> Option<&'d PointDigest<'a>> {
         let (test, _) = self.tests.iter().find(|(_, dns)| (dns.cached, dns.with_aaaa) == (cached, with_aaaa))?;
         digest.points.iter().find(|p| p.test.name == test.name)
@@ -40,18 +40,17 @@ impl<'a> ServerGroup<'a> {
     }
 }
 
-/// Percentages, each once, ascending.
+/// Returns the percentages, each once, ascending.
 pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
     all.collect::<BTreeSet<u8>>().into_iter().collect()
 }
 
-/// The conditions that must be the same for results to be compared, beside the percentages of cached names and of names with
-/// AAAA records.
+/// The conditions that must be the same for results to be compared, in addition to the percentages of cached names and of names with AAAA records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QueryConditions {
     pub(crate) role: DnsRole,
     pub(crate) timeout_ns: u64,
-    /// The share of queries that may have no correct answer in time.
+    /// The share of queries that may remain without a correct answer in time.
     pub(crate) goal: LossRatio,
 }
 
@@ -67,12 +66,12 @@ impl<'a> QueryTrial<'a> {
         Some(Self { record, dns: record.result.dns()?, direction: record.result.directions.first()? })
     }
 
-    /// Queries per second that were asked for.
+    /// Returns the intended load, queries per second.
     pub(crate) fn rate(&self) -> u64 {
         self.record.result.spec.rate.0
     }
 
-    /// Queries per second that were sent.
+    /// Returns the offered load, queries per second.
     pub(crate) fn achieved(&self) -> Option<f64> {
         self.direction.achieved_rate()
     }
@@ -83,12 +82,12 @@ impl<'a> PointDigest<'a> {
         self.records.iter().filter(move |r| r.result.verdict(goal) == verdict).filter_map(|r| QueryTrial::of(r))
     }
 
-    /// The passing trial with the highest rate.
+    /// Returns the passing trial with the highest rate.
     pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
         self.asked(goal, Verdict::Passed).max_by_key(QueryTrial::rate)
     }
 
-    /// The losing trial with the lowest rate above that.
+    /// Returns the losing trial with the lowest rate above that.
     pub(crate) fn not_all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
         let passed = self.all_answered(goal).map_or(0, |asked| asked.rate());
         self.asked(goal, Verdict::Lost).filter(|asked| asked.rate() > passed).min_by_key(QueryTrial::rate)
@@ -96,12 +95,12 @@ impl<'a> PointDigest<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// The points whose rate of queries was searched for.
+    /// Returns the points whose rate of queries was searched for.
     pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
         self.points.iter().filter(|p| !p.repeats_a_rate()).filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
 
-    /// The tests that search for the rate of DNS servers, those that were written as one together, in the order of the plan.
+    /// Returns the tests that search for the rate of DNS servers, grouped by the test in the plan file, in the order of the plan.
     pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
         let tests = self.input.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
         let tests = tests.filter_map(|test| Some((test, test.measure.dns()?)));
@@ -115,14 +114,14 @@ impl<'a> Digest<'a> {
         groups.into_iter().map(|(_, tests)| group(tests)).collect()
     }
 
-    /// Returns the title of a DNS server's test without its percentages, which have columns of their own.
+    /// Returns the title of a DNS server's test without its percentages, which have separate columns.
     pub(crate) fn server(&self, test: &Test) -> String {
         let groups = self.server_groups();
         let own = groups.iter().find(|group| group.tests.iter().any(|(other, _)| other.name == test.name));
         own.map_or_else(|| test.title.clone(), |group| group.title.clone())
     }
 
-    /// The rate the tester's self-test allows for a test, queries per second: as its trials had it, or as the facts have it.
+    /// Returns the highest rate for a test that the tester's self-test allows, queries per second, according to the test's trials, or else the facts.
     pub(crate) fn certified(&self, point: &PointDigest, dns: &DnsTest) -> Option<u64> {
         let told = point.records.iter().filter_map(|r| r.result.dns()?.certified).max();
         told.or_else(|| {
@@ -137,14 +136,14 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// The name of the test as it was written: with two lists each series has the percentage of one of them in its name.
+/// Returns the name of the test in the plan file: with two lists, the name of each series includes the percentage from one of them.
 fn name_of<'a>(test: &'a Test, dns: &DnsTest) -> &'a str {
     let is_of_grid = |series: &&Series| matches!(series.by, SeriesBy::Cached | SeriesBy::WithAaaa);
     let Some(series) = test.series.as_ref().filter(is_of_grid) else { return &test.name };
     series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
 }
 
-/// Returns the common beginning of all titles, up to a comma.
+/// Returns the common beginning of all titles, cut at a comma.
 fn common_title(tests: &[(&Test, &DnsTest)]) -> String {
     let Some(((first, _), others)) = tests.split_first() else { return String::new() };
     let parts: Vec<&str> = first.title.split(", ").collect();

@@ -1,21 +1,21 @@
-//! The one number of a point where it is a rate or a number of connections, whether it was searched or measured in a trial.
+//! The main number of a point if it is a rate or a number of connections, whether searched for or measured in a trial.
 
 use super::{Limits, PointDigest};
 use sixbench_method::disturbance::makes_lower_bound;
 use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 
-/// A summary, and whether the truth may be higher.
+/// A summary, and whether the true value may be higher.
 #[derive(Clone, Copy)]
 pub(crate) struct Rated {
     pub(crate) summary: Summary,
     pub(crate) limits: Limits,
-    /// The range of the true values: for searched rates taken from the brackets, for others the extremes of the sample.
+    /// The range of the true values: for searched rates from the brackets, for others from the extremes of the sample.
     pub(crate) span: (f64, f64),
 }
 
 impl PointDigest<'_> {
-    /// Throughput, establishment rate, tear-down rate, or capacity.
+    /// Returns the throughput, establishment rate, tear-down rate, or capacity.
     pub(crate) fn rated(&self) -> Option<Rated> {
         if !self.test.measure.is_rated() || self.repeats_a_rate() {
             return None;
@@ -31,7 +31,7 @@ impl PointDigest<'_> {
     fn sampled(&self, quantity: Quantity) -> Option<Rated> {
         let sample = self.worst(quantity)?;
         let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
-        // As the status of the point has it: what a disturbed machine ended is not the plan's maximum.
+        // Consistent with the status of the point: a search ended by a disturbance did not reach the plan's maximum.
         let (maximum, disturbed) = if makes_lower_bound(&self.records) { (0, open) } else { (open, 0) };
         let limits =
             Limits { maximum, disturbed, dut: n - open.min(n), is_median_open: sample.is_median_open, ..Limits::default() };

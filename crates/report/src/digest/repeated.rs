@@ -1,4 +1,4 @@
-//! Tests that repeat one trial at the rate that others have found, as Lencse and Nagy did for the idle time of each core: how often it passed.
+//! Tests that repeat one trial at a rate found by other tests, as Lencse and Nagy did for the idle time of each core, and how often it passed.
 
 use super::{Digest, PointDigest};
 use crate::numbers::{enumerated, grouped, percentage, three_digits};
@@ -8,30 +8,30 @@ use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 
-/// Cores of a device that are told one by one; of more, the least and the most idle are.
+/// The most cores of a device that are listed individually; if there are more, only the least and the most idle are.
 const MOST_CORES: usize = 4;
 
 /// The repeated trials of a point.
 pub(crate) struct RepeatedRate<'a> {
-    /// The rate of the first and of the last repetition: where the tests of a plan take turns, the median may still move.
+    /// The rate of the first and of the last repetition: if the tests of a plan take turns, the median may still change.
     rates: [u64; 2],
     is_at_least: bool,
     /// The tests whose searches found the rate.
     found_by: Vec<&'a str>,
     pub(crate) passed: usize,
-    /// The trials that say something of the device.
+    /// The trials that say something about the device.
     pub(crate) trials: Vec<&'a TrialRecord>,
     /// Repetitions without such a trial.
     invalid: usize,
 }
 
 impl<'a> PointDigest<'a> {
-    /// Returns whether the test of the point repeats the rate of another one, so that its results are no rates of their own.
+    /// Returns whether the point's test repeats the rate of another test, so that its results are not rates themselves.
     pub(crate) fn repeats_a_rate(&self) -> bool {
         self.test.measure.repeats_a_rate()
     }
 
-    /// Returns what its repetitions at a known rate came to; `None` where there are none yet.
+    /// Returns the results of its repetitions at a known rate; `None` if there are none yet.
     pub(crate) fn repeated(&self) -> Option<RepeatedRate<'a>> {
         let is_at_known_rate = |outcome: &&Outcome| self.repeats_a_rate() && outcome.load.is_some();
         let outcomes: Vec<&Outcome> = self.outcomes.iter().copied().filter(is_at_known_rate).collect();
@@ -47,7 +47,7 @@ impl<'a> PointDigest<'a> {
         })
     }
 
-    /// Returns the trials at a rate that others have found, but for those that say nothing of the device.
+    /// Returns the trials at a rate found by other tests, except those that say nothing about the device.
     pub(super) fn trials_at_known_rate(&self) -> Vec<&'a TrialRecord> {
         let is_sound =
             |record: &&TrialRecord| record.load.is_some() && record.result.verdict(self.first_goal()) != Verdict::Invalid;
@@ -56,29 +56,29 @@ impl<'a> PointDigest<'a> {
 }
 
 impl RepeatedRate<'_> {
-    /// `3,699`, `≥ 3,699`.
+    /// Returns the rate: `3,699`, `≥ 3,699`.
     pub(crate) fn rate(&self) -> String {
         let sign = if self.is_at_least { "≥\u{a0}" } else { "" };
         let rates = each_once(self.rates.map(|rate| grouped(rate as f64)));
         format!("{sign}{}", rates.join(" to "))
     }
 
-    /// Returns the names of the tests that found the rate, as a plan has them.
+    /// Returns the names of the tests that found the rate, as in the plan.
     pub(crate) fn found_by(&self) -> String {
         enumerated(&self.found_by)
     }
 
-    /// Returns whether the test itself has found the rate, since no other one with the same queries had.
+    /// Returns whether the test itself found the rate, because no other test with the same queries had.
     pub(crate) fn is_found_by(&self, test: &Test) -> bool {
         self.found_by == [test.name.as_str()]
     }
 
-    /// `8 of 8`: trials that passed, of those that say something of the device.
+    /// Returns how many trials passed, of those that say something about the device: `8 of 8`.
     pub(crate) fn passed_of(&self) -> String {
         format!("{} of {}", self.passed, self.trials.len())
     }
 
-    /// Returns the part of a sentence about repetitions that say nothing; empty where there are none.
+    /// Returns the part of a sentence about invalid repetitions; empty if there are none.
     pub(crate) fn invalid_words(&self) -> String {
         match self.invalid {
             0 => String::new(),
@@ -86,20 +86,20 @@ impl RepeatedRate<'_> {
         }
     }
 
-    /// The largest share of queries that a trial left without a correct answer, per cent.
+    /// Returns the largest share of queries that a trial left without a correct answer, per cent.
     pub(crate) fn worst_loss(&self) -> String {
         percentage(self.trials.iter().map(|record| 100.0 * record.result.loss_ratio().0).fold(0.0, f64::max))
     }
 }
 
 impl<'a> Digest<'a> {
-    /// The points whose tests repeat a rate, in the order of the plan.
+    /// Returns the points whose tests repeat a rate, in the order of the plan.
     pub(crate) fn repeated_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, RepeatedRate<'a>)> {
         self.points.iter().filter_map(|point| Some((point, point.repeated()?)))
     }
 
-    /// `Unbound: core 2 12 %`, or of more cores `jool-plat: 16 cores 3 to 34 %`: the idle time of the cores of each device in these trials, each on
-    /// average; empty where nothing was watched.
+    /// Returns the mean idle time of each core of each device in these trials: `Unbound: core 2 12 %`, or for many cores `jool-plat: 16 cores 3 to 34
+    /// %`; empty if nothing was watched.
     pub(crate) fn idle_words(&self, point: &PointDigest<'a>, trials: &[&TrialRecord]) -> String {
         let device = |idle: super::DeviceIdle| {
             let cores: Vec<(u32, f64)> = idle.cores.iter().map(|core| (core.core, core.mean_percent())).collect();

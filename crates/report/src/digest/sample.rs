@@ -4,19 +4,19 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::{Direction, FrameRate};
 
-/// A sample and what it sums up to, in the quantity's unit.
+/// A sample and its summary, in the quantity's unit.
 pub(crate) struct PointSample {
     pub(crate) quantity: Quantity,
     pub(crate) direction: Direction,
     pub(crate) load: FrameRate,
     pub(crate) summary: Summary,
-    /// The average, which RFC 2544 section 26.5, RFC 6201 and RFC 9004 ask for.
+    /// The average, as required by RFC 2544 section 26.5, RFC 6201 and RFC 9004.
     pub(crate) mean: f64,
-    /// Standard deviation of the sample; `None` of a single value.
+    /// The standard deviation of the sample; `None` for a single value.
     pub(crate) deviation: Option<f64>,
-    /// Values that are only known not to be lower.
+    /// The number of values that are lower bounds.
     pub(crate) at_least: usize,
-    /// True if the median is only known not to be lower.
+    /// True if the median is a lower bound.
     pub(crate) is_median_open: bool,
 }
 
@@ -41,12 +41,12 @@ impl PointSample {
         })
     }
 
-    /// The sign before a number that may be higher in truth if any of the values may be, such as the mean.
+    /// Returns the sign before a number, such as the mean, whose true value may be higher if that of any value may be.
     pub(crate) fn sign(&self) -> &'static str {
         if self.at_least > 0 { "≥\u{a0}" } else { "" }
     }
 
-    /// The sign before the median.
+    /// Returns the sign before the median.
     pub(crate) fn median_sign(&self) -> &'static str {
         if self.is_median_open { "≥\u{a0}" } else { "" }
     }

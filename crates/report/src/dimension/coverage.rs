@@ -1,4 +1,4 @@
-//! What a plan would tell of the subscribers that its devices carry, before it is run.
+//! A preview, before a plan is run, of what it can show about the number of subscribers that its devices can serve.
 
 use super::words::{measure_of, noun, word};
 use super::{NARROWEST, assumptions, json};
@@ -9,11 +9,11 @@ use sixbench_method::dimension::{SubscriberLimit, SubscriberTraffic, TestedDevic
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameSize;
 
-/// What is said where no test tells anything.
+/// The text for plans without a test that shows how many subscribers a device can serve.
 pub(super) const NOTHING: &str = "No test tells how many subscribers a device carries: it takes throughput in both directions without background \
      traffic and, of a stateful device, establishment-rate and table-capacity; see the plan isp.";
 
-/// Returns, for each device of a plan, the limits that its tests tell and those that they do not, for a terminal of `width` columns.
+/// Returns, for each device of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns.
 pub fn coverage(traffic: &SubscriberTraffic, plan: &Plan, width: usize) -> String {
     let width = width.max(NARROWEST);
     let devices = TestedDevice::all(plan);
@@ -25,7 +25,7 @@ pub fn coverage(traffic: &SubscriberTraffic, plan: &Plan, width: usize) -> Strin
     devices.iter().map(of).collect::<String>() + &assumptions(traffic, width)
 }
 
-/// Returns the same as JSON.
+/// Does the same as [`coverage`], as JSON.
 pub fn coverage_json(traffic: &SubscriberTraffic, plan: &Plan) -> Value {
     let of = |device: &TestedDevice<'_>| {
         let told = limits(device).into_iter().map(|(limit, tests)| (word(limit), names(tests)));
@@ -64,7 +64,7 @@ fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<Stri
     [tells].into_iter().chain(lacks).chain(sizes).collect()
 }
 
-/// Returns each limit of a device with the tests that tell it; those of connections only of a stateful device.
+/// Returns each limit of a device with the tests that determine it; limits of connections only for a stateful device.
 fn limits<'d, 'a>(device: &'d TestedDevice<'a>) -> Vec<(SubscriberLimit, &'d [&'a Test])> {
     let frames = [(SubscriberLimit::Downstream, &device.throughput[..]), (SubscriberLimit::Upstream, &device.throughput[..])];
     let connections = [
@@ -79,7 +79,7 @@ fn names<'a>(tests: &[&'a Test]) -> Vec<&'a str> {
     tests.iter().map(|test| test.name.as_str()).collect()
 }
 
-/// Returns the sizes of the mixes at which no throughput is measured.
+/// Returns the sizes in the mixes at which no throughput is measured.
 fn other_sizes(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<FrameSize> {
     let measured = device.sizes();
     let mixes = [&traffic.downstream_imix.value, &traffic.upstream_imix.value];

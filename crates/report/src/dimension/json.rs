@@ -10,7 +10,7 @@ pub fn json(traffic: &SubscriberTraffic, devices: &[Dimensioning<'_>]) -> Value 
     json!({ "traffic": self::traffic(traffic), "devices": devices.iter().map(|device| of_device(traffic, device)).collect::<Vec<_>>() })
 }
 
-/// Returns a traffic profile with the source of each figure, and what one subscriber takes of a device.
+/// Returns a traffic profile with the source of each figure, and the load of one subscriber.
 pub(super) fn traffic(traffic: &SubscriberTraffic) -> Value {
     let assumptions = traffic.assumptions();
     let assumption = |one: &sixbench_method::dimension::PrintedAssumption| json!({ "key": one.key, "value": one.value, "source": one.source });

@@ -1,4 +1,4 @@
-//! How many subscribers devices carry, in sentences, as a table and as JSON; and what a plan would tell of it.
+//! The number of subscribers that devices can serve, in sentences, as a table and as JSON; and a preview of what a plan can show about it.
 
 mod coverage;
 mod json;
@@ -16,10 +16,10 @@ use sixbench_method::plan::Plan;
 use sixbench_method::terms::{FrameSize, LossRatio};
 use words::{addresses, measure_of, noun, people, range, rate};
 
-/// A smaller share of the processors, 0..=1, is not worth a sentence.
+/// The smallest share of the processors, 0..=1, that is worth a sentence.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Narrower than this, lines are not broken further.
+/// The least width to which lines are broken, columns.
 const NARROWEST: usize = 40;
 
 /// Returns the answer for each device, then the limits and every assumption, for a terminal of `width` columns.
@@ -36,7 +36,7 @@ pub fn describe(traffic: &SubscriberTraffic, plan: &Plan, devices: &[Dimensionin
     devices.iter().map(of).collect::<String>() + &assumptions(traffic, width)
 }
 
-/// Returns the sentences about a device, the number of subscribers first.
+/// Returns the sentences about a device, starting with the number of subscribers.
 fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>) -> Vec<String> {
     let mut sentences = vec![headline(traffic, device)];
     sentences.extend(together(device));
@@ -47,7 +47,8 @@ fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>
     sentences
 }
 
-/// `nft-nat44 carries about 1,230 subscribers (1,180 to 1,260; 3 repetitions) with 30 % reserve, ..., limited first by new connections.`
+/// Returns the first sentence: `nft-nat44 carries about 1,230 subscribers (1,180 to 1,260) of the profile residential with 30 % reserve, ..., limited
+/// first by new connections.`
 fn headline(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> String {
     let name = name(device);
     let (Some(carried), Some(first)) = (device.carried(), device.limits.first()) else {
@@ -72,7 +73,7 @@ fn name(device: &Dimensioning<'_>) -> String {
     format!("{}{cores}", device.device.dut)
 }
 
-/// `of the profile residential with 30 % reserve, after 3 years of growth by 9.4 %`.
+/// Returns the assumptions in brief: `of the profile residential with 30 % reserve, after 3 years of growth by 9.4 % a year`.
 fn planned(traffic: &SubscriberTraffic) -> String {
     let (growth, years) = (traffic.growth.value, traffic.years.value);
     let grown = match growth == 0.0 || years == 0.0 {
@@ -82,7 +83,7 @@ fn planned(traffic: &SubscriberTraffic) -> String {
     format!("of the profile {} with {} reserve{grown}", traffic.name, share(traffic.reserve.value))
 }
 
-/// Returns how frames and new connections divide the processors, where they share them.
+/// Returns how frames and new connections divide the processors, if they share them.
 fn together(device: &Dimensioning<'_>) -> Option<String> {
     let together = device.together.filter(|together| together.value >= 1.0)?;
     let new = device.limits.iter().find(|limit| limit.limit == SubscriberLimit::NewConnections)?;
@@ -96,7 +97,7 @@ fn together(device: &Dimensioning<'_>) -> Option<String> {
     ))
 }
 
-/// Returns why a limit is not known, and what would tell it.
+/// Returns why a limit is unknown, and which test would determine it.
 fn missing(missing: &MissingLimit<'_>, is_alone: bool) -> String {
     let what = noun(missing.limit);
     let fewer = if is_alone { "" } else { ", so it may carry fewer" };
@@ -110,7 +111,7 @@ fn missing(missing: &MissingLimit<'_>, is_alone: bool) -> String {
     }
 }
 
-/// Returns which frame sizes of the mixes were not measured, and how their times follow from others.
+/// Returns which frame sizes of the mixes were not measured, and how their times were derived from others.
 fn sizes(device: &Dimensioning<'_>) -> Vec<String> {
     let of = |source: TimeSource| {
         let sizes = device.limits.iter().flat_map(|limit| &limit.sizes).filter(|(_, from)| *from == source);
@@ -129,7 +130,7 @@ fn sizes(device: &Dimensioning<'_>) -> Vec<String> {
     some.map(|(sizes, way)| format!("No throughput has a result at {} octets: {way}.", enumerated(sizes))).collect()
 }
 
-/// Returns that throughput is not that of RFC 2544 where the tests accept a loss.
+/// Returns a sentence that the rate of frames is not the throughput of RFC 2544, if the tests accept losses.
 fn loss(plan: &Plan, device: &Dimensioning<'_>) -> Option<String> {
     let goals = device.device.throughput.iter().map(|test| test.first_goal(plan)).filter(|goal| *goal != LossRatio::ZERO);
     let most = goals.reduce(|most, goal| if goal > most { goal } else { most })?;

@@ -3,7 +3,7 @@
 use crate::numbers::{grouped, short, three_digits};
 use sixbench_method::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
 
-/// Returns what a limit is of.
+/// Returns the noun for what a limit counts.
 pub(super) fn noun(limit: SubscriberLimit) -> &'static str {
     match limit {
         SubscriberLimit::Downstream => "frames downstream",
@@ -13,7 +13,7 @@ pub(super) fn noun(limit: SubscriberLimit) -> &'static str {
     }
 }
 
-/// Returns the word for a limit in formats for machines.
+/// Returns the word for a limit in machine-readable formats.
 pub(super) fn word(limit: SubscriberLimit) -> &'static str {
     match limit {
         SubscriberLimit::Downstream => "frames-downstream",
@@ -23,7 +23,7 @@ pub(super) fn word(limit: SubscriberLimit) -> &'static str {
     }
 }
 
-/// Returns the measure whose tests tell a limit.
+/// Returns the measure whose tests determine a limit.
 pub(super) fn measure_of(limit: SubscriberLimit) -> &'static str {
     match limit {
         SubscriberLimit::Downstream | SubscriberLimit::Upstream => "throughput",
@@ -32,7 +32,7 @@ pub(super) fn measure_of(limit: SubscriberLimit) -> &'static str {
     }
 }
 
-/// Returns a capacity, or what a subscriber takes of it: frames or connections per second, or connections.
+/// Returns a capacity, or the part of it that one subscriber uses: frames or connections per second, or connections.
 pub(super) fn rate(limit: SubscriberLimit, value: f64) -> String {
     let number = if value < 100.0 { three_digits(value) } else { short(value) };
     match limit {
@@ -41,20 +41,20 @@ pub(super) fn rate(limit: SubscriberLimit, value: f64) -> String {
     }
 }
 
-/// Returns a number of subscribers in three significant digits, rounded down: nobody is promised more than was found.
+/// Returns a number of subscribers with three significant digits, rounded down so as not to promise more than was found.
 pub(super) fn people(number: f64) -> String {
     let unit = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
-    // A millionth more, so that 123 that are 122.99999999999999 in binary fractions stay.
+    // The added millionth keeps 123 from becoming 122 when binary rounding has made it 122.99999999999999.
     grouped(((number * (1.0 + 1e-6)) / unit).floor() * unit)
 }
 
-/// Returns the interval of a number of subscribers, and where it is from.
+/// Returns the interval of a number of subscribers.
 pub(super) fn range(of: &Estimate) -> String {
     let low = people(of.low);
     if of.is_at_least { format!("from {low}") } else { format!("{low} to {}", people(of.high)) }
 }
 
-/// Returns how many public IPv4 addresses the subscribers need; `None` of a device without connections.
+/// Returns how many public IPv4 addresses the subscribers need; `None` for a device without connections.
 pub(super) fn addresses(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> Option<String> {
     let carried = device.carried().filter(|carried| carried.value >= 1.0 && device.device.is_stateful())?;
     let (held, needed) = (traffic.load().held_connections * carried.value, Dimensioning::addresses(traffic, carried.value));

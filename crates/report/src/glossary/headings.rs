@@ -1,6 +1,6 @@
-//! What the headings and columns of a report are about, where they are not called as the term is.
+//! Headings and columns of a report that differ from the name of the term they are about.
 
-/// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
+/// The headings, in the form in which [`super::key`] returns the words a user types, each with the term that explains it.
 pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("every-planned-point", "status"),
     ("the-run", "run"),

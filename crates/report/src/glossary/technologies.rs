@@ -1,4 +1,4 @@
-//! The technologies: what each is, by which RFC, how it is tested here.
+//! The technologies: what each does, its RFC, and how it is tested here.
 
 use sixbench_method::measures::Term;
 

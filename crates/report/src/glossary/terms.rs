@@ -1,4 +1,4 @@
-//! The field's words: definition, clause, how it is measured here, unit.
+//! The terms of the field: definition, clause, how sixbench measures it, and unit.
 
 use sixbench_method::measures::Term;
 

@@ -1,5 +1,5 @@
 //! The line of one series: the median of each run with its interval, every repetition as a dot, and the changes. Colours are classes of the style
-//! sheet, so that they follow the reader's choice of a dark page.
+//! sheet, so that they follow the reader's choice of a light or dark page.
 
 use super::tested::HistoryRun;
 use super::words::relative;
@@ -8,17 +8,17 @@ use crate::plot::sheet::escaped;
 use sixbench_method::history::{HistorySeries, SeriesPoint};
 use std::fmt::Write;
 
-/// Pixels of the drawing; the page scales it to its column.
+/// The size of the drawing and its margins, pixels; the page scales it to its column.
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 34.0;
-/// The widest name below the axis, and how many there are.
+/// The most characters of a name below the axis, and the most names.
 const LONGEST_NAME: usize = 16;
 const MOST_NAMES: usize = 3;
-/// Characters of a name of which so many have room; of longer ones only those at the ends.
+/// The most characters of names of which all fit; if one is longer, only the first and the last are shown.
 const SHORT_NAME: usize = 13;
 
 /// The scale of a drawing.
@@ -32,7 +32,7 @@ impl PanelScale {
     fn of(series: &HistorySeries<'_>, runs: usize) -> Self {
         let ends = series.points.iter().flat_map(|point| [point.summary.min, point.summary.max]);
         let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        // Values that are all alike lie in the middle.
+        // If all values are equal, they lie in the middle.
         let room = if high > low { 0.06 * (high - low) } else { f64::max(0.02 * high.abs(), 1.0) };
         Self { runs, low: low - room, high: high + room }
     }
@@ -42,7 +42,7 @@ impl PanelScale {
         LEFT + 8.0 + share * (WIDTH - LEFT - RIGHT - 16.0)
     }
 
-    /// Returns the middle between a run and the one before.
+    /// Returns the position halfway between a run and the one before.
     fn before(&self, run: usize) -> f64 {
         (self.x(run) + self.x(run.saturating_sub(1))) / 2.0
     }
@@ -51,7 +51,7 @@ impl PanelScale {
         TOP + (self.high - value) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// Returns round values to be named, three to six of them.
+    /// Returns round values for labels, three to six of them.
     fn ticks(&self) -> Vec<f64> {
         let rough = (self.high - self.low) / 4.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -65,7 +65,7 @@ impl PanelScale {
 pub(super) fn draw(name: &str, series: &HistorySeries<'_>, runs: &[HistoryRun<'_>]) -> String {
     let scale = PanelScale::of(series, runs.len());
     let label = format!("{name}: {} runs, {}", series.points.len(), extremes(series));
-    // Not an image: the medians are links to the reports of their runs, and what is in an image cannot be reached by a screen reader.
+    // The role is not `img`, since the medians are links to the reports of their runs, and screen readers cannot reach anything inside an image.
     let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"group\" aria-label=\"{}\">", escaped(&label));
     axes(&mut svg, &scale, series, runs);
     marks(&mut svg, &scale, runs);
@@ -85,7 +85,7 @@ fn axes(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, runs: 
     let (low, end) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
     for tick in scale.ticks() {
         let y = scale.y(tick);
-        // The unit is named in the title of the figure.
+        // The title of the figure contains the unit.
         let shown = amount::show(&series.subject, tick);
         let number = escaped(shown.split(' ').next().unwrap_or_default());
         let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{end}\"/>");
@@ -111,7 +111,7 @@ fn axes(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, runs: 
     }
 }
 
-/// Marks below the axis the runs at which something else is different.
+/// Marks below the axis the runs in which something else changed.
 fn marks(svg: &mut String, scale: &PanelScale, runs: &[HistoryRun<'_>]) {
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| !run.changed.is_empty()) {
         let (x, y) = (scale.x(index), HEIGHT - BOTTOM);
@@ -120,7 +120,7 @@ fn marks(svg: &mut String, scale: &PanelScale, runs: &[HistoryRun<'_>]) {
     }
 }
 
-/// Draws the level of each stretch, and between two of them the change.
+/// Draws the level of each stretch, and the changes between them.
 fn changes(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>) {
     for (index, change) in series.changes.iter().enumerate() {
         let (run, class) = (series.points[change.at].entry, if change.is_better { "better" } else { "worse" });
@@ -144,7 +144,7 @@ fn level(svg: &mut String, scale: &PanelScale, points: &[SeriesPoint], value: f6
     }
 }
 
-/// Draws every repetition as a dot; all are one path, which is a tenth of the text that circles are.
+/// Draws every repetition as a dot. They form one path, which takes a tenth of the text that circles would.
 fn repetitions(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>) {
     let mut dots = String::new();
     for point in &series.points {
@@ -161,7 +161,7 @@ fn medians(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, run
     let _ = write!(svg, "<path class=\"line\" d=\"M{}\"/>", line.join("L"));
     for point in &series.points {
         let (x, y) = (scale.x(point.entry), scale.y(point.summary.median));
-        // An interval that is wider than the values is cut at the frame.
+        // An interval wider than the range of the values is cut at the frame.
         let inside = |value: f64| scale.y(value.clamp(scale.low, scale.high));
         if let Some((low, high)) = point.interval {
             let _ = write!(svg, "<path class=\"interval\" d=\"M{x:.1} {:.1}V{:.1}\"/>", inside(low), inside(high));

@@ -1,4 +1,4 @@
-//! A history as JSON: `history.json`, and what the page's script reads.
+//! A history as JSON: `history.json`, and the data of the page's script.
 
 use super::tested::TestedHistory;
 use super::words;
@@ -68,7 +68,7 @@ fn of_point(series: &HistorySeries<'_>, point: &SeriesPoint) -> Value {
     })
 }
 
-/// Returns the ranks at which the interval of a ratio begins, by the numbers of repetitions of the two runs: `{"7,7": 9}`.
+/// Returns the ranks at which the interval of a ratio begins, by the numbers of repetitions of two runs: `{"7,7": 9}`.
 fn ranks(series: &[HistorySeries<'_>]) -> Value {
     let numbers: BTreeSet<usize> = series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).collect();
     let pairs = numbers.iter().flat_map(|m| numbers.iter().map(move |n| (*m, *n)));

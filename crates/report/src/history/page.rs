@@ -16,7 +16,7 @@ const TEMPLATE: &str = include_str!("../templates/history.html.jinja");
 const OWN_STYLE: &str = include_str!("../templates/history.css");
 const SCRIPT: &str = include_str!("../templates/history.js");
 
-/// Everything the template prints. Only the style sheet, the script, its data and the figures are markup; the rest is text, and escaped.
+/// Everything the template prints. Only the style sheet, the script, its data and the figures are markup; everything else is text, and is escaped.
 #[derive(Serialize)]
 struct HistoryPage<'a> {
     title: &'a str,
@@ -31,7 +31,7 @@ struct HistoryPage<'a> {
     figures: Vec<SeriesFigure>,
     skipped: &'a [String],
     facts: Option<&'a BTreeMap<String, String>>,
-    /// The run that the facts are those of.
+    /// The run whose facts are shown.
     last: &'a str,
 }
 
@@ -43,7 +43,7 @@ struct RunRow<'a> {
     started: &'a str,
     link: Option<&'a str>,
     directory: &'a str,
-    /// The labels that it is not called after.
+    /// The labels, except the one that gives the run its name.
     labels: String,
     results: usize,
     changed: &'a [String],
@@ -64,7 +64,7 @@ struct SeriesFigure {
 /// Returns the page.
 ///
 /// # Errors
-/// A template that does not fit its context: a bug of this crate.
+/// The template does not match its context: a bug in this crate.
 pub(super) fn html(document: &TestedHistory<'_>) -> Result<String, ReportError> {
     let mut environment = strict_environment();
     environment.add_template("history.html", TEMPLATE)?;
@@ -97,12 +97,12 @@ fn page<'d>(document: &'d TestedHistory<'_>) -> HistoryPage<'d> {
     }
 }
 
-/// Returns the data of the script as text that cannot end the element it stands in.
+/// Returns the script's data as text that cannot close the element around it.
 fn embedded(document: &TestedHistory<'_>) -> String {
     json::value(document).to_string().replace('<', "\\u003c")
 }
 
-/// The two last runs are those that the page begins with.
+/// Returns the row of a run. The page initially compares the last two runs.
 fn run_row<'d>(document: &'d TestedHistory<'_>, index: usize, run: &'d HistoryRun<'_>) -> RunRow<'d> {
     let labels = run.facts.labels.iter().filter(|(key, _)| Some(key.as_str()) != document.input.label);
     let results = document.series.iter().filter(|series| series.points.iter().any(|point| point.entry == index)).count();

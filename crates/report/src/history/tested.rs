@@ -1,4 +1,4 @@
-//! The runs of a history, and their series with the changes.
+//! The runs of a history, and their series with the changes found.
 
 use sixbench_method::history::{HistoryEntry, HistorySeries, history};
 use sixbench_method::measures::Outcome;
@@ -8,13 +8,13 @@ use sixbench_method::record::Facts;
 /// A run of a history.
 #[derive(Clone, Debug)]
 pub struct HistoryRun<'a> {
-    /// Its name: the value of the label, or the time.
+    /// Its name: the value of the label, or its time.
     pub name: String,
     /// The start of its first trial, in words.
     pub started: String,
     /// The path of its results directory.
     pub directory: String,
-    /// The address of its report, from the page.
+    /// The address of its report, relative to the page.
     pub link: Option<String>,
     /// The plan of the run, resolved.
     pub plan: &'a Plan,
@@ -22,24 +22,24 @@ pub struct HistoryRun<'a> {
     pub outcomes: &'a [Outcome],
     /// The facts of the run.
     pub facts: &'a Facts,
-    /// In words, what is different since the run before: the machine, sixbench, and the versions and configurations of devices.
+    /// The changes since the run before, in words: the machine, sixbench, and the versions and configurations of devices.
     pub changed: Vec<String>,
 }
 
-/// Everything a history is made of.
+/// The inputs of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryInput<'a> {
     /// The name of the folder.
     pub title: &'a str,
-    /// The label that runs are ordered by and called after; by time if there is none.
+    /// The label that gives runs their order and names; without one, their times do.
     pub label: Option<&'a str>,
-    /// When the page was made, as it shall be printed.
+    /// The time at which the page was made, as it is printed.
     pub generated: &'a str,
     /// The version of sixbench.
     pub sixbench: &'a str,
     /// The runs, in order.
     pub runs: &'a [HistoryRun<'a>],
-    /// In words, the directories that were left out.
+    /// The directories that were left out, in words.
     pub skipped: &'a [String],
 }
 

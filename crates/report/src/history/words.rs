@@ -8,10 +8,10 @@ use sixbench_method::history::{HistorySeries, LevelChange};
 use sixbench_method::plan::Test;
 use sixbench_method::stats::fewest_values;
 
-/// A change as the page's table has it.
+/// A change, as in the page's table.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ChangeRow {
-    /// The run that is the first after the change.
+    /// The first run after the change.
     pub(super) run: String,
     /// The anchor of the series.
     pub(super) id: String,
@@ -22,7 +22,7 @@ pub(super) struct ChangeRow {
     pub(super) effect: String,
     pub(super) verdict: &'static str,
     pub(super) p: String,
-    /// What else is different since the run before, in words.
+    /// The other changes since the run before, in words.
     pub(super) changed: Vec<String>,
     pub(super) sentence: String,
 }
@@ -45,7 +45,7 @@ pub(super) fn id(index: usize) -> String {
     format!("series-{}", index + 1)
 }
 
-/// Returns one sentence that says what the history shows.
+/// Returns one sentence on what the history shows.
 pub(super) fn headline(document: &TestedHistory<'_>) -> String {
     let changes: Vec<ChangeRow> = changes(document);
     let runs = count(document.input.runs.len() as u64, "run");
@@ -62,7 +62,7 @@ pub(super) fn headline(document: &TestedHistory<'_>) -> String {
     }
 }
 
-/// Returns the changes of all series, in the order of the runs at which they are.
+/// Returns the changes of all series, in the order of their runs.
 pub(super) fn changes(document: &TestedHistory<'_>) -> Vec<ChangeRow> {
     let mut found: Vec<(usize, ChangeRow)> = Vec::new();
     for (index, series) in document.series.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(super) fn changes(document: &TestedHistory<'_>) -> Vec<ChangeRow> {
 }
 
 fn row(document: &TestedHistory<'_>, index: usize, series: &HistorySeries<'_>, change: &LevelChange) -> ChangeRow {
-    // Runs between the two did not measure this series.
+    // Any runs between the two did not measure this series.
     let (before, at) = (series.points[change.at - 1].entry, series.points[change.at].entry);
     let runs = &document.input.runs;
     let changed: Vec<String> = runs[before + 1..=at].iter().flat_map(|run| run.changed.clone()).collect();
@@ -100,7 +100,7 @@ fn row(document: &TestedHistory<'_>, index: usize, series: &HistorySeries<'_>, c
     }
 }
 
-/// Returns the change in per cent of the level before; `None` where that is zero.
+/// Returns the change in per cent of the level before; `None` if that is zero.
 pub(super) fn relative(change: &LevelChange) -> Option<f64> {
     (change.before > 0.0).then(|| (change.after / change.before - 1.0) * 100.0)
 }

@@ -1,11 +1,11 @@
-//! Tables as floats of LaTeX.
+//! Tables as LaTeX floats.
 
 use super::layout::{self, COLUMN_SEPARATION, ColumnExtents, TablePart, TypeSize};
 use super::style::PaperStyle;
 use super::text::escaped;
 use crate::table::{Column, Table};
 
-/// The table as one float, or as several with one number where it has too many rows or columns for a page.
+/// Returns the table as one float, or as several with the same number if it has too many rows or columns for a page.
 pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<String> {
     let (column, page) = style.widths();
     let is_narrow = |parts: &[TablePart]| parts.len() == 1 && parts[0].widths.is_none();
@@ -41,7 +41,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(" & ") + " \\\\\n"
 }
 
-/// The columns as `tabular` wants them: each as wide as it is, or of a given width with its text wrapped.
+/// Returns the column specification for `tabular`: columns of natural width, or of a given width with wrapped text.
 fn columns(part: &TablePart) -> String {
     let columns = &part.table.columns;
     match &part.widths {
@@ -55,7 +55,7 @@ fn wrapped(column: &Column, width: f64) -> String {
     format!(">{{\\ragged{side}\\arraybackslash}}p{{{width:.1}pt}}")
 }
 
-/// The names of groups of columns, with a rule under each.
+/// Returns the names of groups of columns, with a rule under each.
 fn groups(table: &Table) -> String {
     if table.groups.is_empty() {
         return String::new();

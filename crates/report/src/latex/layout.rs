@@ -1,4 +1,4 @@
-//! The parts of a table that fit on a page: how wide each column is, and where rows or columns go on in another part.
+//! The parts of a table that fit on a page: the width of each column, and the places at which rows or columns continue in another part.
 
 use super::text::{least_width, natural_width};
 use crate::table::{ColumnGroup, Table};
@@ -6,15 +6,15 @@ use crate::table::{ColumnGroup, Table};
 /// Half of the space between two columns, points.
 pub(super) const COLUMN_SEPARATION: f64 = 3.0;
 
-/// Lines of a part, notes and caption included, of which a page of A4 holds at least as many at either size.
+/// The most lines of a part, including notes and caption; an A4 page holds at least as many in either type size.
 const MOST_LINES: usize = 48;
 
-/// A size of type.
+/// A type size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TypeSize {
-    /// The command that sets it.
+    /// The command that selects it.
     pub(super) command: &'static str,
-    /// Points of the width of an M, which is wider for its size in smaller type.
+    /// The width of an M, points; relative to its size, smaller type is wider.
     em: f64,
 }
 
@@ -25,15 +25,15 @@ const SIZES: [TypeSize; 2] =
 pub(super) struct TablePart {
     pub(super) table: Table,
     pub(super) size: TypeSize,
-    /// The width of each column in points; none where each is as wide as its widest cell.
+    /// The width of each column, points; `None` if each is as wide as its widest cell.
     pub(super) widths: Option<Vec<f64>>,
 }
 
-/// The widest cell of each column, in widths of an M: measured once, since many layouts of a table are tried.
+/// The widest cell of each column, in widths of an M; measured once, since many layouts of a table are tried.
 pub(super) struct ColumnExtents {
     /// On one line.
     natural: Vec<f64>,
-    /// With a line break wherever there may be one.
+    /// With a line break wherever one is possible.
     least: Vec<f64>,
 }
 
@@ -50,7 +50,7 @@ impl ColumnExtents {
     }
 }
 
-/// Returns the table in parts that are no wider than this, in points, and no longer than a page.
+/// Returns the table in parts that are no wider than `width`, points, and no longer than a page.
 pub(super) fn parts(table: &Table, extents: &ColumnExtents, width: f64) -> Vec<TablePart> {
     let of_columns = |columns: &Vec<usize>| by_rows(subset(table, columns), &extents.subset(columns), width);
     let mut parts: Vec<TablePart> = by_columns(table, extents, width).iter().flat_map(of_columns).collect();
@@ -60,8 +60,8 @@ pub(super) fn parts(table: &Table, extents: &ColumnExtents, width: f64) -> Vec<T
     parts
 }
 
-/// Splits the columns where even those of the smallest type are wider than a line; each part repeats the first one and the
-/// frame size, which name the row. Returns the columns of each part, which ascend.
+/// Splits the columns if they are wider than a line even in the smallest type; each part repeats the first column and the frame size, which identify
+/// the row. Returns the columns of each part, in ascending order.
 fn by_columns(table: &Table, extents: &ColumnExtents, width: f64) -> Vec<Vec<usize>> {
     let smallest = SIZES[SIZES.len() - 1];
     let keys: Vec<usize> = (0..table.columns.len()).filter(|&i| i == 0 || table.columns[i].name == "Size").collect();
@@ -85,13 +85,13 @@ fn ascending(columns: impl Iterator<Item = usize>) -> Vec<usize> {
     columns
 }
 
-/// The table with these columns only, and without notes.
+/// Returns the table with these columns only, without notes.
 fn subset(table: &Table, columns: &[usize]) -> Table {
     let rows = table.rows.iter().map(|row| columns.iter().map(|&i| row[i].clone()).collect());
     head(table, columns).with_rows(rows)
 }
 
-/// The table with these columns only, without rows and notes.
+/// Returns the table with these columns only, without rows and notes.
 fn head(table: &Table, columns: &[usize]) -> Table {
     let named = |&i: &usize| {
         let column = &table.columns[i];
@@ -118,7 +118,7 @@ fn by_rows(mut table: Table, extents: &ColumnExtents, width: f64) -> Vec<TablePa
     parts.into_iter().map(part).collect()
 }
 
-/// Returns the largest type in which the columns fit into a line, and their widths where text must be wrapped for it.
+/// Returns the largest type in which the columns fit into a line, and their widths if text must be wrapped for this.
 fn fitted(table: &Table, extents: &ColumnExtents, width: f64) -> (TypeSize, Option<Vec<f64>>) {
     let natural = |size| widths(&table.groups, &extents.natural, size);
     if let Some(size) = SIZES.into_iter().find(|&size| total(&natural(size)) <= width) {
@@ -129,7 +129,7 @@ fn fitted(table: &Table, extents: &ColumnExtents, width: f64) -> (TypeSize, Opti
     (size, Some(shared(&least(size), &natural(size), width)))
 }
 
-/// What is left of the line goes to the columns that want more, in proportion to what they want.
+/// Returns the widths after distributing the remaining width to the columns that need more, in proportion to their need.
 fn shared(least: &[f64], natural: &[f64], width: f64) -> Vec<f64> {
     let left = (width - total(least)).max(0.0);
     let wanted: Vec<f64> = least.iter().zip(natural).map(|(least, natural)| (natural - least).max(0.0)).collect();
@@ -138,7 +138,7 @@ fn shared(least: &[f64], natural: &[f64], width: f64) -> Vec<f64> {
     least.iter().zip(&wanted).map(|(least, wanted)| least + wanted * share).collect()
 }
 
-/// The width of each column in points, given the extents of all; the last column of a group makes room for the group's name.
+/// Returns the width of each column, points, given the extents of all; the last column of a group makes room for the group's name.
 fn widths(groups: &[ColumnGroup], extents: &[f64], size: TypeSize) -> Vec<f64> {
     let mut widths: Vec<f64> = extents.iter().map(|extent| extent * size.em).collect();
     let mut first = 0;
@@ -151,14 +151,14 @@ fn widths(groups: &[ColumnGroup], extents: &[f64], size: TypeSize) -> Vec<f64> {
     widths
 }
 
-/// Columns with the space between them.
+/// Returns the width of columns including the space between them.
 fn total(widths: &[f64]) -> f64 {
     widths.iter().sum::<f64>() + 2.0 * COLUMN_SEPARATION * (widths.len().max(1) - 1) as f64
 }
 
 fn lines(row: &[String], widths: Option<&[f64]>, size: TypeSize) -> usize {
     let Some(widths) = widths else { return 1 };
-    // A broken line is not full: a third more.
+    // Broken lines are not full, so allow a third more.
     let of_cell = |(cell, width): (&String, &f64)| (natural_width(cell) * size.em * 1.33 / width).ceil() as usize;
     row.iter().zip(widths).map(of_cell).max().unwrap_or(1).max(1)
 }

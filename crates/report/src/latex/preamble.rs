@@ -1,23 +1,23 @@
-//! What stands before the text of a file of LaTeX that compiles by itself and may be `\input` into a paper.
+//! The preamble of a LaTeX file that compiles alone, and can be `\input` into a paper.
 
 use super::style::PaperStyle;
 use super::text::escaped;
 use std::fmt;
 
-/// The commands before the text. `\@nodocument` is `\relax` once a document has begun: then this file is part of a paper.
+/// The commands before the text. `\@nodocument` is `\relax` once a document has begun, in which case this file is part of a paper.
 pub(crate) struct Preamble {
-    /// Options and name of the class of the file on its own.
+    /// The class of the stand-alone file, with its options.
     class: String,
     /// Commands for the packages that the file needs.
     packages: String,
-    /// Commands behind the beginning of the file on its own.
+    /// Commands at the beginning of the stand-alone file.
     beginning: String,
-    /// Commands before the end of the file on its own.
+    /// Commands at the end of the stand-alone file.
     ending: &'static str,
 }
 
 impl Preamble {
-    /// Of a file with tables, under a heading.
+    /// Returns the preamble of a file with tables under a heading.
     pub(crate) fn of_tables(style: PaperStyle, title: &str) -> Self {
         Self {
             class: format!("[{}]{{article}}", style.class_options()),
@@ -27,13 +27,13 @@ impl Preamble {
         }
     }
 
-    /// Of a file with a single picture, which becomes a page of its size.
+    /// Returns the preamble of a file with a single picture, which becomes a page of the picture's size.
     pub(crate) fn of_a_picture() -> Self {
         let packages = "\\usepackage{pgfplots}\\pgfplotsset{compat=1.16}".to_owned();
         Self { class: "{standalone}".to_owned(), packages, beginning: String::new(), ending: "" }
     }
 
-    /// The same with this package and a list of references.
+    /// Adds this package and a list of references.
     pub(crate) fn with_references(self, package: &str, ending: &'static str) -> Self {
         Self { packages: format!("{}\\usepackage{{{package}}}", self.packages), ending, ..self }
     }
@@ -42,7 +42,7 @@ impl Preamble {
 impl fmt::Display for Preamble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { class, packages, beginning, ending } = self;
-        // In a paper a line that ends with a brace would be a space.
+        // In a paper, the end of a line after a brace would add a space.
         write!(
             f,
             "\\makeatletter\n\
@@ -64,7 +64,7 @@ impl fmt::Display for Preamble {
     }
 }
 
-/// Text in a comment.
+/// Returns text for a comment.
 pub(crate) fn comment(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

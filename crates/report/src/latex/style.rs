@@ -1,14 +1,14 @@
-//! The columns of the paper that tables are written for.
+//! The column layout of the paper for which tables are written.
 
 use std::str::FromStr;
 
-/// The columns of the paper that `results.tex` is for.
+/// The column layout of the paper for which `results.tex` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PaperStyle {
-    /// One column of text, as wide as that of LaTeX's class `article` at least.
+    /// One column of text, at least as wide as that of LaTeX's class `article`.
     #[default]
     OneColumn,
-    /// Two columns of text; tables that are too wide for one of them span both.
+    /// Two columns of text; tables too wide for one of them span both.
     TwoColumn,
 }
 
@@ -24,16 +24,16 @@ impl FromStr for PaperStyle {
     }
 }
 
-/// The line of `results.tex` that says for which style it was written.
+/// The beginning of the line of `results.tex` that records its style.
 pub(super) const STYLE_LINE: &str = "% Style: ";
 
 impl PaperStyle {
-    /// Returns the style that a `results.tex` was written for, or `None` of one that does not say so.
+    /// Returns the style for which a `results.tex` was written; `None` if it does not record one.
     pub fn of_file(text: &str) -> Option<Self> {
         text.lines().find_map(|line| line.strip_prefix(STYLE_LINE))?.trim_end_matches('.').parse().ok()
     }
 
-    /// The word for it on the command line.
+    /// Returns its word on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::OneColumn => "one-column",
@@ -41,7 +41,7 @@ impl PaperStyle {
         }
     }
 
-    /// The widths of a column and of the page's text, points: those of `article` on A4, where no usual class of papers is narrower.
+    /// Returns the widths of a column and of the page's text, points: those of `article` on A4, since no common class for papers has narrower ones.
     pub(super) fn widths(self) -> (f64, f64) {
         match self {
             Self::OneColumn => (345.0, 345.0),
@@ -49,7 +49,7 @@ impl PaperStyle {
         }
     }
 
-    /// The width of a figure in a column, as LaTeX takes it.
+    /// Returns the width of a figure in a column, in LaTeX's notation.
     pub(crate) fn figure_width(self) -> &'static str {
         match self {
             Self::OneColumn => "9cm",

@@ -1,15 +1,15 @@
-//! Text that LaTeX shall print as it is, and about how wide it becomes.
+//! Text that LaTeX must print literally, and its approximate width.
 
 use sixbench_method::text::visible_lines;
 use std::sync::LazyLock;
 
-/// The width of a word, in widths of an M, that may stand together; a longer one may be broken, so that a command fits into any column.
+/// The widest unbreakable piece of a word, in widths of an M. A longer word may be broken, so that a command fits into any column.
 const WIDEST_PIECE: f64 = 8.5;
 
-/// Letters with marks that every encoding of pdfLaTeX's fonts can print.
+/// Accented letters that are available in every font encoding of pdfLaTeX.
 const MARKED: &str = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŁłŠšŽžČčĆćĚěŘřŮůŐőŰűŚśŹźŻżŃńŇň";
 
-/// Signs that have another name in LaTeX.
+/// Characters that need a command in LaTeX.
 const SIGNS: [(char, &str); 34] = [
     ('\\', "\\textbackslash{}"),
     ('~', "\\textasciitilde{}"),
@@ -47,7 +47,7 @@ const SIGNS: [(char, &str); 34] = [
     ('§', "\\S{}"),
 ];
 
-/// Returns the text for LaTeX. Long words may be broken after their signs.
+/// Returns the text for LaTeX. Long words may be broken after punctuation.
 pub(crate) fn escaped(text: &str) -> String {
     let text = visible_lines(text);
     let mut escaped = String::with_capacity(text.len() + text.len() / 8);
@@ -65,11 +65,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\r', '\t'])
 }
 
-/// Returns the parts of a word between which a line may end: one, unless the word is long.
+/// Returns the parts of a word between which a line may break; only one unless the word is long.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let (is_short, mut is_first, mut rest) = (natural_width(word) <= WIDEST_PIECE, true, word);
     std::iter::from_fn(move || {
-        // An empty word is one empty piece.
+        // An empty word has one empty piece.
         if !std::mem::take(&mut is_first) && rest.is_empty() {
             return None;
         }
@@ -79,7 +79,7 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the octets of the first piece of a long word: up to its first sign, or as much as may stand together.
+/// Returns the length of the first piece of a long word, octets: up to its first punctuation mark, or as much as may stay together.
 fn piece_length(word: &str) -> usize {
     let mut width = 0.0;
     let ends = |(at, c): (usize, char)| {
@@ -103,23 +103,23 @@ fn print(c: char, into: &mut String) {
     }
 }
 
-/// Returns at most how wide the text is on one line, in widths of the letter M of Computer Modern at 8 points.
+/// Returns an upper bound of the text's width on one line, in widths of the letter M of Computer Modern at 8 points.
 pub(crate) fn natural_width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 
-/// Returns the width of the widest part that no line break can divide.
+/// Returns the width of the widest part that cannot be broken.
 pub(super) fn least_width(text: &str) -> f64 {
     words(text).flat_map(pieces).map(natural_width).fold(0.0, f64::max)
 }
 
 fn char_width(c: char) -> f64 {
-    /// By the number of the character.
+    /// Indexed by code point.
     static ASCII: LazyLock<[f64; 128]> = LazyLock::new(|| std::array::from_fn(|of| width_of(char::from(of as u8))));
     ASCII.get(c as usize).copied().unwrap_or_else(|| width_of(c))
 }
 
-/// Upper bounds for groups of characters, rounded up from the metrics of cmr8.
+/// Returns an upper bound for a group of characters, rounded up from the metrics of cmr8.
 fn width_of(c: char) -> f64 {
     match c {
         ' ' | '\u{a0}' | 'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.36,
@@ -132,7 +132,7 @@ fn width_of(c: char) -> f64 {
         '"' | '$' | '_' | '\\' | '^' | '?' | '*' | '`' | '{' | '}' => 0.6,
         _ if c.is_ascii() || MARKED.contains(c) => 0.9,
         _ if SIGNS.iter().any(|(sign, _)| *sign == c) => 1.07,
-        // The code point in hexadecimal, after `U+`.
+        // Printed as the code point in hexadecimal, after `U+`.
         _ => 4.2,
     }
 }

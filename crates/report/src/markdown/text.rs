@@ -11,7 +11,7 @@ pub(crate) fn table(table: &Table) -> String {
     format!("{head}{rule}{rows}{notes}")
 }
 
-/// Text that Markdown shall show as it is.
+/// Returns text that Markdown shows literally.
 pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

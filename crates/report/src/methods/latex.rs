@@ -1,4 +1,4 @@
-//! `methods.tex`: compiles by itself, and may be `\input` into a paper.
+//! `methods.tex`: compiles alone, and can be `\input` into a paper.
 
 use super::{Methods, MethodsPart, Paragraph};
 use crate::digest::Digest;
@@ -7,7 +7,7 @@ use crate::latex::float::floats;
 use crate::latex::preamble::{Preamble, comment};
 use crate::latex::text::escaped;
 
-/// The list of references, which a paper has itself.
+/// The list of references, which a paper has already.
 const REFERENCES: &str = "\\bibliographystyle{plain}\\bibliography{run}";
 
 pub(crate) fn latex(digest: &Digest<'_>, style: PaperStyle) -> String {

@@ -1,4 +1,4 @@
-//! `methods.md`: the same for a paper in Markdown, with citations as Pandoc takes them.
+//! `methods.md`: the same section for a paper in Markdown, with Pandoc citations.
 
 use super::{Methods, MethodsPart};
 use crate::digest::Digest;

@@ -1,4 +1,4 @@
-//! How a run was measured, as the methods section of a paper says it: paragraphs and the tables that they refer to.
+//! The methods section of a paper about a run: paragraphs, and the tables they refer to.
 
 mod latex;
 mod markdown;
@@ -56,10 +56,10 @@ impl Paragraph {
     }
 }
 
-/// The methods of a run.
+/// The methods section of a run.
 struct Methods {
     paragraphs: Vec<Paragraph>,
-    /// The tables by their names.
+    /// The tables with their names.
     tables: Vec<(&'static str, Table)>,
 }
 
@@ -102,7 +102,7 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
         })
         .collect();
     let machine = if facts.is_empty() { String::new() } else { format!(" The tester ran on {}.", facts.join(", ")) };
-    // The sentences of some devices begin with their names, which stay as they are.
+    // Some layouts begin with the name of a device, which must not be capitalised.
     let is_named = |text: &str| input.facts.duts.keys().any(|name| text.starts_with(name.as_str()));
     let sentence = |text: &String| format!(" {}.", if is_named(text) { text.clone() } else { capitalised(text) });
     let layout: String = input.facts.layouts().iter().map(sentence).collect();
@@ -129,7 +129,7 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
     paragraph.cite(run_key(digest)).text(format!(".{}", sizes(digest.input.plan)))
 }
 
-/// The sentence on frame sizes, of a plan that has frames.
+/// Returns the sentence on frame sizes; empty for a plan without frames.
 fn sizes(plan: &Plan) -> String {
     let of_frames = plan.tests.iter().filter(|test| !test.measure.needs_hosts());
     let sizes = each_once(of_frames.flat_map(|test| test.frame_sizes.iter().map(|size| size.0)));
@@ -262,7 +262,7 @@ fn deviations(plan: &Plan) -> Paragraph {
     }
 }
 
-/// `RFC 2544 sections 9 and 26.4; RFC 9693` of their clauses.
+/// Returns the clauses grouped by document: `RFC 2544 sections 9 and 26.4; RFC 9693`.
 fn sections(clauses: &[&'static str]) -> String {
     let parts = clauses.iter().map(|clause| clause.split_once(" section ").unwrap_or((*clause, "")));
     let documents = by_key(parts).into_iter().map(|(document, sections)| match &sections[..] {

@@ -1,5 +1,5 @@
-//! Every parameter of a plan with its value and the tests that have it. The rows are made of the plan as it is written to `resolved.toml`, so that none
-//! is forgotten.
+//! Every parameter of a plan with its value and the tests that use it. The rows are made from the plan as written to `resolved.toml`, so that none is
+//! forgotten.
 
 use crate::Input;
 use crate::conformance::named;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Plan, Test};
 
-/// Keys of a test that say which test it is rather than how it is made.
+/// Keys that identify a test rather than determine how it is made.
 const IDENTITY: [&str; 7] = ["name", "title", "dut", "frame-sizes", "optional", "series", "expect"];
 
-/// Keys of a plan that are not its parameters: its name, and its tests.
+/// Keys of a plan that are not parameters: its name, and its tests.
 const OF_THE_FILE: [&str; 2] = ["name", "test"];
 
-/// The parameter's name and its value.
+/// The name of a parameter, and its value.
 type Parameter = (String, String);
 
 pub(super) fn table(input: &Input) -> Table {
@@ -46,12 +46,12 @@ fn parameters(of: &impl serde::Serialize, without: &[&str], unit: &str) -> Vec<P
     found
 }
 
-/// Adds the parameters of a value under the name of its key, or of the keys that lead to it.
+/// Adds the parameters contained in a value, under the name of its key or the path of keys to it.
 fn add(name: &str, key: &str, value: &Value, unit: &str, found: &mut Vec<Parameter>) {
     match value {
         Value::Object(object) => match in_words(object) {
             Some(words) => found.push((words_of(name), words)),
-            // A variant with settings: the measure and its own keys.
+            // A variant with settings: the measure, followed by its keys.
             None if name == "measure" => object.iter().for_each(|(variant, settings)| {
                 found.push((name.to_owned(), variant.clone()));
                 add(variant, variant, settings, unit, found);
@@ -62,13 +62,13 @@ fn add(name: &str, key: &str, value: &Value, unit: &str, found: &mut Vec<Paramet
     }
 }
 
-/// `trial: duration` of `trial: duration-ns`.
+/// Returns the words for a key: `trial: duration` for `trial: duration-ns`.
 fn words_of(name: &str) -> String {
     let name = name.strip_suffix("-ns").or_else(|| name.strip_suffix("-s")).unwrap_or(name);
     name.replace('-', " ")
 }
 
-/// Returns what is one thing although it has several keys: a share of frames, and a range of values.
+/// Returns the words for a single value that has several keys: a share of frames, or a range of values.
 fn in_words(object: &Map<String, Value>) -> Option<String> {
     let of = |key: &str| object.get(key);
     match object.len() {
@@ -88,7 +88,7 @@ fn cell(key: &str, value: &Value, unit: &str) -> String {
     }
 }
 
-/// `1, 2 frames/s`: the unit that all values have stands once.
+/// Returns a list in which a unit that all values share appears once: `1, 2 frames/s`.
 fn listed(values: &[String]) -> String {
     let unit = |value: &String| value.find(' ').map(|at| value[at..].to_owned());
     match values.last().and_then(unit) {
@@ -100,10 +100,10 @@ fn listed(values: &[String]) -> String {
     }
 }
 
-/// A number in the unit of its key.
+/// Returns a number in the unit of its key.
 fn quantity(key: &str, value: f64, unit: &str) -> String {
     match key {
-        // The end of the wait for residual frames decides.
+        // Without a frame timeout, the end of the wait for residual frames decides.
         "frame-timeout-ns" if value == 0.0 => "none".to_owned(),
         "seed" => format!("{value}"),
         "link-rate" => bit_rate(value as u64),
@@ -119,12 +119,12 @@ fn quantity(key: &str, value: f64, unit: &str) -> String {
     }
 }
 
-/// A ratio in per cent, without the noise of binary fractions.
+/// Returns a ratio in per cent, without binary rounding errors.
 pub(super) fn percent_of(ratio: f64) -> String {
     format!("{}", (ratio * 1e9).round() / 1e7)
 }
 
-/// A time with its unit: `60 s`, `1.5 ms`, `300 ns`.
+/// Returns a time with its unit: `60 s`, `1.5 ms`, `300 ns`.
 pub(super) fn time(ns: u64) -> String {
     let (scale, unit) = match ns {
         0 | 1_000_000_000.. => (1e9, "s"),
@@ -135,7 +135,7 @@ pub(super) fn time(ns: u64) -> String {
     format!("{}\u{a0}{unit}", ns as f64 / scale)
 }
 
-/// A rate of a medium: `10 Gbit/s`.
+/// Returns the rate of a medium: `10 Gbit/s`.
 pub(super) fn bit_rate(rate: u64) -> String {
     let (scale, unit) = if rate >= 1_000_000_000 { (1e9, "Gbit/s") } else { (1e6, "Mbit/s") };
     format!("{}\u{a0}{unit}", three_digits(rate as f64 / scale))

@@ -1,11 +1,11 @@
-//! The tables that the paragraphs refer to, but for that of the parameters.
+//! The tables that the paragraphs refer to, except that of the parameters.
 
 use crate::digest::Digest;
 use crate::table::Table;
 use crate::{Input, conformance};
 use sixbench_method::record::DutFacts;
 
-/// Each test with its device and its measurement.
+/// Returns a table of the tests with their devices and measures.
 pub(super) fn tests(digest: &Digest<'_>) -> Table {
     let rows = digest.input.plan.tests.iter().map(|test| {
         let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
@@ -16,7 +16,7 @@ pub(super) fn tests(digest: &Digest<'_>) -> Table {
     Table::new("Tests", ["Test", "Device", "Measurement", "Defined in", "Frame sizes"]).with_rows(rows)
 }
 
-/// Each device with its version.
+/// Returns a table of the devices with their versions.
 pub(super) fn devices(input: &Input) -> Table {
     let joined = |dut: &DutFacts| if dut.in_memory { "shared memory" } else { "Ethernet interfaces" }.to_owned();
     let version = |dut: &DutFacts| dut.version.lines().next().unwrap_or_default().to_owned();
@@ -27,7 +27,7 @@ pub(super) fn devices(input: &Input) -> Table {
     Table::new("Devices under test", ["Recipe", "Device", "Version", "Technology", "Joined by"]).with_rows(rows)
 }
 
-/// The facts of the tester's machine, and of those that devices have for themselves.
+/// Returns a table of the facts of the tester's machine, and of the machines that devices have to themselves.
 pub(super) fn machine(input: &Input) -> Table {
     let row = |of: &str, (name, value): (&String, &String)| vec![of.to_owned(), name.clone(), value.clone()];
     let own = input.facts.host.iter().map(|fact| row("tester", fact));
@@ -35,7 +35,7 @@ pub(super) fn machine(input: &Input) -> Table {
     Table::new("Machines", ["Machine", "Fact", "Value"]).with_rows(own.chain(of_duts))
 }
 
-/// The clauses that are bent or broken.
+/// Returns a table of the clauses that are bent or broken.
 pub(super) fn deviations(input: &Input) -> Table {
     let (open, _) = conformance::parted(&conformance::table(input));
     Table { title: "Deviations from the RFCs".to_owned(), ..open }

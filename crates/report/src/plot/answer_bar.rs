@@ -1,26 +1,26 @@
-//! The bar of one result on the first screen: its median, and each repetition as a dot. Colours are classes of the style sheet, so that it follows the
-//! reader's choice of a dark page.
+//! The bar of one result on the first screen: its median, and each repetition as a dot. Colours are classes of the style sheet, so that they follow the
+//! reader's choice of a light or dark page.
 
 use super::sheet::escaped;
 use std::fmt::Write;
 
-/// Pixels of the drawing; the page scales it to its column.
+/// The size of the drawing, pixels; the page scales it to its column.
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 26.0;
-/// The room to the right of the highest dot.
+/// The margin to the right of the highest dot, pixels.
 const MARGIN: f64 = 6.0;
 
 /// One repetition.
 pub(crate) struct RepetitionDot {
     pub(crate) number: u32,
     pub(crate) value: f64,
-    /// False where the tester, the plan or a disturbance ended it: the truth may be higher.
+    /// False if the tester, the plan or a disturbance ended it, so that the true value may be higher.
     pub(crate) is_by_device: bool,
     /// The value with its unit.
     pub(crate) words: String,
 }
 
-/// Draws a share of repetitions, per cent, on a scale to all of them.
+/// Draws a percentage of the repetitions on a scale up to 100 %.
 pub(crate) fn share_bar(label: &str, percent: f64) -> String {
     let (label, width) = (escaped(label), (WIDTH - MARGIN) * percent / 100.0);
     format!(
@@ -28,7 +28,7 @@ pub(crate) fn share_bar(label: &str, percent: f64) -> String {
     )
 }
 
-/// Draws a result on a scale from zero to `end`; the bar of one that may be higher in truth is hatched.
+/// Draws a result on a scale from zero to `end`. The bar is hatched if the true value may be higher.
 pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[RepetitionDot], end: f64) -> String {
     let x = |value: f64| (WIDTH - MARGIN) * value / end.max(f64::MIN_POSITIVE);
     let (n, class) = (repetitions.len(), if is_open { "bar open" } else { "bar" });
@@ -39,7 +39,7 @@ pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[Repetit
         x(median)
     );
     for (i, repetition) in repetitions.iter().enumerate() {
-        // One below the other in the order of the run, so that equal values are told apart and a slope shows a drift.
+        // The dots are below each other in the order of the run, so that equal values can be distinguished and a slope shows a drift.
         let y = if n == 1 { 13.0 } else { 5.0 + 16.0 * i as f64 / (n - 1) as f64 };
         let (class, by) = if repetition.is_by_device { ("dot", "") } else { ("dot hollow", ", not ended by the device") };
         let title = format!("repetition {}: {}{by}", repetition.number, repetition.words);

@@ -1,4 +1,4 @@
-//! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
+//! The search for the capacity of the connection tracking table: every trial by its number of connections and its rate.
 
 use super::figure::{Figure, VALUES};
 use super::panel::Panel;
@@ -52,7 +52,7 @@ fn place(record: &TrialRecord) -> Option<(f64, f64)> {
     Some((record.result.spec.kind.connections()? as f64, record.result.spec.rate.0 as f64))
 }
 
-/// The medians of the rates of the numbers that were held, in both phases.
+/// Returns the median rates in both phases for the numbers of connections that were held.
 fn held(point: &PointDigest) -> Vec<(f64, f64)> {
     let steps = point.steps(point.first_goal());
     let mut line: Vec<(f64, f64)> = steps.iter().filter_map(|s| Some((s.connections as f64, s.rates?.median))).collect();

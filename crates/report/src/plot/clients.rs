@@ -12,7 +12,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
-/// A panel: the quantity, what its axis is called, and what one unit of the axis is in the unit of the values.
+/// A panel: the quantity, the title of its axis, and the number of the quantity's units in one unit of the axis.
 type ClientPanel = (Quantity, &'static str, f64);
 
 const KINDS: [ClientPanel; 4] = [
@@ -24,7 +24,7 @@ const KINDS: [ClientPanel; 4] = [
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let all: Vec<ClientSeries> = client_series(digest).into_iter().filter(|series| series.measured().count() > 1).collect();
-    // The colours of the lines.
+    // The names determine the colours of the lines.
     let names = each_once(all.iter().map(|series| series.name));
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
@@ -41,7 +41,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-/// `None` where nothing was watched.
+/// Returns the panel of a quantity; `None` if it was not measured.
 fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<Panel> {
     let of_size = || all.iter().filter(|series| series.size == size && series.samples(quantity).next().is_some());
     let place = |series: &ClientSeries| names.iter().position(|name| *name == series.name).unwrap_or(0);
@@ -63,7 +63,7 @@ fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, un
     Some(style::draw(plots, style::y_from_zero(layout, y)))
 }
 
-/// Both ways of all requests, up to where the axis ends.
+/// Returns the line of all requests in both directions, up to the end of the axis.
 fn lossless(series: &ClientSeries, highest: f64) -> Vec<(f64, f64)> {
     let each = 2.0 * series.settings.rate_per_client.0 as f64;
     let last = series.measured().last().map_or(0.0, |step| f64::from(step.clients)).min(highest / each);
@@ -90,7 +90,7 @@ fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plo
     style::joined(i, series.samples(quantity).map(dot).collect())
 }
 
-/// The standard deviation within a trial, of what has one.
+/// Returns the standard deviation within a trial, for quantities that have one.
 fn spread(series: &ClientSeries, clients: u32, quantity: Quantity) -> String {
     let of = match quantity {
         Quantity::ResponseTime => Quantity::ResponseTimeDeviation,

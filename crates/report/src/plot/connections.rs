@@ -1,4 +1,4 @@
-//! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
+//! The entries of the DUT's connection tracking table over a trial, which show whether phase 1 was complete and whether phase 2 left it unchanged.
 
 use super::figure::Figure;
 use super::panel::Panel;

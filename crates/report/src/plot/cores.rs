@@ -1,4 +1,4 @@
-//! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
+//! Rates over the DUT's cores with the ideal line and the fitted laws, and the idle time of each device at the found rate.
 
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
@@ -11,7 +11,7 @@ use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::scaling::{Fit, Law};
 
-/// The places of the colours: measured, Amdahl's law, the universal scalability law.
+/// The indices of the colours: measured, Amdahl's law, the universal scalability law.
 const COLORS: [usize; 3] = [0, 1, 2];
 
 pub(crate) fn rates(digest: &Digest) -> Figure {
@@ -48,7 +48,7 @@ fn panel(scaling: &Scaling) -> Panel {
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
 
-/// From one core to the most that were measured.
+/// Returns the curve of a law from one core to the most that were measured.
 fn curve(fit: &Fit, most: f64) -> Plot {
     const PARTS: i32 = 100;
     let [_, amdahl, universal] = COLORS;
@@ -103,7 +103,7 @@ fn idle_panel(point: &PointDigest, trials: &[&TrialRecord], device: &DeviceIdle)
     style::draw(plots, style::with_note(layout, &note(trials, device)))
 }
 
-/// `plat, core 0: mean of 3 trials, up to 365 k frames/s`.
+/// Returns a note on a device: `plat, core 0: mean of 3 trials, up to 365 k frames/s`.
 fn note(trials: &[&TrialRecord], device: &DeviceIdle) -> String {
     let cores = match &device.cores[..] {
         [only] => format!("core {}", only.core),

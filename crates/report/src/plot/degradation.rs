@@ -1,4 +1,4 @@
-//! Degradation over the number of flows, RFC 8219 section 10.
+//! Degradation over the number of flows (RFC 8219 section 10).
 
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
@@ -10,7 +10,7 @@ use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::{Direction, FrameSize};
 
-/// More than this between fewest and most flows, and the axis is logarithmic.
+/// The greatest ratio of the most to the fewest flows for which the axis is linear; above it, it is logarithmic.
 const LINEAR_UP_TO: f64 = 16.0;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
@@ -29,7 +29,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-/// One panel for each quantity of a series.
+/// Returns one panel for each quantity of a series.
 fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<Panel> {
     let curves: Vec<Curve> = curves(digest, steps).into_iter().filter(has_line).collect();
     let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
@@ -39,12 +39,12 @@ fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<Panel
         .collect()
 }
 
-/// Loss rates are curves over the rate already: they have their table.
+/// Returns whether a curve is drawn. Loss rates are already curves over the rate, and are in the table.
 fn has_line(curve: &Curve) -> bool {
     curve.subject.rate.is_none() && line(curve).len() > 1
 }
 
-/// The steps of which something is known, each with its degradation.
+/// Returns the steps with a known degradation, each with its degradation.
 fn shown(curve: &Curve) -> impl Iterator<Item = (&CurveStep, f64)> {
     let is_known = |step: &&CurveStep| step.at == curve.steps[0].at || curve.bound(step) != Bound::Unknown;
     curve.steps.iter().filter(is_known).filter_map(|step| Some((step, curve.degradation(step)?)))
@@ -74,7 +74,7 @@ fn over_flows(layout: Layout, flows: impl Iterator<Item = f64>) -> Layout {
     }
 }
 
-/// Colour by size, reverse dashed.
+/// Returns the plots of a curve: the colour shows the size, a dashed line the reverse direction.
 fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     let i = sizes.iter().position(|&size| size == curve.size).unwrap_or(0);
     let is_reverse = curve.subject.direction == Some(Direction::Reverse);

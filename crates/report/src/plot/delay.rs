@@ -1,4 +1,4 @@
-//! The distribution of delays on a log tail: what a 99.9th percentile hides.
+//! The distribution of delays with a logarithmic tail, which shows what a 99.9th percentile hides.
 
 use super::directions::{self, noun};
 use super::figure::Figure;
@@ -48,7 +48,7 @@ fn caption(digest: &Digest) -> String {
     )
 }
 
-/// Returns a sentence that says which values are not a delay of one way, if there are such.
+/// Returns a sentence on values that are not one-way delays, if there are any.
 fn replies(digest: &Digest) -> &'static str {
     match digest.points_of(|m| m.response_time().is_some()).next() {
         Some(_) => " For response-time, the reverse direction shows the response time: there and back.",
@@ -56,7 +56,7 @@ fn replies(digest: &Digest) -> &'static str {
     }
 }
 
-/// Returns the panels of a frame size, in which all tests lie over each other on the axes that every panel has.
+/// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
 fn panels(digest: &Digest, size: Option<FrameSize>, trials: &[(&PointDigest, &TrialRecord)], ends: (f64, f64)) -> Vec<Panel> {
     let trials: Vec<_> = trials.iter().copied().filter(|(point, _)| point.size() == size).collect();
     style::shared_out(&trials, style::LOOKS)
@@ -75,7 +75,7 @@ fn measured(record: &TrialRecord) -> impl Iterator<Item = &DirectionResult> {
     record.result.directions.iter().filter(|direction| !direction.delays.is_empty())
 }
 
-/// Returns the lines of a trial. Where a line falls to the floor, a dot tells its load when it is pointed at.
+/// Returns the lines of a trial. The dot at the point where a line falls to the floor shows its load as a tooltip.
 fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
     let of = |direction: &DirectionResult| {
         let tail = tail(&direction.delays);
@@ -86,8 +86,8 @@ fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
     measured(record).flat_map(of).collect()
 }
 
-/// The complementary distribution as a staircase: delay in milliseconds, share of frames with a larger one. Past the largest delay
-/// there is none, which is drawn as a fall to the floor.
+/// Returns the complementary distribution as a staircase: delay in milliseconds, and the share of frames with a longer delay. Beyond the longest delay
+/// the share is zero, drawn as a fall to the floor.
 fn tail(buckets: &[Bucket]) -> Vec<(f64, f64)> {
     let all: u64 = buckets.iter().map(|bucket| bucket.frames).sum();
     let mut larger = all;
@@ -96,7 +96,7 @@ fn tail(buckets: &[Bucket]) -> Vec<(f64, f64)> {
         let (delay, before) = (bucket.up_to_ns.max(1) as f64 / 1e6, share(larger, all));
         larger -= bucket.frames;
         corners.extend([(delay, before), (delay, share(larger, all))]);
-        // What is below the floor is the frame of the panel.
+        // Anything below the floor would be outside the panel.
         if share(larger, all) <= FLOOR {
             break;
         }

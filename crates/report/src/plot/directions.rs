@@ -1,4 +1,4 @@
-//! The directions in the figures that lay tests over each other: their strokes, their names, and what is sent in them.
+//! The directions in the figures that overlay tests: their strokes, their names, and what is sent in them.
 
 use super::style::{self, LegendEntry};
 use crate::digest::{Digest, PointDigest};
@@ -8,7 +8,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialKind;
 
-/// Returns the legend of an overlay: the tests by the dots at the ends of their lines, and the directions by their strokes where there are two.
+/// Returns the legend of an overlay: the tests by the dots at the ends of their lines, and the directions by their strokes if there are two.
 pub(super) fn keys(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> Vec<LegendEntry> {
     let tests = digest.input.plan.tests.iter().enumerate();
     let drawn = tests.filter(|(_, test)| trials.iter().any(|(point, _)| point.test.name == test.name));

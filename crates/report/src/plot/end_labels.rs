@@ -1,16 +1,16 @@
-//! Names at the ends of lines, in place of a legend.
+//! Names at the ends of lines, instead of a legend.
 
 use super::style::{self, Axis, LOOKS, LegendEntry};
 use super::text_start::FROM_HERE;
 use crate::numbers::cut;
 use kuva::prelude::{Layout, TextAnnotation};
 
-/// About the height of what is drawn in a panel, pixels, and the distance of two names that can be read.
+/// The approximate height of the drawing in a panel, and the least distance between two names, pixels.
 const DRAWN: f64 = 165.0;
 const LINE: f64 = 13.0;
-/// kuva lifts a text by so many pixels above its place; a name is to stand beside it.
+/// The distance by which kuva draws a text above its position, pixels; names must be level with it.
 const LIFTED: f64 = 10.0;
-/// The room for names, as a share of what is drawn.
+/// The space for names, as a share of the drawing's width.
 pub(super) const ROOM: f64 = 0.5;
 const LONGEST: usize = 24;
 
@@ -20,19 +20,19 @@ pub(super) struct EndLabel {
     pub(super) name: String,
 }
 
-/// True if so many lines can have their names at their ends.
+/// Returns whether this many lines can have their names at their ends.
 pub(super) fn is_room_for(lines: usize) -> bool {
     (2..=LOOKS).contains(&lines)
 }
 
 impl EndLabel {
-    /// The name of the line with this look, with its mark, as lines may end together.
+    /// Returns the name of the line with this look, with its mark, since several lines may end at the same place.
     pub(super) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
         Self { at, name: format!("{} {name}", style::key(look, "").glyph) }
     }
 }
 
-/// Returns the legend of lines with these looks and names: empty where the names stand at the ends of the lines.
+/// Returns the legend of lines with these looks and names; empty if the names are at the ends of the lines.
 pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
     match is_room_for(lines.len()) {
         true => Vec::new(),
@@ -40,7 +40,7 @@ pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> 
     }
 }
 
-/// Returns a layout whose horizontal axis goes from zero to `end`, with the names behind it where `lines` in all have room.
+/// Returns a layout whose horizontal axis goes from zero to `end`, followed by the names if there is space for all `lines`.
 pub(super) fn named(layout: Layout, lines: usize, end: Axis, labels: Vec<EndLabel>, highest: f64) -> Layout {
     if !is_room_for(lines) {
         return style::x_from_zero(layout, end);
@@ -50,7 +50,7 @@ pub(super) fn named(layout: Layout, lines: usize, end: Axis, labels: Vec<EndLabe
     labelled(layout, labels, 0.03 * end.end, highest)
 }
 
-/// The same of a logarithmic axis with these ends.
+/// Does the same as [`named`] for a logarithmic axis with these ends.
 pub(super) fn named_on_log(layout: Layout, lines: usize, ends: (f64, f64), labels: Vec<EndLabel>, highest: f64) -> Layout {
     if !is_room_for(lines) {
         return style::log_x(layout, ends);
@@ -61,7 +61,8 @@ pub(super) fn named_on_log(layout: Layout, lines: usize, ends: (f64, f64), label
     labelled(layout, labels.into_iter().map(aside).collect(), 0.0, highest)
 }
 
-/// Returns the layout with each name a little `aside` the end of its line, and none over another. The vertical axis goes from zero to `highest`.
+/// Returns the layout with each name slightly to the side of the end of its line, by `aside`, and without overlaps. The vertical axis goes from zero to
+/// `highest`.
 pub(super) fn labelled(layout: Layout, mut labels: Vec<EndLabel>, aside: f64, highest: f64) -> Layout {
     let pixel = highest / DRAWN;
     labels.sort_by(|a, b| a.at.1.total_cmp(&b.at.1));
@@ -73,7 +74,7 @@ pub(super) fn labelled(layout: Layout, mut labels: Vec<EndLabel>, aside: f64, hi
     })
 }
 
-/// Moves heights, which ascend, as little as it takes for them to be `apart` and not above `highest`.
+/// Moves heights, which ascend, as little as possible so that they are `apart` and not above `highest`.
 fn spread(heights: &[f64], apart: f64, highest: f64) -> Vec<f64> {
     let mut spread = heights.to_vec();
     for i in 1..spread.len() {

@@ -1,4 +1,4 @@
-//! What every figure is made of.
+//! The parts of every figure.
 
 use super::panel::Panel;
 use super::style::LegendEntry;
@@ -9,29 +9,29 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(crate) struct DataFile(pub(crate) &'static str);
 
-/// Most figures draw trials.
+/// Most figures show trials.
 impl Default for DataFile {
     fn default() -> Self {
         Self("trials.jsonl")
     }
 }
 
-/// Of a searched rate: its repetitions.
+/// The data file for figures of searched rates: the repetitions.
 pub(crate) const SEARCHES: DataFile = DataFile("results.csv");
-/// Of any other quantity.
+/// The data file for figures of other quantities.
 pub(crate) const VALUES: DataFile = DataFile("results-values.csv");
 
 /// A figure: small multiples under one caption and one legend.
 #[derive(Default, Serialize)]
 pub(crate) struct Figure {
-    /// Name in the page and of the file.
+    /// The name in the page and of the file.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// Guidance on how to read it.
+    /// An explanation of how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
     pub(crate) panels: Vec<Panel>,
-    /// The file of the results directory that has the numbers it shows.
+    /// The file of the results directory that contains its numbers.
     pub(crate) data: DataFile,
     /// Findings of one kind about many points.
     pub(crate) findings: Option<Table>,
@@ -40,7 +40,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Nothing to show. What is said below a figure may hold where there is nothing to draw: why not a single trial passed.
+    /// Returns whether there is nothing to show. A figure without panels may still have notes, for example on why no trial passed.
     pub(crate) fn is_empty(&self) -> bool {
         self.panels.is_empty() && self.notes.is_empty() && self.findings.is_none()
     }

@@ -1,4 +1,4 @@
-//! What the tester had in reserve: the doubts about the instrument, answered for every trial.
+//! The tester's reserves, which answer doubts about the instrument for every trial.
 
 use super::figure::Figure;
 use super::panel::Panel;
@@ -9,11 +9,11 @@ use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, Verdict};
 
-/// Below this, lateness is drawn here: the logarithm of zero has no place.
+/// The height at which smaller latenesses are drawn, since zero has no logarithm.
 const FLOOR_MS: f64 = 0.001;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    // Of a trial that ended with its phase 1 nothing is on record here.
+    // A trial that ended with its phase 1 has no data here.
     let panels = match digest.input.records.iter().any(|r| !r.result.directions.is_empty()) {
         true => vec![lateness(digest), gaps(digest), offered(digest)],
         false => Vec::new(),
@@ -75,7 +75,7 @@ fn offered(digest: &Digest) -> Panel {
     style::draw(plots, layout.with_y_tick_format(style::plain_numbers()))
 }
 
-/// The worse direction. The time that sending took counts too: all frames sent in double the time is half the load.
+/// Returns the share offered in the worse direction. The sending time counts too: all frames in double the time are half the load.
 fn offered_percent(record: &TrialRecord) -> f64 {
     let of = |d: &DirectionResult| {
         let frames = if d.intended == 0 { 1.0 } else { d.offered as f64 / d.intended as f64 };
@@ -90,9 +90,9 @@ fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
     style::x_from_zero(layout, Axis::counting(digest.input.records.len() as f64, 5.0))
 }
 
-/// The most trials of which each has its mark.
+/// The most trials with a mark each.
 const MOST_MARKS: usize = 1_500;
-/// Stretches of a longer run.
+/// The number of stretches of a longer run.
 const STRETCHES: usize = 200;
 
 fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {
@@ -101,10 +101,10 @@ fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&
     style::trials(digest, extremes(digest, marks).into_iter(), |r, _| label(r, &words(r)))
 }
 
-/// The place of a trial, and the trial.
+/// The position of a trial's mark, and the trial.
 type Mark<'r> = ((f64, f64), &'r TrialRecord);
 
-/// Of a long run, only the highest and the lowest of each verdict in each stretch: between them, marks hide each other.
+/// For a long run, returns only the highest and the lowest mark of each verdict in each stretch, since those between would be hidden.
 fn extremes<'r>(digest: &Digest, marks: Vec<Mark<'r>>) -> Vec<Mark<'r>> {
     if marks.len() <= MOST_MARKS {
         return marks;

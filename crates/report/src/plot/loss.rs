@@ -1,4 +1,4 @@
-//! When, within a trial, frames were lost: a steady trickle is overload, one spike is an accident.
+//! The times within a trial at which frames were lost: a steady loss is overload, a single spike is an accident.
 
 use super::directions::{self, noun};
 use super::figure::Figure;
@@ -11,7 +11,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
-/// A moment without loss is drawn this many times below the smallest loss that is.
+/// Intervals without loss are drawn this many times below the smallest loss.
 const BELOW: f64 = 10.0;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
@@ -48,7 +48,7 @@ fn caption(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> String {
     )
 }
 
-/// Connections may be opened so fast that there is nothing to see in time.
+/// Returns whether a trial is long enough. Connections may be opened so fast that nothing can be seen over time.
 fn is_long(record: &TrialRecord) -> bool {
     let bins = record.result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);
     record.result.spec.kind.connections().is_none() || bins > 2
@@ -57,7 +57,7 @@ fn is_long(record: &TrialRecord) -> bool {
 /// Both axes of every panel: time from zero, and loss between these ends.
 type LossAxes = (Axis, (f64, f64));
 
-/// Returns the panels of a frame size, in which all tests lie over each other on the axes that every panel has.
+/// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
 fn panels(digest: &Digest, size: Option<FrameSize>, trials: &[(&PointDigest, &TrialRecord)], axes: LossAxes) -> Vec<Panel> {
     let trials: Vec<_> = trials.iter().copied().filter(|(point, _)| point.size() == size).collect();
     style::shared_out(&trials, style::LOOKS)
@@ -76,13 +76,13 @@ fn bin_start(bin: usize) -> f64 {
     bin as f64 * LOSS_BIN_NS as f64 / 1e9
 }
 
-/// Returns the loss of each bin, in per cent of what the load sends in its time.
+/// Returns the loss of each bin, in per cent of what the load sends in that time.
 fn shares<'r>(record: &TrialRecord, direction: &'r DirectionResult) -> impl Iterator<Item = f64> + use<'r> {
     let due = record.result.spec.rate.0 as f64 * LOSS_BIN_NS as f64 / 1e9;
     direction.lost_by_bin.iter().map(move |&lost| 100.0 * lost as f64 / due.max(1.0))
 }
 
-/// Returns the lines of a trial: staircases with a corner at both ends of each bin. A dot at the end tells the load and the loss when it is pointed at.
+/// Returns the lines of a trial: staircases with a corner at both ends of each bin. A dot at the end shows the load and the loss as a tooltip.
 fn series(i: usize, point: &PointDigest, record: &TrialRecord, floor: f64) -> Vec<Plot> {
     let result = &record.result;
     let lost =

@@ -12,7 +12,7 @@ use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
-/// The places of the colours: measured, first model, second model.
+/// The indices of the colours: measured, first model, second model.
 const COLORS: [usize; 3] = [0, 1, 2];
 
 pub(crate) fn mixed(digest: &Digest) -> Figure {
@@ -67,7 +67,7 @@ fn mixed_panel(mix_series: &MixSeries) -> Panel {
     style::draw(plots, style::from_zero(layout, Axis { end: 100.0, step: 20.0 }, Axis::up_to(highest, 5.0)))
 }
 
-/// A model in per cent of translated frames; fine enough for its kink.
+/// Returns the curve of a model over the percentage of translated frames, with enough points for its kink.
 fn curve(model: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     (0..=200).map(|i| f64::from(i) / 200.0).map(|share| (share * 100.0, model(share))).collect()
 }

@@ -1,7 +1,7 @@
-//! The figures of a report: what each shows. How they look is in `style`, how they become files in `sheet`.
+//! The figures of a report. `style` determines how they look, and `sheet` turns them into files.
 //!
-//! Drawn by kuva rather than plotters: its SVG has sub-pixel coordinates, one font inherited from the root, tooltips and labelled
-//! reference lines; the one of plotters has whole pixels, the font repeated in every text, and none of the rest.
+//! They are drawn by kuva rather than plotters: its SVG has sub-pixel coordinates, one font inherited from the root, tooltips and labelled reference
+//! lines; that of plotters has whole pixels, repeats the font in every text, and has none of the rest.
 
 pub(crate) mod answer_bar;
 pub(crate) mod capacity;
@@ -38,7 +38,7 @@ pub(crate) use figure::Figure;
 
 use crate::digest::Digest;
 
-/// The figures of what the results rest on, in the order of the report.
+/// Returns the figures of the evidence behind the results, in the order of the report.
 pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {
     vec![
         repetitions::figure(digest),

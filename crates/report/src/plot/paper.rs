@@ -1,4 +1,4 @@
-//! Panels as files for papers: each compiles by itself to a PDF, and may be `\input` into a paper, whose fonts its text then has.
+//! Panels as files for papers: each compiles alone to a PDF, and can be `\input` into a paper, in which case its text has the fonts of the paper.
 
 use super::figure::Figure;
 use super::pgf::{Picture, color_name};
@@ -11,20 +11,20 @@ use std::collections::BTreeSet;
 /// The folder of these files.
 pub const FOLDER: &str = "figures";
 
-/// What each of them begins with.
+/// The beginning of each of these files.
 pub const MARK: &str = "% A figure of sixbench. ";
 
-/// Words of a title that become part of a file's name.
+/// The most words of a title that become part of a file name.
 const NAME_WORDS: usize = 8;
 
-/// Returns the file of each panel: its name, of what it shows, and its text.
+/// Returns the file of each panel: its name, made from the panel's title, and its text.
 pub(crate) fn files<'f>(figures: impl Iterator<Item = &'f Figure>, style: PaperStyle, run: &str) -> Vec<(String, String)> {
     let mut names = BTreeSet::new();
     let panels = figures.flat_map(|figure| figure.panels.iter().map(move |panel| (figure, &panel.picture)));
     panels.map(|(figure, picture)| (name(figure, picture, &mut names), file(figure, picture, style, run))).collect()
 }
 
-/// `figures/search-jool-siit-84-bytes.tex`; with a number where another panel has the same title.
+/// Returns the name of a file: `figures/search-jool-siit-84-bytes.tex`, with a number if another panel has the same title.
 fn name(figure: &Figure, picture: &Picture, names: &mut BTreeSet<String>) -> String {
     let words = picture.title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).take(NAME_WORDS);
     let words: Vec<String> = std::iter::once(figure.id.to_owned()).chain(words.map(str::to_ascii_lowercase)).collect();
@@ -60,16 +60,16 @@ fn file(figure: &Figure, picture: &Picture, style: PaperStyle, run: &str) -> Str
     )
 }
 
-/// The look of all panels: that of the drawings, in the type of captions.
+/// The look of all panels: that of the drawings, in the type size of captions.
 const LOOK: &str = "font=\\footnotesize, ticklabel style={font=\\scriptsize}, label style={font=\\footnotesize},\n\
      grid=major, grid style={black!10}, axis line style={black!50}, tick style={black!50}, tick align=outside, tick pos=left,\n\
      xticklabel style={/pgf/number format/fixed}, scaled ticks=false, clip marker paths=true,\n\
      legend style={draw=none, fill=none, font=\\scriptsize, inner xsep=0pt}, legend cell align=left,\n";
 
-/// Characters of a label of the legend that fit into the narrowest column.
+/// The most characters of a legend label that fit into the narrowest column.
 const WIDEST_LABEL: usize = 38;
 
-/// As many columns as the longest label leaves room for; in one column long labels have several lines.
+/// Returns as many columns as the longest label leaves space for; in one column, long labels are broken into lines.
 fn legend_columns(keys: &[&LegendEntry]) -> String {
     let longest = keys.iter().map(|key| key.label.chars().count()).max().unwrap_or(0);
     let columns = match longest {

@@ -1,4 +1,4 @@
-//! A panel as an axis of PGFPlots, made of the same plots and layout as its drawing: so its text is set by LaTeX, in the fonts of the paper.
+//! A panel as a PGFPlots axis, made from the same plots and layout as its drawing, so that LaTeX sets its text in the fonts of the paper.
 
 use super::text_start::FROM_HERE;
 use super::ticks::ticks;
@@ -10,30 +10,30 @@ use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use kuva::render::annotations::Orientation;
 use std::collections::BTreeSet;
 
-/// Points of a line of PGFPlots for a pixel of kuva.
+/// The line width in PGFPlots for one pixel in kuva, points.
 const POINTS_PER_PIXEL: f64 = 0.6;
 
-/// Points of a line that are nearer to each other than this share of both axes are one.
+/// Points of a line that are closer than this share of both axes are merged.
 const NEAR: f64 = 0.002;
 
-/// Points of the width of an M in the type of labels.
+/// The width of an M in the type of labels, points.
 const EM: f64 = 7.0 * 1.08;
 
-/// Points left of the labels of the y axis, for the axis' name and the ticks.
+/// The space to the left of the y axis' labels, for the axis title and the ticks, points.
 const LEFT: f64 = 34.0;
 
-/// Points of the narrowest column that figures are made for.
+/// The narrowest column that figures are made for, points.
 const NARROWEST: f64 = 213.0;
 
 /// A panel for LaTeX.
 pub(crate) struct Picture {
-    /// What it shows, in plain text.
+    /// Its title, in plain text.
     pub(crate) title: String,
     /// The options of the axis.
     pub(crate) options: String,
-    /// What is drawn in it.
+    /// The drawing commands.
     pub(crate) body: String,
-    /// The colours that are used, hexadecimal without `#`.
+    /// The colours in use, hexadecimal without `#`.
     pub(crate) colors: BTreeSet<String>,
 }
 
@@ -67,7 +67,7 @@ impl Picture {
         let points = shown.map(|point| match point.y_err {
             Some((down, up)) if down > 0.0 || up > 0.0 => {
                 has_bars = true;
-                // A logarithmic axis has no place for zero.
+                // A logarithmic axis cannot show zero.
                 let down = if frame.log[1] { down.min(point.y * 0.999) } else { down };
                 format!("({},{}) += (0,{}) -= (0,{})", number(point.x), number(point.y), number(up), number(down))
             }
@@ -121,14 +121,14 @@ impl Picture {
 
     fn add_text(&mut self, text: &TextAnnotation) {
         let (x, y) = (number(text.text_x), number(text.text_y));
-        // A name begins at its place: the mark before it is drawn there by the line, and pdflatex has no letter for it.
+        // A name starts at its position: the line already draws its mark there, and pdflatex has no such character.
         let name = text.text.strip_prefix(FROM_HERE).map(|name| name.split_once(' ').map_or(name, |(_mark, name)| name));
         let anchor = if name.is_some() { "south west" } else { "south" };
         let words = escaped(&plain(Some(name.unwrap_or(&text.text))));
         self.body += &format!("\\node[anchor={anchor}, inner sep=1pt, font=\\scriptsize] at (axis cs:{x},{y}) {{{words}}};\n");
     }
 
-    /// Notes a colour, `#0072b2`, and returns its name in LaTeX.
+    /// Records a colour, `#0072b2`, and returns its name in LaTeX.
     fn color(&mut self, color: &str) -> String {
         let digits = color.trim_start_matches('#').to_ascii_uppercase();
         let name = color_name(&digits);
@@ -137,7 +137,7 @@ impl Picture {
     }
 }
 
-/// The name of a colour of these hexadecimal digits.
+/// Returns the name of the colour with these hexadecimal digits.
 pub(crate) fn color_name(digits: &str) -> String {
     format!("sixbench{digits}")
 }
@@ -155,19 +155,19 @@ impl Frame {
         Self { ends: [x, y], log: [layout.log_x, layout.log_y] }
     }
 
-    /// Returns whether there is a place for a point: a logarithmic axis has none for zero.
+    /// Returns whether the axes can show a point: a logarithmic axis cannot show zero.
     fn has(&self, x: f64, y: f64) -> bool {
         [x, y].iter().zip(self.log).all(|(value, is_log)| value.is_finite() && (!is_log || *value > 0.0))
     }
 
-    /// The place of a value along an axis, as a share of its length.
+    /// Returns the position of a value along an axis, as a share of its length.
     fn place(&self, axis: usize, value: f64) -> f64 {
         let scaled = |value: f64| if self.log[axis] { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let (low, high) = self.ends[axis];
         (scaled(value) - scaled(low)) / (scaled(high) - scaled(low))
     }
 
-    /// The points of a line without those that cannot be told from the one before; both ends stay.
+    /// Returns the points of a line without those that are indistinguishable from the one before; both ends are kept.
     fn thinned(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
         let points: Vec<(f64, f64)> = points.collect();
         let mut kept: Vec<(f64, f64)> = Vec::new();
@@ -189,7 +189,7 @@ fn options(layout: &Layout, frame: &Frame) -> String {
     let (x_ticks, y_ticks) = (marks(0, &layout.x_tick_format), marks(1, &layout.y_tick_format));
     let [left, right] = margins(&x_ticks, &y_ticks);
     let inner = format!("\\sixbenchfigurewidth-{}pt", number(left + right));
-    // The name of the x axis takes a second line where the column is narrow.
+    // The title of the x axis needs a second line if the column is narrow.
     let is_long = natural_width(&plain(layout.x_label.as_deref())) * EM > NARROWEST - left - right;
     let below = if is_long { 46 } else { 34 };
     let modes =
@@ -221,16 +221,16 @@ fn options(layout: &Layout, frame: &Frame) -> String {
     )
 }
 
-/// Points left and right of the axis that its labels take.
+/// Returns the space to the left and right of the axis that its labels need, points.
 fn margins(x_ticks: &[(f64, String)], y_ticks: &[(f64, String)]) -> [f64; 2] {
     let width = |label: &String| natural_width(label) * EM;
-    // Where PGFPlots chooses the ticks, their labels are short.
+    // If PGFPlots chooses the ticks, their labels are short.
     let labels = if y_ticks.is_empty() { 20.0 } else { y_ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max) };
     let last = x_ticks.last().map_or(20.0, |(_, label)| width(label));
     [LEFT + labels, last / 2.0 + 6.0]
 }
 
-/// The ticks of an axis with their labels; those that PGFPlots chooses where there are none.
+/// Returns the ticks of an axis with their labels; empty if PGFPlots chooses them.
 fn listed(axis: &str, ticks: &[(f64, String)]) -> String {
     if ticks.is_empty() {
         return String::new();
@@ -240,7 +240,7 @@ fn listed(axis: &str, ticks: &[(f64, String)]) -> String {
     format!("{axis}tick={{{}}}, {axis}ticklabels={{{}}},\n", places.join(","), labels.join(","))
 }
 
-/// A label of a tick; powers of ten as formulas.
+/// Returns a tick label, with powers of ten as formulas.
 fn tick_label(label: &str) -> String {
     let digit = |c: char| match c {
         '⁻' => Some('-'),
@@ -268,13 +268,13 @@ fn coordinate((x, y): (f64, f64)) -> String {
     format!("({},{})", number(x), number(y))
 }
 
-/// A number with seven digits that count, which is more than TeX computes with.
+/// Returns a number with seven significant digits, more than TeX computes with.
 fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
     format!("{rounded}")
 }
 
-/// Text that was written for kuva, which takes dollars for formulas.
+/// Returns text that was written for kuva, which treats dollars as formulas, as plain text.
 fn plain(text: Option<&str>) -> String {
     text.unwrap_or_default().replace("\\$", "$")
 }

@@ -1,4 +1,4 @@
-//! What the DUT's cores did while it forwarded as much as it could.
+//! The work of the DUT's cores while it forwarded as much as it could.
 
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
@@ -11,10 +11,10 @@ use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, TrialRecord, Watch};
 
-/// A kind of work: its name, the place of its colour in the palette, and its share.
+/// A kind of work: its name, the index of its colour in the palette, and its share.
 type WorkKind = (&'static str, usize, fn(&CpuSample) -> u16);
 
-/// Stacked from below: what forwards frames in the kernel first.
+/// The kinds of work, stacked from below: first what forwards frames in the kernel.
 const KINDS: [WorkKind; 4] = [
     ("softirq and interrupts", 0, |s| s.softirq),
     ("system", 5, |s| s.system),
@@ -47,7 +47,7 @@ fn panels(point: &PointDigest) -> Vec<Panel> {
     record.watch.as_deref().into_iter().flat_map(of_watch).collect()
 }
 
-/// The cores of devices with some of their own. In a series over cores there are many, and their idle time has a figure.
+/// Returns the cores of devices that have cores to themselves. In a series over cores there are too many, and another figure shows their idle time.
 fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w CoreWatch)> {
     if point.test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
+//! Queries per second over the share of cached names, and over the share of names with AAAA records: the graph of RFC 8219 section 9.2.
 
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
@@ -9,14 +9,14 @@ use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};
 
-/// The dimension along the axis; the other one is the lines'.
+/// The dimension along the axis; the lines vary in the other one.
 #[derive(Clone, Copy, PartialEq)]
 enum Axes {
     Cached,
     WithAaaa,
 }
 
-/// A line: its name, its look, and where its medians lie.
+/// A line: its name, its look, and its medians.
 struct MedianLine {
     name: String,
     look: usize,
@@ -55,7 +55,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-/// Servers beside each other: a panel for each percentage that at least two of them have a line at.
+/// Compares servers, with a panel for each percentage at which at least two of them have a line.
 pub(crate) fn servers(digest: &Digest) -> Figure {
     let groups: Vec<ServerGroup> = digest.server_groups();
     let alike = alike(&groups);
@@ -89,7 +89,7 @@ fn alike<'f, 'a>(groups: &'f [ServerGroup<'a>]) -> Vec<Alike<'f, 'a>> {
 fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percent: u8, of: QueryConditions) -> Option<Panel> {
     let count = alike.len() as f64;
     let line = |(i, (look, group)): (usize, &(usize, &ServerGroup))| {
-        // Side by side, that no bar hides another.
+        // Offset from each other, so that no bar hides another.
         let aside = (i as f64 - (count - 1.0) / 2.0) * 0.9;
         MedianLine { name: group.title.clone(), look: *look, points: points(digest, group, axes, percent, aside) }
     };
@@ -99,7 +99,7 @@ fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percen
     (lines.len() > 1).then(|| panel(&title, axes, lines)).flatten()
 }
 
-/// Over the cached names, where there are several percentages of them, else over those with AAAA records.
+/// Returns the dimension of the axis: the share of cached names if there are several, else that of names with AAAA records.
 fn axes(group: &ServerGroup) -> Option<Axes> {
     let has_several = |along: fn(&DnsTest) -> u8, other: fn(&DnsTest) -> u8| {
         let at = |fixed: u8| group.tests.iter().filter(move |(_, dns)| other(dns) == fixed).map(move |(_, dns)| along(dns));
@@ -112,7 +112,7 @@ fn axes(group: &ServerGroup) -> Option<Axes> {
     }
 }
 
-/// The percentages of the dimension that is not the axis.
+/// Returns the percentages of the dimension that is not on the axis.
 fn others(group: &ServerGroup, axes: Axes) -> Vec<u8> {
     if axes == Axes::Cached { group.with_aaaa() } else { group.cached() }
 }
@@ -124,7 +124,7 @@ fn fixed_words(axes: Axes, percent: u8) -> String {
     }
 }
 
-/// The medians at one percentage of the other dimension, along the axis.
+/// Returns the medians along the axis at one percentage of the other dimension.
 fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f64) -> Vec<Barred> {
     let along = if axes == Axes::Cached { group.cached() } else { group.with_aaaa() };
     let point = |at: u8| {

@@ -1,4 +1,4 @@
-//! Every repetition a dot: the spread behind a median, and whether it drifts.
+//! Every repetition as a dot: shows the spread behind a median, and any drift.
 
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
@@ -43,13 +43,13 @@ const OF_ALL: &str = "rates in frames/s per direction, connections and queries (
                       first quantity in its worse direction. Next to the names of DNS servers: per cent cached + per cent with \
                       AAAA records.";
 
-/// The most dots of a figure: a page with more of them is slow to open.
+/// The most dots of a figure: with more, the page would be slow to open.
 const MOST_DOTS: usize = 10_000;
 
-/// Repetitions of a point that are always drawn: those that RFC 8219 asks for.
+/// The number of repetitions of a point that are always drawn: as many as RFC 8219 requires.
 const LEAST_OF_POINT: usize = 20;
 
-/// Returns the number of repetitions of a point that are drawn at most, but for the extremes.
+/// Returns the most repetitions of a point that are drawn, not counting the extremes.
 fn room(digest: &Digest) -> usize {
     (MOST_DOTS / digest.points.len().max(1)).max(LEAST_OF_POINT)
 }
@@ -60,7 +60,7 @@ fn of_part(room: usize) -> String {
     )
 }
 
-/// Returns these repetitions, or as many of them as there is room for, evenly spread, and those with the lowest and the highest value.
+/// Returns these repetitions if there are at most `room` of them; otherwise that many, evenly spread, and those with the lowest and the highest value.
 fn spread(all: Vec<(u32, f64, f64)>, room: usize) -> Vec<(u32, f64, f64)> {
     if all.len() <= room {
         return all;
@@ -72,7 +72,7 @@ fn spread(all: Vec<(u32, f64, f64)>, room: usize) -> Vec<(u32, f64, f64)> {
     places.into_iter().map(|place| all[place]).collect()
 }
 
-/// Rows of a panel: more of them would run into each other.
+/// The most rows of a panel that do not overlap.
 const ROWS: usize = 9;
 
 fn panels(digest: &Digest, kind: Option<FrameSize>, room: usize) -> Vec<Panel> {
@@ -82,15 +82,14 @@ fn panels(digest: &Digest, kind: Option<FrameSize>, room: usize) -> Vec<Panel> {
     style::shared_out(&points, ROWS).map(strip).collect()
 }
 
-/// Returns the median that repetitions are compared with, or `None` if there is none or it is zero, since nothing is a share of
-/// zero.
+/// Returns the median with which repetitions are compared; `None` if there is none or it is zero, since nothing can be related to zero.
 fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
     let median = if point.is_searched() { point.headline()?.median } else { stats::median(&values)? };
     (median != 0.0).then_some(median)
 }
 
-/// Titles of DNS tests begin alike: what tells them apart is what the RFC calls a combination.
+/// Returns the name of a row. The titles of DNS tests begin alike, so the name has the percentages, which the RFC calls a combination.
 fn name(digest: &Digest, point: &PointDigest) -> String {
     match point.test.measure.dns() {
         Some(dns) if dns.role == DnsRole::Dns64 => {
@@ -104,19 +103,19 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: us
     let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
     let x = Axis::up_to(widest, 2.0);
     let rows = points.len();
-    // The first test of the plan on top.
+    // The first test of the plan is at the top.
     let level = |i: usize| (rows - i) as f64;
     let plots: Vec<Plot> = points.iter().enumerate().map(|(i, p)| row(p, level(i), room)).collect();
     let names = points.iter().rev().map(|p| name(digest, p)).collect();
     let layout = style::panel(&plots, name_of_panel, "distance from the median (%)", "");
-    // The medians stand to the right of the axis' last tick.
+    // The medians are to the right of the axis' last tick.
     let ticks = TickFormat::Custom(Arc::new(move |v| if v > x.end * 1.01 { String::new() } else { three_digits(v) }));
     let layout = layout.with_x_tick_format(ticks).with_x_axis_min(-x.end).with_x_axis_max(x.end * 2.1).with_x_tick_step(x.step);
     let layout = layout.with_y_axis_min(0.4).with_y_axis_max(rows as f64 + 0.6).with_y_tick_step(1.0);
     let layout = layout.with_y_tick_format(style::names(names)).with_reference_line(
         ReferenceLine::vertical(0.0).with_color(style::MUTED).with_stroke_width(1.5).with_dasharray("none"),
     );
-    // kuva sets a label above its place; this far below, it stands on the row.
+    // kuva draws a label above its position; this offset moves it onto the row.
     let lower = 0.06 * rows as f64;
     let medians = points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0))));
     style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.55, y - lower, median)))
@@ -126,7 +125,7 @@ fn labelled(layout: Layout, x: f64, y: f64, median: String) -> Layout {
     layout.with_annotation(TextAnnotation::new(median, x, y).with_font_size(11).with_color(style::INK))
 }
 
-/// Repetition, distance from the median in per cent, and the value.
+/// Returns each repetition with its deviation from the median in per cent, and its value.
 fn deviations(point: &PointDigest) -> Vec<(u32, f64, f64)> {
     let median = median(point).unwrap_or(1.0);
     point.headlines().into_iter().map(|(repetition, value)| (repetition, (value / median - 1.0) * 100.0, value)).collect()

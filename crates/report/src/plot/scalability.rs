@@ -35,7 +35,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-/// The series that are drawn, in the order of the plan: the colours of their lines.
+/// Returns the names of the series that are drawn, in the order of the plan, which determines the colours of their lines.
 fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
     let all = KINDS.iter().flat_map(|(by, ..)| series(digest, *by));
     all.filter(|steps| steps.sizes().into_iter().any(|size| line(digest, steps, size).len() > 1)).map(|s| s.name).collect()

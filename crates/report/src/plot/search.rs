@@ -1,4 +1,4 @@
-//! The search trace: how each result was come by, trial by trial.
+//! The search trace: how each result was found, trial by trial.
 
 use super::figure::Figure;
 use super::panel::Panel;
@@ -41,7 +41,7 @@ fn panel(digest: &Digest, point: &PointDigest, room: usize) -> Panel {
     let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(1.0, f64::max));
     let longest = trials().map(|r| r.trial).max().unwrap_or(1);
     let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
-    // Logarithmic, since a search begins far from where it ends.
+    // Logarithmic, since a search starts far from where it ends.
     let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
     let layout = match point.headline() {
         Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
@@ -59,13 +59,13 @@ fn place(record: &TrialRecord) -> (f64, f64) {
     (record.trial.into(), record.result.spec.rate.0 as f64)
 }
 
-/// The most trials of a point of which each is drawn: the 20 repetitions of RFC 8219 have a few hundred.
+/// The most trials of a point that are drawn individually: the 20 repetitions of RFC 8219 have a few hundred.
 const MOST_MARKS: usize = 1_000;
 
-/// The same of all points together: a page with more of them is slow to open.
+/// The same limit for all points together: with more, the page would be slow to open.
 const MOST_IN_FIGURE: usize = 30_000;
 
-/// Returns the trials of each repetition that is drawn: of all repetitions, or of as many as there is room for trials, evenly spread over the run.
+/// Returns the trials of the repetitions that are drawn: all of them, or as many as fit into `room` trials, evenly spread over the run.
 fn drawn<'a>(point: &PointDigest<'a>, room: usize) -> BTreeMap<u32, Vec<&'a TrialRecord>> {
     let all = by_repetition(&point.records);
     let room = (room * all.len()).checked_div(point.records.len()).unwrap_or(0).max(1);
@@ -73,7 +73,7 @@ fn drawn<'a>(point: &PointDigest<'a>, room: usize) -> BTreeMap<u32, Vec<&'a Tria
     all.into_iter().step_by(step).collect()
 }
 
-/// A thin line through the trials of a repetition.
+/// Returns a thin line through the trials of a repetition.
 fn path(trials: &[&TrialRecord]) -> Plot {
     style::line(trials.iter().map(|r| place(r)).collect(), style::THREAD, 1.0)
 }

@@ -1,19 +1,19 @@
-//! A figure as one file: kuva's panels side by side, with the title and the legend that the page otherwise gives them.
+//! A figure as one file: kuva's panels side by side, with the title and the legend that are otherwise part of the page.
 
 use super::figure::Figure;
 use super::style::{HEIGHT, INK, LegendEntry, PAPER, WIDTH};
 use std::fmt::Write;
 
 const MARGIN: f64 = 16.0;
-/// Room for the title and the first line of the legend.
+/// The height of the title and the first line of the legend, pixels.
 const HEAD: f64 = 56.0;
-/// Height of a line of the legend.
+/// The height of a line of the legend, pixels.
 const LINE: f64 = 18.0;
-/// About the width of a character of the legend.
+/// The approximate width of a character of the legend, pixels.
 const CHARACTER: f64 = 7.2;
 const COLUMNS: usize = 3;
 
-/// The figure as one SVG document.
+/// Returns the figure as one SVG document.
 pub(crate) fn compose(figure: &Figure) -> String {
     let columns = figure.panels.len().clamp(1, COLUMNS);
     let rows = figure.panels.len().div_ceil(columns);
@@ -34,7 +34,7 @@ pub(crate) fn compose(figure: &Figure) -> String {
     svg + "</svg>\n"
 }
 
-/// The keys, as many in a line as there is room for.
+/// Returns the keys in lines, with as many in a line as fit.
 fn legend(figure: &Figure, width: f64) -> Vec<Vec<&LegendEntry>> {
     let room = |key: &LegendEntry| (key.label.chars().count() + 5) as f64 * CHARACTER;
     let mut lines: Vec<Vec<&LegendEntry>> = Vec::new();
@@ -53,7 +53,7 @@ fn line(keys: &[&LegendEntry], y: f64) -> String {
     format!("<text x=\"{MARGIN}\" y=\"{y}\" font-size=\"12\" xml:space=\"preserve\">{}</text>", keys.collect::<String>())
 }
 
-/// Text inside of XML.
+/// Returns text escaped for XML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

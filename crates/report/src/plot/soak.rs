@@ -1,4 +1,4 @@
-//! What a soak test saw of the device over its hours: the entries of its connection tracking table, and memory.
+//! The state of the device during a soak test: the entries of its connection tracking table, and its memory.
 
 use super::figure::Figure;
 use super::panel::Panel;
@@ -9,7 +9,7 @@ use sixbench_method::record::{TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 
-/// The points that a line has at most: of more samples the means of as many parts are drawn.
+/// The most points of a line: if there are more samples, the means of this many parts are drawn.
 const POINTS: usize = 200;
 
 const MEGABYTE: f64 = 1e6;
@@ -44,7 +44,7 @@ fn panels(point: &PointDigest) -> Vec<Panel> {
     drawn.map(|(what, samples, unit)| panel(point, record, (what, line(&samples, unit, watch)), level)).collect()
 }
 
-/// Returns seconds and values: the samples, or the means of equal parts of them.
+/// Returns times in seconds with values: the samples, or the means of equal parts of them.
 fn line(samples: &[u64], unit: f64, watch: &Watch) -> Vec<(f64, f64)> {
     let part = samples.len().div_ceil(POINTS);
     let seconds = |sample: f64| sample * watch.interval_ns as f64 / 1e9;
@@ -56,7 +56,7 @@ fn line(samples: &[u64], unit: f64, watch: &Watch) -> Vec<(f64, f64)> {
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord, (what, line): (&str, Vec<(f64, f64)>), level: f64) -> Panel {
-    // Hours are read more easily than seconds, once there are some.
+    // Long times are easier to read in hours than in seconds.
     let end = line.last().map_or(0.0, |last| last.0);
     let (unit, word) = if end > 7200.0 { (3600.0, "h") } else { (1.0, "s") };
     let line: Vec<(f64, f64)> = line.into_iter().map(|(time, value)| (time / unit, value)).collect();

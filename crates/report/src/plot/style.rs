@@ -1,4 +1,4 @@
-//! The one look of all figures: sizes, colours, fonts, axes.
+//! The common style of all figures: sizes, colours, fonts, axes.
 
 use super::panel::Panel;
 use super::pgf::Picture;
@@ -16,23 +16,23 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{TrialKind, Verdict};
 use std::sync::Arc;
 
-/// Width of a panel, pixels: three stand side by side on the page, one on a telephone.
+/// The width of a panel, pixels: three fit side by side on the page, one on a telephone.
 pub(crate) const WIDTH: f64 = 380.0;
-/// Height of a panel, pixels.
+/// The height of a panel, pixels.
 pub(crate) const HEIGHT: f64 = 250.0;
 
-/// Text and axes. The page's style sheet re-colours this and the next three where the reader prefers a dark page.
+/// The colour of text and axes. The page's style sheet changes this and the next three colours if the reader prefers a dark page.
 pub(crate) const INK: &str = "#24292f";
-/// Secondary text and lines that guide the eye.
+/// The colour of secondary text and of reference lines.
 pub(crate) const MUTED: &str = "#8c959f";
-/// Lines that join dots.
+/// The colour of lines between dots.
 pub(crate) const THREAD: &str = "#c3cad1";
-/// Lines of the grid.
+/// The colour of grid lines.
 pub(crate) const GRID: &str = "#e4e8ec";
-/// The ground of a figure on its own.
+/// The background of a stand-alone figure.
 pub(crate) const PAPER: &str = "#ffffff";
 
-/// The palette of Okabe and Ito, told apart with any colour vision; without its black and yellow, which vanish on dark and light.
+/// The palette of Okabe and Ito, which works with any colour vision, except its black and yellow, which are invisible on dark and light pages.
 const SERIES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860"];
 const MARKERS: [MarkerShape; 7] = [
     MarkerShape::Circle,
@@ -45,7 +45,7 @@ const MARKERS: [MarkerShape; 7] = [
 ];
 const GLYPHS: [&str; 7] = ["●", "■", "▲", "◆", "▼", "⬟", "⬢"];
 
-/// So many tests have a look of their own: more in one panel could not be told apart.
+/// The number of different looks for tests: more in one panel could not be distinguished.
 pub(crate) const LOOKS: usize = SERIES.len();
 
 #[derive(Clone, Debug, Serialize)]
@@ -75,14 +75,14 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> LegendEntry {
 
 const LOST: &str = "lost frames";
 
-/// The appearance of each verdict, everywhere: shape and colour, either of which is enough.
+/// The appearance of each verdict in all figures: shape and colour, either of which suffices.
 const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
     (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
     (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", LOST),
     (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid"),
 ];
 
-/// The legend of the verdicts. In a run of stateful gateways a trial may be invalid without the tester's doing.
+/// Returns the legend of the verdicts. In a run with stateful gateways or DNS servers a trial may be invalid for reasons other than the tester.
 pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
     let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
         (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
@@ -97,8 +97,7 @@ pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
     VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| LegendEntry::new(glyph, color, words(verdict, label))).collect()
 }
 
-/// Returns the text that is shown for a trial when the pointer is on it. One without a phase 2 has received nothing and lost
-/// nothing.
+/// Returns the tooltip of a trial. A trial without a phase 2 has no counts of received and lost frames.
 pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let result = &record.result;
     let is_queries = result.spec.kind == TrialKind::Queries;
@@ -111,15 +110,15 @@ pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
 }
 
-/// Returns the title of an axis of searched rates: `throughput (frames/s per direction)`.
+/// Returns the title of an axis with searched rates: `throughput (frames/s per direction)`.
 pub(crate) fn rate_label(measure: &Measure) -> String {
     format!("{} ({})", measure.info().axis, full_rate_unit(measure))
 }
 
-/// The most dots of a series that have labels: in a crowd none could be pointed at, and they would be most of the page.
+/// The most dots of a series with tooltips: with more, no single dot could be pointed at, and the tooltips would take up most of the page.
 const MOST_LABELLED: usize = 300;
 
-/// Dots of one colour and shape. Each tells its label when it is pointed at, but for those of a crowd.
+/// Returns dots of one colour and shape, each with a tooltip unless there are too many.
 pub(crate) fn dots(points: Vec<(f64, f64)>, color: &str, marker: MarkerShape, labels: Vec<String>) -> Plot {
     let labels = labels.iter().map(|l| plain(l));
     let is_crowd = points.len() > MOST_LABELLED;
@@ -136,7 +135,7 @@ pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
     LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).with_dashed().into()
 }
 
-/// A median: where it lies, how far down and up its bar goes, and the text that is shown when the pointer is on it.
+/// A median: its position, the lengths of its bar downwards and upwards, and its tooltip.
 pub(crate) struct Barred {
     pub(crate) at: (f64, f64),
     pub(crate) bar: (f64, f64),
@@ -144,13 +143,13 @@ pub(crate) struct Barred {
 }
 
 impl Barred {
-    /// A median with a bar between two other statistics of the same sample.
+    /// Returns a median with a bar between two other statistics of the same sample.
     pub(crate) fn new(x: f64, median: f64, (low, high): (f64, f64), label: String) -> Self {
         Self { at: (x, median), bar: (median - low, high - median), label }
     }
 }
 
-/// Medians with their bars in the look of the `i`th series.
+/// Returns medians with their bars in the look of the `i`th series.
 pub(crate) fn barred(i: usize, points: Vec<Barred>) -> Plot {
     let at: Vec<(f64, f64)> = points.iter().map(|p| p.at).collect();
     let bars: Vec<(f64, f64)> = points.iter().map(|p| p.bar).collect();
@@ -159,12 +158,12 @@ pub(crate) fn barred(i: usize, points: Vec<Barred>) -> Plot {
     dots.with_marker(marker(i)).with_tooltips().with_tooltip_labels(labels).into()
 }
 
-/// Medians with their bars, and the line that joins them, in the look of the `i`th series.
+/// Returns medians with their bars, and the line that joins them, in the look of the `i`th series.
 pub(crate) fn joined(i: usize, points: Vec<Barred>) -> [Plot; 2] {
     [line(points.iter().map(|p| p.at).collect(), color(i), 1.5), barred(i, points)]
 }
 
-/// Trials at their places, in the looks of their verdicts.
+/// Returns trials at their positions, in the looks of their verdicts.
 pub(crate) fn trials<'r>(
     digest: &Digest,
     trials: impl Iterator<Item = ((f64, f64), &'r TrialRecord)> + Clone,
@@ -178,23 +177,22 @@ pub(crate) fn trials<'r>(
     VERDICTS.iter().map(of).collect()
 }
 
-/// A dashed horizontal line. What it stands for is said in the note of the panel, where no dots are in the way.
+/// Returns a dashed horizontal line. The panel's note explains it, since a label could cover dots.
 pub(crate) fn level(y: f64) -> ReferenceLine {
     ReferenceLine::horizontal(y).with_color(MUTED).with_dasharray("5 3")
 }
 
-/// A dashed vertical line, likewise.
+/// Returns a dashed vertical line, explained in the same way.
 pub(crate) fn upright(x: f64) -> ReferenceLine {
     ReferenceLine::vertical(x).with_color(MUTED).with_dasharray("5 3")
 }
 
-/// One more line under the title of a panel.
+/// Adds a line below the title of a panel.
 pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
     layout.with_subtitle(plain(note)).with_subtitle_size(11)
 }
 
-/// Splits what would crowd one panel into as many panels as it takes, in even parts. Returns the addition to the title, and the
-/// part, for each panel.
+/// Splits items that would crowd one panel into as many even parts as necessary. Returns the addition to the title and the part, for each panel.
 pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (String, &[T])> {
     let panels = all.len().div_ceil(most).max(1);
     let parts = all.chunks(all.len().div_ceil(panels).max(1)).enumerate();
@@ -217,7 +215,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// At most `ticks` steps of 1, 2, 2.5 or 5 times a power of ten.
+    /// Returns an axis with at most `ticks` steps of 1, 2, 2.5 or 5 times a power of ten.
     pub(crate) fn up_to(highest: f64, ticks: f64) -> Self {
         let rough = highest.max(1e-9) * 1.05 / ticks;
         let power = 10f64.powf(rough.log10().floor());
@@ -226,12 +224,12 @@ impl Axis {
         Self { end: (highest * 1.05 / step).ceil().max(1.0) * step, step }
     }
 
-    /// The same that ends where its values do.
+    /// Does the same as [`Self::up_to`], but the axis ends exactly at `end`.
     pub(crate) fn ending(end: f64, ticks: f64) -> Self {
         Self { end, ..Self::up_to(end / 1.05, ticks) }
     }
 
-    /// The same for things that are counted: steps of whole numbers.
+    /// Does the same as [`Self::up_to`] for counts: with whole steps.
     pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
         match highest <= ticks {
             true => Self { end: highest + 1.0, step: 1.0 },
@@ -243,35 +241,35 @@ impl Axis {
     }
 }
 
-/// The decades that hold these values: both ends of a logarithmic axis, which has no place for zero.
+/// Returns the powers of ten around these values, as the ends of a logarithmic axis, which cannot include zero.
 pub(crate) fn decades(lowest: f64, highest: f64) -> (f64, f64) {
     let (lowest, highest) = (lowest.max(1e-6), highest.max(1e-6));
     let (low, high) = (lowest.log10().floor(), highest.log10().ceil());
     (10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
 }
 
-/// Ends just beyond these values, of a logarithmic axis whose marks shall not be cut at the frame.
+/// Returns ends of a logarithmic axis slightly beyond these values, so that no marks are cut at the frame.
 pub(crate) fn around(lowest: f64, highest: f64) -> (f64, f64) {
     (lowest.max(1e-6) / 1.4, highest.max(lowest).max(1e-6) * 1.1)
 }
 
-/// The panel with a logarithmic x axis over these ends.
+/// Returns the panel with a logarithmic x axis between these ends.
 pub(crate) fn log_x(layout: Layout, (low, high): (f64, f64)) -> Layout {
-    // A little beyond the last tick, whose label would else be cut at the edge of the panel.
+    // Slightly beyond the last tick, whose label would otherwise be cut at the edge of the panel.
     layout.with_log_x().with_x_axis_min(low).with_x_axis_max(high * 1.3).with_x_tick_format(thousands())
 }
 
-/// The panel with a logarithmic y axis over these ends.
+/// Returns the panel with a logarithmic y axis between these ends.
 pub(crate) fn log_y(layout: Layout, (low, high): (f64, f64)) -> Layout {
     layout.with_log_y().with_y_axis_min(low).with_y_axis_max(high)
 }
 
-/// `0.001`, `25`, `100`: numbers without a prefix.
+/// Returns the format of numbers without a prefix: `0.001`, `25`, `100`.
 pub(crate) fn plain_numbers() -> TickFormat {
     TickFormat::Custom(Arc::new(three_digits))
 }
 
-/// Powers of ten: `1`, `10⁻³`.
+/// Returns the format of powers of ten: `1`, `10⁻³`.
 pub(crate) fn powers() -> TickFormat {
     TickFormat::Custom(Arc::new(power))
 }
@@ -289,7 +287,7 @@ fn power(value: f64) -> String {
     format!("10{exponent}")
 }
 
-/// The layout of a panel: title, axes with units, nothing else.
+/// Returns the layout of a panel: title and axes with units, nothing else.
 pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
     Layout::auto_from_plots(plots)
         .with_width(WIDTH)
@@ -320,17 +318,17 @@ pub(crate) fn y_from_zero(layout: Layout, y: Axis) -> Layout {
     layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
 }
 
-/// `0`, `0.01`, `500`, `50 k`, `1.5 M`.
+/// Returns the format of numbers with a prefix: `0`, `0.01`, `500`, `50 k`, `1.5 M`.
 pub(crate) fn thousands() -> TickFormat {
     TickFormat::Custom(Arc::new(short_or_fraction))
 }
 
-/// The same, and nothing beyond `end`, where names stand.
+/// Does the same as [`thousands`], but without labels beyond `end`, where the names are.
 pub(crate) fn thousands_up_to(end: f64) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| if v > end * 1.001 { String::new() } else { short_or_fraction(v) }))
 }
 
-/// Names in place of the whole numbers from 1.
+/// Returns the format that replaces the whole numbers from 1 by names.
 pub(crate) fn names(names: Vec<String>) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| {
         let place = (v.round() as usize).checked_sub(1).filter(|_| (v - v.round()).abs() < 1e-6);
@@ -357,7 +355,7 @@ pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> Panel {
     Panel { svg: svg::finished(&svg, &label), picture }
 }
 
-/// kuva typesets what stands between dollars; titles contain no formulas.
+/// Escapes dollars, between which kuva would typeset formulas; titles contain none.
 fn plain(text: &str) -> String {
     text.replace('$', "\\$")
 }

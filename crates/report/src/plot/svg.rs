@@ -1,19 +1,18 @@
-//! What is done to a drawing before it goes into the page: a view box, a name for those who do not see it, and no more digits and points than a
-//! screen shows.
+//! Post-processing of a drawing for the page: adds a view box and a name for screen readers, and removes digits and points that no screen can show.
 
 use super::sheet::escaped;
 use super::text_start::FROM_HERE;
 use std::fmt::Write as _;
 
-/// Points of a line that are nearer to each other than this, in pixels, are one.
+/// Points of a line that are closer than this are merged, pixels.
 const NEAR: f64 = 0.8;
 
-/// Returns the drawing as the page has it.
+/// Returns the drawing in its final form for the page.
 pub(super) fn finished(svg: &str, label: &str) -> String {
     labelled(&from_here(&thinned(&rounded(&scalable(svg)))), label)
 }
 
-/// Lets the texts that are marked so begin where they are placed.
+/// Makes the marked texts start at their positions.
 fn from_here(svg: &str) -> String {
     let mut texts = svg.split("<text ");
     let first = texts.next().unwrap_or_default().to_owned();
@@ -25,12 +24,12 @@ fn from_here(svg: &str) -> String {
     })
 }
 
-/// Gives the drawing a name for those who do not see it.
+/// Gives the drawing a name for screen readers.
 fn labelled(svg: &str, label: &str) -> String {
     svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&label.replace("\\$", "$"))), 1)
 }
 
-/// Cuts the coordinates to a tenth of a pixel; kuva gives fourteen digits, most of the page. What is read, the text between the tags, stays.
+/// Rounds coordinates to a tenth of a pixel: kuva writes fourteen digits, which make up most of the page. Visible text, between the tags, is unchanged.
 fn rounded(svg: &str) -> String {
     let mut text = String::with_capacity(svg.len());
     let mut is_in_tag = false;
@@ -45,7 +44,7 @@ fn rounded(svg: &str) -> String {
     text
 }
 
-/// Adds what stands in a tag, with no more than one digit behind the point of each number.
+/// Appends the content of a tag, with at most one decimal in each number.
 fn push_rounded(text: &mut String, tag: &str) {
     let is_digit = |octet: &u8| octet.is_ascii_digit();
     let (octets, mut from) = (tag.as_bytes(), 0);
@@ -58,7 +57,7 @@ fn push_rounded(text: &mut String, tag: &str) {
     text.push_str(&tag[from..]);
 }
 
-/// Leaves out the points of lines that cannot be told from the one before.
+/// Leaves out the points of lines that are indistinguishable from the one before.
 fn thinned(svg: &str) -> String {
     const PATH: &str = " d=\"";
     let mut parts = svg.split(PATH);
@@ -71,7 +70,7 @@ fn thinned(svg: &str) -> String {
     text
 }
 
-/// Returns a path of straight lines with fewer points; `None` of any other path. Its ends and its moves stay.
+/// Returns a path of straight lines with fewer points, keeping its ends and its moves; `None` for any other path.
 fn line(path: &str) -> Option<String> {
     let words: Vec<&str> = path.split_whitespace().collect();
     let steps: Vec<(&str, [f64; 2])> = words
@@ -96,7 +95,7 @@ fn line(path: &str) -> Option<String> {
     Some(thinned)
 }
 
-/// kuva gives a size alone; with a view box the page may scale the panel to its column.
+/// Adds a view box, so that the page can scale the panel to its column; kuva only sets a size.
 fn scalable(svg: &str) -> String {
     let size = |name: &str| {
         let rest = svg.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);

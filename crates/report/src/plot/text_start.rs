@@ -1,4 +1,4 @@
-//! Where a text of a panel begins, for all that draw one.
+//! The mark of texts in a panel that start at their positions, for all code that draws them.
 
-/// Begins a text that starts where it is placed; kuva centres all.
+/// The first character of a text that starts at its position; kuva centres all texts.
 pub(super) const FROM_HERE: char = '\u{200b}';

@@ -11,7 +11,7 @@ use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
-/// From frames per second to what the axis shows.
+/// A function from frames per second to the value on the axis.
 type Scale = fn(f64, FrameSize) -> f64;
 
 const FRAMES: (&str, &str, Scale) = ("Frame rate", "rate (frames/s per direction)", |rate, _| rate);
@@ -51,12 +51,12 @@ fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
     style::draw(plots, with_names(digest, layout, scale, highest))
 }
 
-/// True if the names of the tests stand at the ends of their lines.
+/// Returns whether the names of the tests are at the ends of their lines.
 fn is_labelled(digest: &Digest) -> bool {
     end_labels::is_room_for(compared(digest).len())
 }
 
-/// Returns the layout with the name of each test at the end of its line, where there is room.
+/// Returns the layout with the name of each test at the end of its line, if they fit.
 fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> Layout {
     if !is_labelled(digest) {
         return layout;
@@ -71,14 +71,14 @@ fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> La
     end_labels::labelled(layout, labels, 0.08 * sizes.len() as f64, Axis::up_to(highest, 5.0).end)
 }
 
-/// The theoretical and the measured line, as the clause wants them.
+/// Returns the panel with the theoretical and the measured line, as the clause requires.
 fn against_the_medium(digest: &Digest) -> Panel {
     let (name, y, scale) = FRAMES;
     let sizes = sizes(digest.compared_points());
     let rate = |size| digest.theoretical(size).map_or(0.0, |rate| rate.0 as f64);
     let medium: Vec<(f64, f64)> = sizes.iter().zip(1..).map(|(&size, place)| (f64::from(place), rate(size))).collect();
     let highest = medium.iter().map(|(_, rate)| *rate).fold(highest(digest, scale), f64::max);
-    // A line needs two points; of a single size it is as long as the panel is wide.
+    // A line needs two points; for a single size it spans the width of the panel.
     let ends = match medium.as_slice() {
         [(_, rate)] => vec![(0.5, *rate), (1.5, *rate)],
         _ => medium,
@@ -94,7 +94,7 @@ fn highest(digest: &Digest, scale: Scale) -> f64 {
     results.fold(0.0, f64::max)
 }
 
-/// Frame sizes stand at equal distances.
+/// Returns the layout of a panel in which the frame sizes are at equal distances.
 fn framed(digest: &Digest, plots: &[Plot], name: &str, y: &str, highest: f64) -> Layout {
     let sizes = sizes(digest.compared_points());
     let room = if is_labelled(digest) { end_labels::ROOM * (sizes.len() as f64 + 0.5) } else { 0.0 };
@@ -111,12 +111,12 @@ fn all_series(digest: &Digest, scale: Scale) -> Vec<Plot> {
     tests.iter().enumerate().flat_map(|(place, test)| series(digest, test, aside(place), &sizes, scale)).collect()
 }
 
-/// The tests with a result, in the order of the plan.
+/// Returns the tests with a result, in the order of the plan.
 fn compared<'a>(digest: &Digest<'a>) -> Vec<&'a Test> {
     digest.input.plan.tests.iter().filter(|test| measured(digest).any(|p| p.test.name == test.name)).collect()
 }
 
-/// Bars of several tests at one size stand side by side, each a little `aside`.
+/// Returns the line of a test and its bars, which are offset by `aside` from those of other tests at the same size.
 fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> [Plot; 2] {
     let i = digest.place(test);
     let point = |(&size, place): (&FrameSize, u32)| {

@@ -1,12 +1,12 @@
-//! The ticks of an axis: where they are and what stands at them.
+//! The ticks of an axis: their positions and labels.
 
 use kuva::prelude::TickFormat;
 
-/// Steps of an axis whose figure asks for none.
+/// The approximate number of steps of an axis whose figure does not set one.
 const STEPS: f64 = 5.0;
 
-/// Returns the ticks between the ends of an axis that have labels. On a logarithmic axis they are powers of ten, and where there are few of these, two
-/// and five times them.
+/// Returns the labelled ticks between the ends of an axis. On a logarithmic axis these are powers of ten and, if there are only a few, also two and
+/// five times them.
 pub(super) fn ticks((low, high): (f64, f64), step: Option<f64>, is_log: bool, format: &TickFormat) -> Vec<(f64, String)> {
     let places = if is_log { decades(low, high) } else { even(low, high, step.unwrap_or_else(|| round(high - low))) };
     places.into_iter().map(|place| (place, format.format(place))).filter(|(_, label)| !label.is_empty()).collect()
@@ -21,7 +21,7 @@ fn even(low: f64, high: f64, step: f64) -> Vec<f64> {
     (first..=last).map(|count| count as f64 * step).collect()
 }
 
-/// A step of 1, 2 or 5 times a power of ten that divides a length into about [`STEPS`].
+/// Returns a step of 1, 2 or 5 times a power of ten that divides a length into about [`STEPS`].
 fn round(length: f64) -> f64 {
     let rough = length.max(1e-12) / STEPS;
     let power = 10f64.powf(rough.log10().floor());

@@ -1,4 +1,4 @@
-//! Loss against the frame timeout: one trial says what every timeout would have made of it.
+//! Loss over the frame timeout: one trial shows the loss that any timeout would have resulted in.
 
 use super::figure::Figure;
 use super::panel::Panel;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The smallest loss that is drawn, per cent: one frame in a million.
 const FLOOR: f64 = 1e-4;
-/// Places of a line: more than a panel is wide make no finer picture.
+/// The number of points of a line: more would exceed the resolution of a panel.
 const PLACES: i32 = 160;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
@@ -56,14 +56,14 @@ fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) 
     style::draw(plots, if timeouts.is_empty() { layout } else { style::with_note(layout, &note(word(trials), &timeouts)) })
 }
 
-/// The timeouts that were set for these trials, nanoseconds.
+/// Returns the timeouts that were set for these trials, nanoseconds.
 fn timeouts(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> BTreeSet<u64> {
     let of_frames = |p: &PointDigest| p.test.trial_settings(digest.input.plan).frame_timeout_ns;
     let set = trials.iter().map(|(p, _)| p.test.measure.dns().map_or_else(|| of_frames(p), |dns| dns.timeout_ns));
     set.filter(|&ns| ns > 0).collect()
 }
 
-/// A panel is of frames or of queries.
+/// Returns the word for the timeout in a panel, which is either of frames or of queries.
 fn word(trials: &[(&PointDigest, &TrialRecord)]) -> &'static str {
     let is_of_queries = trials.iter().any(|(p, _)| p.test.measure.dns().is_some());
     if is_of_queries { "timeout" } else { "frame timeout" }
@@ -81,10 +81,10 @@ fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64))
     vec![style::line(line, style::color(i), 1.5), style::dots(vec![last], style::color(i), style::marker(i), vec![label])]
 }
 
-/// Timeout in milliseconds and loss in per cent, up to where nothing is lost any more.
+/// Returns timeouts in milliseconds with losses in per cent, up to the timeout at which nothing is lost any more.
 fn losses(result: &TrialResult, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     let place = |i| low * (high / low).powf(f64::from(i) / f64::from(PLACES));
-    // A direction whose delays are not on record says nothing of timeouts; one that received nothing lost all at any.
+    // A direction without recorded delays says nothing about timeouts; one that received nothing lost everything at any timeout.
     let is_known = |d: &&DirectionResult| !d.delays.is_empty() || d.received == 0;
     let loss = |timeout: f64| {
         let ns = (timeout * 1e6).round() as u64;

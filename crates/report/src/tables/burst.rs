@@ -8,7 +8,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 
-/// A row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both: one row for both.
+/// Returns a row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both, so they share a row.
 pub(crate) fn table(digest: &Digest) -> Table {
     let columns = "Test; #Size; #Burst (frames)|Average; #Burst (frames)|Min; #Burst (frames)|Max; #Burst (frames)|StdDev; \
         #N; #Buffer time (s)|Implied; #Buffer time (s)|Corrected; #Rate in the burst; #Throughput; #Step (frames); \
@@ -53,12 +53,12 @@ fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// RFC 9004 section 6.4: what the DUT forwarded meanwhile needed no buffer.
+/// Returns the corrected buffer time (RFC 9004 section 6.4): what the DUT forwarded meanwhile needed no buffer.
 fn corrected(implied: f64, throughput: f64, maximum: f64) -> f64 {
     implied - implied * throughput / maximum
 }
 
-/// The step of the search and the longest burst it could make.
+/// Returns the step of the search and the longest burst that it could use, frames.
 fn limits(settings: &BackToBack, sample: &PointSample) -> [u64; 2] {
     [settings.step_frames.max(1), sample.load.frames_in(settings.longest_ns).max(1)]
 }

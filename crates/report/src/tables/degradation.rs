@@ -1,4 +1,4 @@
-//! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
+//! Network performance degradation (RFC 8219 section 10): a table for each benchmark, with a column for each frame size.
 
 use crate::digest::Digest;
 use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound};
@@ -62,7 +62,7 @@ fn counted(by: SeriesBy) -> &'static str {
     }
 }
 
-/// Only the Initiator opens connections.
+/// Returns the direction of a curve; none for connections, which only the Initiator opens.
 fn direction(test: &Test, subject: &CurveSubject) -> String {
     if test.measure.is_of_connections() {
         return "–".to_owned();
@@ -74,7 +74,7 @@ fn direction(test: &Test, subject: &CurveSubject) -> String {
 }
 
 fn formula(by: SeriesBy, first: f64, subject: &CurveSubject) -> String {
-    // Of flows the RFC's own index; of connections a long number, which is said instead.
+    // For flows, use the RFC's index; a number of connections would be too long, so the note states it instead.
     let (n, least) =
         if by == SeriesBy::Flows { (three_digits(first), three_digits(first)) } else { ("1".into(), grouped(first)) };
     let noun = unit_of(by);
@@ -86,7 +86,7 @@ fn formula(by: SeriesBy, first: f64, subject: &CurveSubject) -> String {
     format!("RFC 8219 section 10.2: {formula} of the medians at {least} and n {noun}; above 0 is worse.{load}")
 }
 
-/// Returns a sentence on the start of the series' flows; empty if the series is not one of flows.
+/// Returns a sentence on the start of the flows in a series; empty if the series does not vary flows.
 fn start(steps: &TestSeries) -> String {
     let step_ns = steps.steps.iter().filter_map(|(_, test)| test.traffic.flows).map(|f| f.step_ns).max().unwrap_or(0);
     match step_ns {

@@ -1,4 +1,4 @@
-//! Frame loss rate, RFC 2544 section 26.3, as a table beside the graph that the clause asks for.
+//! Frame loss rate (RFC 2544 section 26.3) as a table, in addition to the graph that the clause requires.
 
 use super::{SPREAD, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample};
@@ -6,7 +6,7 @@ use crate::numbers::{grouped, three_digits, title, value};
 use crate::table::Table;
 use sixbench_method::measures::Quantity;
 
-/// A row for each rate, from the highest down.
+/// Returns a row for each rate, from the highest down.
 pub(crate) fn table(digest: &Digest) -> Table {
     let groups = SPREAD.iter().chain(&["Min", "Max"]).map(|name| format!("#Loss (%)|{name}"));
     let head = ["Test", "#Size", "Direction", "#Rate", "#Rate (%)"].map(str::to_owned);
@@ -33,7 +33,7 @@ fn row(digest: &Digest, point: &PointDigest, sample: &PointSample) -> Vec<String
     cells.chain([sample.summary.n.to_string()]).collect()
 }
 
-/// Returns the name of the rate that the percentages of input rates are of.
+/// Returns a description of the rate to which the percentages of input rates relate.
 pub(crate) fn base(digest: &Digest) -> &'static str {
     match digest.input.plan.link_rate {
         Some(_) => "the theoretical rate of the medium at that frame size",

@@ -1,4 +1,4 @@
-//! The processors of devices that have machines of their own, at the rate that was found.
+//! The processors of devices on separate machines, at the rate that was found.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{size_cell, three_digits};
@@ -8,7 +8,7 @@ use sixbench_method::plan::SeriesBy;
 
 const COLUMNS: &str = "Test; #Size; Machine; Device; #Trials; #Cores; #Idle (%)|all cores; #Idle (%)|least idle; #Its core";
 
-/// Returns a row for each machine of each point, but those of series over cores, which have tables of their own.
+/// Returns a row for each machine of each point, except those of series over cores, which have separate tables.
 pub(crate) fn table(digest: &Digest) -> Table {
     let is_scaling = |point: &&PointDigest| point.test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores);
     let rows = digest.points.iter().filter(|point| !is_scaling(point)).flat_map(|point| rows(point));

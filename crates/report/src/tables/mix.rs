@@ -8,20 +8,20 @@ use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
-/// The sign before what a model makes of the ends: it rises with both, so it may be higher in truth where one of them may be.
+/// Returns the sign before the value of a model, which increases with both ends, so its true value may be higher if that of either may be.
 fn sign_of_model(steps: &[(f64, &PointDigest)]) -> &'static str {
     let is_open = steps.iter().any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().is_median_open);
     if is_open { "≥\u{a0}" } else { "" }
 }
 
-/// The throughput with all frames and with none translated, where both were measured.
+/// Returns the throughput with all frames and with no frames translated, if both were measured.
 pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
     let median = |point: &PointDigest| point.headline().map(|s| s.median).filter(|&rate| rate > 0.0);
     let at = |background: f64| median(steps.iter().find(|(at, _)| *at == background)?.1);
     Some((at(0.0)?, at(100.0)?))
 }
 
-/// Throughput over the share of translated frames, with the models beside it.
+/// Returns the throughput over the share of translated frames, compared with the models.
 pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Background);
     all.iter()

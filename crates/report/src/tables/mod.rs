@@ -25,12 +25,12 @@ use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
-/// Layer 2, per direction, FCS included, preamble and gap not.
+/// Returns the bit rate at layer 2 per direction, Mbit/s, including the FCS but not preamble and gap.
 pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
     rate * f64::from(size.0) * 8.0 / 1e6
 }
 
-/// Returns a note on the worth of the percentiles of these summaries.
+/// Returns a note on how meaningful the percentiles of these summaries are.
 pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) -> String {
     let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
@@ -57,21 +57,21 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
     [format!("{}{median}", sample.median_sign()), p1, p99]
 }
 
-/// Median with its sign, two other statistics, and the size of the sample.
+/// Returns the median with its sign, two other statistics, and the size of the sample.
 fn rated_cells(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> [String; 4] {
     let Some(rated) = point.rated() else { return [point.nothing(), "–", "–", "0"].map(str::to_owned) };
     let [low, high] = others(&rated).map(grouped);
     [format!("{}{}", rated.limits.sign(), grouped(rated.summary.median)), low, high, rated.summary.n.to_string()]
 }
 
-/// The same with the 1st and the 99th percentile.
+/// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
 fn rate_cells(point: &PointDigest) -> [String; 4] {
     rated_cells(point, |rated| [rated.summary.p1, rated.summary.p99])
 }
 
-/// Said below every table of rates with the sign.
+/// The note below every table of rates with this sign.
 const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
 
-/// Said below every table that has the sign.
+/// The note below every other table with this sign.
 const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the DUT had recovered or the burst was \
                         as long as the plan allows.";

@@ -1,4 +1,4 @@
-//! What becomes of datagrams on their way: mapped for many subscribers, encapsulated, or through several devices in a row.
+//! The path of datagrams: mapped for many subscribers, encapsulated, or through several devices in a row.
 
 use super::{OPEN, percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, Rated};
@@ -6,13 +6,13 @@ use crate::numbers::{grouped, title};
 use crate::table::Table;
 use sixbench_method::record::PathFacts;
 
-/// The frames on both links, and what was found with them.
+/// Returns the tables of the frames on both links with their results, and of the rules.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![frames(digest), rules(digest)]
 }
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
-    // Of requests and replies there is a table of its own.
+    // Requests and replies have a separate table.
     let all = digest.points_of(|measure| measure.response_time().is_none());
     all.filter_map(|point| Some((point, digest.path(point.test)?))).collect()
 }
@@ -37,7 +37,7 @@ fn frames(digest: &Digest) -> Table {
 fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
     row.push(digest.subscribers(point.test).map_or("–".to_owned(), |count| grouped(f64::from(count))));
-    // Queries have the size they have.
+    // The size of queries is not set by the plan.
     row.extend(match point.size() {
         Some(size) => [size.0, path.left.octets(size), path.right.octets(size)].map(|octets| octets.to_string()),
         None => ["–"; 3].map(str::to_owned),

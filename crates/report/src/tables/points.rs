@@ -1,4 +1,4 @@
-//! Every planned point with its status: the one table that leaves nothing out.
+//! Every planned point with its status: the only complete table.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{size_cell, title};

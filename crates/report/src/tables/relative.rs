@@ -1,5 +1,5 @@
-//! The rates of one device under different traffic beside each other, as the tables of siitperf's paper have them: tests across, statistics below, and
-//! last the performance relative to the first test.
+//! The rates of one device with different traffic side by side, as in the tables of siitperf's paper: tests in columns, statistics in rows, and in the
+//! last row the performance relative to the first test.
 
 use super::{OPEN, dispersion};
 use crate::bound::Bound;
@@ -8,15 +8,15 @@ use crate::numbers::{commonly_searched, frames, full_rate_unit, grouped, title, 
 use crate::table::Table;
 use sixbench_method::lists::by_key;
 
-/// Tests with a result: the first is what the others are held against.
+/// Tests with a result; the others are compared with the first.
 type Columns<'d, 'a> = Vec<(&'d PointDigest<'a>, Rated)>;
 
-/// Returns a table for each device, measure and frame size of which several tests have a result.
+/// Returns a table for each device, measure and frame size at which several tests have a result.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     groups(digest).iter().map(|columns| table(digest, columns)).collect()
 }
 
-/// Returns the same for a terminal, which has no room for the titles of tests beside each other: a row for each test.
+/// Does the same as [`tables`] for a terminal, which is too narrow for the titles of several tests: with a row for each test.
 pub(crate) fn narrow_tables(digest: &Digest) -> Vec<Table> {
     let narrow = |columns: &Columns| {
         let rows = columns.iter().enumerate().map(|(place, (point, rated))| {
@@ -34,7 +34,7 @@ fn name(digest: &Digest, first: &PointDigest) -> String {
     format!("Relative performance: {}, {}", digest.dut_title(first.test), frames(first.size()))
 }
 
-/// Tests of a series are left out, as they have tables of their own.
+/// Returns the tests in groups, without those of a series, which have separate tables.
 fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Columns<'d, 'a>> {
     let alone = digest.searched_points().filter(|point| point.test.series.is_none());
     let rated = alone.filter_map(|point| Some((point, point.rated()?)));
@@ -69,7 +69,7 @@ fn table(digest: &Digest, columns: &[(&PointDigest, Rated)]) -> Table {
         .with_note_if(is_open, OPEN)
 }
 
-/// Returns the cell of a ratio of two medians, per cent.
+/// Returns the cell for the ratio of two medians, per cent.
 fn relative_percent(rated: &Rated, reference: &Rated) -> String {
     let bound = Bound::of_ratio(rated.limits.is_median_open, reference.limits.is_median_open);
     let percent = 100.0 * rated.summary.median / reference.summary.median;

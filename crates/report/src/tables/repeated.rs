@@ -1,4 +1,4 @@
-//! Tables of quantities that are measured in one trial a repetition: latency, delay variation, recovery, reset.
+//! Tables of quantities that are measured in one trial per repetition: latency, delay variation, recovery, reset.
 
 use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample};
@@ -8,22 +8,22 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
 
-/// The reporting format of a measure: a row for each test, frame size and direction, a group of columns for each quantity.
+/// The reporting format of a measure: a row for each test, frame size and direction, and a group of columns for each quantity.
 struct Format {
     id: &'static str,
     title: &'static str,
     measure: fn(&Measure) -> bool,
-    /// The name of the load of the trial.
+    /// The name of the trial's load.
     load: &'static str,
-    /// A column of its own after the load.
+    /// An extra column after the load.
     extra: Option<Extra>,
     quantities: &'static [(Quantity, &'static str)],
-    /// True if the clause asks for the average.
+    /// True if the clause requires the average.
     is_averaged: bool,
     note: &'static str,
 }
 
-/// A column that only one format has, and what stands in it.
+/// A column that only one format has: its name and its cells.
 type Extra = (&'static str, fn(&PointDigest, &PointSample) -> String);
 
 const FORMATS: [Format; 5] = [
@@ -91,7 +91,7 @@ const FORMATS: [Format; 5] = [
     },
 ];
 
-/// Returns what is to be said of delays from the clock of one machine to that of another.
+/// Returns a note on delays that were measured with the clocks of two machines.
 fn clock_note(bound_ns: u64) -> String {
     format!(
         "Frames left by the clock of one machine and arrived by that of another: each delay may be wrong by {:.4} ms, by which the clocks may have been \
@@ -100,7 +100,7 @@ fn clock_note(bound_ns: u64) -> String {
     )
 }
 
-/// The tables of all these measures, each with a name for its place in the page.
+/// Returns the tables of all these measures, each with its anchor in the page.
 pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
     FORMATS.iter().map(|format| (format.id, format.table(digest))).collect()
 }
@@ -150,12 +150,12 @@ impl Format {
     }
 }
 
-/// The loss method's time is frames lost over the load, so the frames follow from it.
+/// Returns the frames lost on average. By the loss method the time is lost frames divided by the load, so the frames follow from it.
 fn average_loss(_: &PointDigest, by_loss: &PointSample) -> String {
     grouped((by_loss.mean * by_loss.load.0 as f64 / 1e9).round())
 }
 
-/// Every quantity with every statistic; the loss rates have a table of this kind of their own.
+/// Returns a table of every quantity with every statistic, except the loss rates, which have a separate table of this kind.
 pub(crate) fn summaries(digest: &Digest) -> Table {
     let columns =
         "Test; #Size; Direction; Quantity; Unit; #Load; #Median; #P1; #P99; #Min; #Max; #Mean; #Dispersion; #n".split("; ");
@@ -170,7 +170,7 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 
-/// A number of connections was not found at one load.
+/// Returns the load of a sample. A table capacity was not measured at a single load.
 fn load(sample: &PointSample) -> String {
     match sample.quantity {
         Quantity::TableCapacity => "–".to_owned(),

@@ -1,5 +1,5 @@
-//! What each device held and dropped: its memory in the passing trial at the highest load, and where the frames of the losing trial at the lowest load
-//! went.
+//! The memory and the drops of each device: its memory in the passing trial at the highest load, and where it dropped frames in the losing trial at the
+//! lowest load.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, load, size_cell, three_digits, title};

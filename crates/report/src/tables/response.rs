@@ -1,4 +1,4 @@
-//! The tables of the 6to4 paper: a column for each number of clients, a row for each quantity.
+//! The tables of the 6to4 paper, with a column for each number of clients and a row for each quantity.
 
 use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
@@ -19,7 +19,7 @@ const ROWS: [(Quantity, &str); 7] = [
     (Quantity::MemoryGrowth, "Memory (kB)"),
 ];
 
-/// One table for each device, kind of request and frame size, and a second one where there are repetitions to be apart.
+/// Returns one table for each device, kind of request and frame size, and a second one on the spread if there are several repetitions.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     client_series(digest).iter().flat_map(|series| [Some(table(digest, series)), spread(digest, series)]).flatten().collect()
 }
@@ -29,7 +29,7 @@ fn columns(series: &ClientSeries) -> Vec<String> {
     std::iter::once("Number of clients".to_owned()).chain(clients).collect()
 }
 
-/// The percentiles that RFC 8219 section 12 puts beside a median.
+/// Returns a table of the percentiles that RFC 8219 section 12 requires in addition to the median.
 fn spread(digest: &Digest, series: &ClientSeries) -> Option<Table> {
     let has_samples = |quantity| series.samples(quantity).any(|(_, sample)| sample.summary.n > 1);
     type Of = fn(&Summary) -> f64;
@@ -72,8 +72,7 @@ fn table(digest: &Digest, series: &ClientSeries) -> Table {
     missing(digest, series).into_iter().fold(table, Table::with_note)
 }
 
-/// Returns a sentence for each reason why there is no result for some numbers of clients: `No result for #8 and #9: every trial
-/// ...`.
+/// Returns a sentence for each reason why some numbers of clients have no result: `No result for #8 and #9: every trial ...`.
 fn missing(digest: &Digest, series: &ClientSeries) -> Vec<String> {
     let why = |step: &ClientStep| step.point.planned(digest).map(status::why).unwrap_or_default();
     by_key(series.missing().map(|step| (why(step), format!("#{}", step.clients))))
@@ -90,7 +89,7 @@ fn row(series: &ClientSeries, quantity: Quantity, name: &str, of: fn(&Summary) -
     std::iter::once(name.to_owned()).chain(cells).collect()
 }
 
-/// As in the paper: CPU loads to a tenth, frames/s and kB whole.
+/// Returns a value formatted as in the paper: CPU loads to a tenth, frames/s and kB as whole numbers.
 fn cell(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation => numbers::with_decimals(value, 1),
@@ -103,7 +102,7 @@ fn repetitions(series: &ClientSeries) -> Vec<String> {
     std::iter::once("n".to_owned()).chain(series.steps.iter().map(|step| n(step).to_string())).collect()
 }
 
-/// Returns a note on the part of the response time that may be the tester's own.
+/// Returns a note on the part of the response time that may come from the tester itself.
 fn turn_around(series: &ClientSeries) -> String {
     let records = series.steps.iter().flat_map(|step| &step.point.records);
     let worst = records.filter_map(|record| Some(record.result.exchange()?.worst_turn_around_ns())).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Tables of series over the DUT's cores: the paper's table of Lencse and Nagy with the fitted laws below, and how idle the devices were.
+//! Tables of series over the DUT's cores: the table from Lencse and Nagy's paper with the fitted laws below, and the idle time of the devices.
 
 use crate::bound::Bound;
 use crate::digest::{Digest, common_goal};
@@ -12,7 +12,7 @@ use sixbench_method::bottleneck::Idleness;
 const COLUMNS: &str =
     "#Size; #Cores; #Median; #Minimum; #Maximum; #n; #Proportion: current/previous; #Speed-up; #Efficiency (%)";
 
-/// For each series the table of its rates, and that of idle time.
+/// Returns for each series the table of its rates and that of its idle times.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     let all = scalings(digest);
     let series = all.chunk_by(|a, b| a.name == b.name);
@@ -56,7 +56,7 @@ fn bounded(value: f64, bound: Bound, decimals: usize) -> Option<String> {
     Some(format!("{}{}", bound.sign()?, with_decimals(rounded, decimals)))
 }
 
-/// The laws in sentences, and which steps they leave out.
+/// Returns sentences on the laws, and on the steps that they leave out.
 pub(crate) fn fitted(scaling: &Scaling) -> Vec<String> {
     let of = scaling.size.map_or(String::new(), |size| format!("{}: ", frames(Some(size))));
     let unit = format!("\u{a0}{}", rate_unit(scaling.measure));
@@ -103,7 +103,7 @@ fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
     step.idleness(digest).iter().map(row).collect()
 }
 
-/// `84 bytes, 16 cores: the bottleneck is plat ...`.
+/// Returns a sentence on the bottleneck of a chain: `84 bytes, 16 cores: the bottleneck is plat ...`.
 pub(crate) fn bottleneck(step: &ScaledStep) -> Option<String> {
     let chain = step.chain()?;
     let of = step.device.map_or_else(String::new, |device| format!(" of {device}"));

@@ -6,7 +6,7 @@ use crate::table::Table;
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::Direction;
 
-/// The memory of which a growth is told: its name in sentences, and the quantities of the growth and of the ends of its interval.
+/// A kind of memory whose growth is reported: its name in sentences, and the quantities of the growth and of the ends of its interval.
 pub(crate) struct MemoryKind {
     name: &'static str,
     growth: [Quantity; 3],
@@ -32,7 +32,7 @@ impl MemoryKind {
         Some([growth?, least?, most?])
     }
 
-    /// `memory of the device grew by 100 kB/h (95 %: 90 to 110)`; no growth is shown where the interval has zero in it.
+    /// Returns a sentence on the growth: `memory of the device grew by 100 kB/h (95 %: 90 to 110)`. If the interval includes zero, no growth is shown.
     pub(crate) fn sentence(&self, point: &PointDigest) -> Option<String> {
         let [growth, least, most] = self.medians(point)?;
         let interval = format!("95\u{a0}%: {} to {}", kilo(least), kilo(most));
@@ -50,17 +50,17 @@ impl MemoryKind {
     }
 }
 
-/// Octets in kB of 1000.
+/// Returns octets in kB of 1000.
 fn kilo(octets: f64) -> String {
     value(Quantity::MemoryGrowth, octets)
 }
 
-/// The tests with frames, and those with new connections.
+/// Returns the table of tests with frames, and that of tests with new connections.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![of_frames(digest), of_connections(digest)]
 }
 
-/// A row for each test and frame size.
+/// Returns a row for each test and frame size.
 fn of_frames(digest: &Digest) -> Table {
     let columns =
         "Test; #Size; #Load; #Time; #Loss (%)|Forward; #Loss (%)|Reverse; #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; \
@@ -91,7 +91,7 @@ fn row(point: &PointDigest) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// A row for each test of new connections.
+/// Returns a row for each test of new connections.
 fn of_connections(digest: &Digest) -> Table {
     let columns = "Test; #Connections per second|Asked; #Connections per second|Opened; #Connections per second|Closed; #Failed (%); #Time; \
         #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; #Kernel (kB/h)|Growth; #Kernel (kB/h)|95 %; #Entries|Most; #Entries|Gained; #n"

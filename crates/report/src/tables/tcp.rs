@@ -13,7 +13,7 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
-    // A soak finds neither a rate nor a number; it has a table of its own.
+    // A soak test finds neither a rate nor a number, and has a separate table.
     digest.points_of(|measure| measure.tcp().is_some() && measure.soak().is_none()).collect()
 }
 
@@ -49,7 +49,7 @@ fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     row
 }
 
-/// Returns the numbers of objects requested and completed, with both requests where each connection makes two.
+/// Returns the numbers of objects requested and completed, counting both requests if each connection makes two.
 fn objects(tcp: &TcpResult) -> (u64, u64) {
     let check = tcp.check.unwrap_or_default();
     (tcp.connections.established + check.requested, tcp.connections.completed + check.alive)
@@ -99,7 +99,7 @@ fn times(times: Times) -> [String; 5] {
     all.map(|ns| with_decimals(ns / 1e6, 3))
 }
 
-/// The passing trial with the highest rate or the most connections.
+/// Returns the passing trial with the most connections or the highest rate.
 fn best<'a>(point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
     let passing = point.records.iter().filter(|r| r.result.verdict(point.first_goal()) == Verdict::Passed);
     let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp()?)));

@@ -1,4 +1,4 @@
-//! The tables of throughput: headline, every loss goal, and the reporting format of RFC 2544.
+//! The tables of throughput: headline, all loss goals, and the reporting format of RFC 2544.
 
 use super::{dispersion, mbit, percentile_note};
 use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, all_goals, common_goal, sizes};
@@ -8,7 +8,7 @@ use sixbench_method::plan::Test;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameSize, LossRatio};
 
-/// The headline numbers: the first goal at every point.
+/// Returns the table of the headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
     let columns =
         "Test; DUT; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
@@ -24,7 +24,7 @@ pub(crate) fn headline(digest: &Digest) -> Table {
         .with_note(sample_note(digest))
 }
 
-/// A percentile never stands without the size of its sample.
+/// Returns the note on percentiles, which are never printed without the size of the sample.
 pub(crate) fn sample_note(digest: &Digest) -> String {
     percentile_note(digest.throughput_points().filter_map(PointDigest::headline))
 }
@@ -42,7 +42,7 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     row
 }
 
-/// Returns the description of what limited a result, with the repetitions that need a word of their own.
+/// Returns a description of what limited a result, including repetitions that need a separate mention.
 pub(crate) fn limit_words(goal: &GoalDigest) -> String {
     let mut words = vec![goal.limits.words()];
     if goal.unmeasured > 0 {
@@ -69,7 +69,7 @@ fn summary_cells(summary: &Summary, limits: Limits) -> [String; 7] {
     ]
 }
 
-/// The reporting format of RFC 2544 section 26.1, one table for each goal: frame sizes across, frame rates below.
+/// Returns the reporting format of RFC 2544 section 26.1, with one table for each goal: frame sizes in columns, frame rates below.
 pub(crate) fn by_size(digest: &Digest) -> Vec<Table> {
     all_goals(digest.throughput_points()).into_iter().map(|goal| size_table(digest, goal)).collect()
 }
@@ -91,7 +91,7 @@ fn size_table(digest: &Digest, goal: LossRatio) -> Table {
         .with_note(sample_note(digest))
 }
 
-/// The first line of the format: what the medium carries.
+/// Returns the first row of the format: the theoretical maximum of the medium.
 fn theoretical_row(digest: &Digest, sizes: &[FrameSize]) -> Option<Vec<String>> {
     let rates: Option<Vec<String>> = sizes.iter().map(|&size| Some(grouped(digest.theoretical(size)?.0 as f64))).collect();
     Some(std::iter::once("Theoretical maximum of the medium".to_owned()).chain(rates?).collect())
@@ -105,7 +105,7 @@ fn goal_cell(point: &PointDigest, goal: LossRatio) -> String {
     })
 }
 
-/// Every loss goal of every searched rate, where a test has several or they have different ones.
+/// Returns a table of every loss goal of every searched rate, if a test has several or their goals differ.
 pub(crate) fn goals(digest: &Digest) -> Table {
     let goals = all_goals(digest.searched_points());
     let head = ["Test", "#Size", "Unit"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Tables of what happened inside of trials: delays, frames of an odd class, faults of the tester.
+//! Tables of events within trials: delays, anomalous frames, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, ms, short, size_cell, title};
@@ -9,7 +9,7 @@ use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};
 use std::collections::BTreeMap;
 
-/// Delays in the passing trial at the highest load of each point.
+/// Returns a table of the delays in the passing trial at the highest load of each point.
 pub(crate) fn delays(digest: &Digest) -> Table {
     let times = ["#Delay (ms)|Min", "#Delay (ms)|Median", "#Delay (ms)|P99.9", "#Delay (ms)|Max"];
     let columns = ["Test", "#Size", "#Load", "Direction", "#Frames"].into_iter().chain(times);
@@ -33,10 +33,10 @@ fn delay_rows(point: &PointDigest) -> Vec<Vec<String>> {
     directions.filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay))).collect()
 }
 
-/// A column of the anomalies: its name and the count behind it.
+/// A column of the anomalies: its name and its count.
 type Anomaly = (&'static str, fn(&DirectionResult) -> u64);
 
-/// Frames that were neither right nor plainly lost.
+/// Frames that were neither correct nor simply lost.
 const ANOMALIES: [Anomaly; 11] = [
     ("#Late", |d| d.late),
     ("#Mistranslated", |d| d.mistranslated),
@@ -55,7 +55,7 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
     let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
     let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
-    // What became of queries has tables of its own.
+    // The outcomes of queries have separate tables.
     let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     Table::new("Frames that were neither correct nor simply lost", columns).with_rows(tests.map(row)).with_note(
@@ -65,7 +65,7 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     )
 }
 
-/// The wrong frames of each test by the first field that was not as it must be.
+/// Returns a table of the wrong frames of each test by the first wrong field.
 pub(crate) fn wrong_fields(digest: &Digest) -> Table {
     let columns = ["Test", "Direction", "Field", "#Frames"];
     Table::new("Wrong fields", columns).with_rows(digest.input.plan.tests.iter().flat_map(|test| field_rows(digest, test))).with_note(
@@ -97,25 +97,25 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
     records(digest, test).flat_map(|r| r.result.directions.iter())
 }
 
-/// Different examples that are told of each test.
+/// The number of different examples that are listed for each test.
 pub(crate) const EXAMPLES: usize = 3;
 
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
     digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
 }
 
-/// Connections that were lost have a table of their own.
+/// Returns examples of wrong frames; lost connections have a separate table.
 fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
     let of_frames = |r: &&TrialRecord| r.result.spec.kind.connections().is_none();
     let directions = records(digest, test).filter(of_frames).flat_map(|r| &r.result.directions);
     let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
-    // The same wrong frame comes in every trial: each kind is told once.
+    // The same wrong frame may appear in every trial, so each kind is listed once.
     let mut told = std::collections::BTreeSet::new();
     let fresh = examples.filter(|&(direction, e)| told.insert((direction, e)));
     fresh.take(EXAMPLES).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
 }
 
-/// Faults of the tester, by point and kind, each with its first words.
+/// Returns a table of the tester's faults, by point and kind, each with its first example.
 pub(crate) fn faults(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(fault_rows);
     Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])

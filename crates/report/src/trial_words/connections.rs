@@ -1,9 +1,9 @@
-//! The connections of a stateful device in a trial, in the words of RFC 9693 and, for what the device makes of sources, of RFC 4787.
+//! The connections of a stateful device in a trial, in the terms of RFC 9693 and, for its mapping of sources, of RFC 4787.
 
 use sixbench_method::trial::{Connections, Mapping};
 use sixbench_method::units::show_rate;
 
-/// Returns the result of the connections, on lines of their own beside those of the directions.
+/// Returns the results of the connections, on separate lines from those of the directions.
 pub fn connections(connections: &Connections) -> String {
     let mut lines = vec![opened(connections)];
     lines.extend(counted(connections));
@@ -28,7 +28,7 @@ fn opened(connections: &Connections) -> String {
     format!("established {established} of {offered} connections at {rate}/s, state table of {state_table}")
 }
 
-/// Returns the DUT's counts of its connections, at each moment it was asked; `None` if there is no count.
+/// Returns the DUT's counts of its connections at each time they were read; `None` if there is no count.
 fn counted(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
     let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));

@@ -1,4 +1,4 @@
-//! A single trial in words: what was counted in each direction, and of requests and answers together.
+//! A single trial in words: the counts of each direction, and of requests and answers together.
 
 use sixbench_method::trial::{Delay, DirectionResult, Exchange};
 
@@ -18,7 +18,7 @@ pub fn exchange(exchange: &Exchange<'_>) -> String {
     )
 }
 
-/// Returns the counts, delays and times of one direction of a trial, a line each.
+/// Returns the counts, delays and times of one direction of a trial, one per line.
 pub fn direction(result: &DirectionResult) -> String {
     let mut text = format!(
         "  {:<8} offered {} of {}, received {}, loss {}\n",
@@ -56,7 +56,7 @@ pub fn direction(result: &DirectionResult) -> String {
     text
 }
 
-/// Returns those counts of a direction in words that are zero where the device does everything right, and are not here.
+/// Returns the counts that are zero for a device without errors, as far as they are not zero here, in words.
 fn unusual_counts(result: &DirectionResult) -> Vec<String> {
     let counts = [
         ("lost", result.lost()),

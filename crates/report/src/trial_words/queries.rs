@@ -40,7 +40,7 @@ pub fn queries(result: &TrialResult) -> String {
     text
 }
 
-/// Returns the figures that dns64perf++ prints, then others that it does not print.
+/// Returns the figures that dns64perf++ prints, then further ones.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
     let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));

@@ -1,4 +1,4 @@
-//! What the measures of connections came to in sentences, DUT beside DUT (RFC 9693, and of TCP RFC 3511).
+//! Sentences on the results of connection measures, comparing DUTs (RFC 9693, and RFC 3511 for TCP).
 
 use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
@@ -6,14 +6,14 @@ use crate::numbers::{grouped, title};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::Measure;
 
-/// A measure of connections: which tests it is of, and how it is told.
+/// A measure of connections: its tests, and the words for its results.
 struct Told {
     is_of: fn(&Measure) -> bool,
     kind: RankingWords,
     unit: &'static str,
     /// True if the number of connections is a condition of the result rather than the result.
     has_number: bool,
-    /// The further meaning of the numbers, which is appended to the sentence.
+    /// A further statement about the numbers, which is appended to the sentence.
     tail: &'static str,
 }
 
@@ -63,10 +63,10 @@ const ALL: [Told; 5] = [
     },
 ];
 
-/// N, where it is a condition, and the size of the DUT's table, where the plan sets it.
+/// N, if it is a condition, and the size of the DUT's table, if the plan sets it.
 type Condition = (Option<u64>, Option<u64>);
 
-/// A ranking of each measure and number of connections.
+/// Returns a ranking for each measure and number of connections.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     ALL.iter().flat_map(|told| told.sentences(digest)).collect()
 }
@@ -76,7 +76,7 @@ impl Told {
         let points = self.points(digest);
         let of = |number: Condition| {
             let alike = points.iter().filter(|p| self.number(p) == number);
-            // Connections that the Responder's ring had lost were not.
+            // Connections that had already left the Responder's ring were not validated.
             let is_whole = !alike.clone().any(|p| p.is_validated_in_part());
             let tail = if is_whole { self.tail } else { "" };
             self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
@@ -89,7 +89,7 @@ impl Told {
         by_key(rated.map(|point| (&point.test.name, point))).into_iter().map(|(_, points)| points[0]).collect()
     }
 
-    /// N and the size of the DUT's table: what must be the same for results to be compared.
+    /// Returns N and the size of the DUT's table, which must be the same for results to be compared.
     fn number(&self, point: &PointDigest) -> Condition {
         let stateful = point.test.stateful;
         (stateful.filter(|_| self.has_number).map(|s| s.connections), stateful.and_then(|s| s.table_size))
@@ -100,7 +100,7 @@ impl Told {
         with_others(self.first(number, tail, leader), ranking, self.kind)
     }
 
-    /// `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
+    /// Returns the sentence on the leader: `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
     fn first(&self, number: Option<u64>, tail: &str, leader: &Ranked) -> String {
         let RankingWords { verb, nothing, .. } = self.kind;
         let of = number.map(|n| format!(", {} of them", grouped(n as f64))).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The result of a run in sentences. They say no more than the numbers do: "at least" where the plan ended the search, "limited
-//! by the tester" where it fell short, "no difference shown" where ranges overlap.
+//! The result of a run in sentences. They claim no more than the numbers show: "at least" if the plan ended the search, "limited by the tester" if it
+//! fell short, "no difference shown" if ranges overlap.
 
 mod clients;
 mod connections;
@@ -15,8 +15,8 @@ use crate::digest::Digest;
 use crate::status;
 use sixbench_method::status::Stop;
 
-/// Returns the one sentence above everything; of several hosts that of the first with a throughput. Its lines are short, so shares in people's own
-/// titles, too, have no-break spaces.
+/// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
+/// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
     let of_hosts = digest.of_each_host(throughput::headline).into_iter();
     let throughput = of_hosts.filter_map(|(host, sentence)| Some(on_host(&host, sentence?))).next();
@@ -24,12 +24,12 @@ pub(crate) fn headline(digest: &Digest) -> String {
     throughput.or_else(first).unwrap_or_else(|| nothing(digest)).replace(" %", "\u{a0}%")
 }
 
-/// Returns a sentence with the host that it is about, where there are several.
+/// Returns a sentence with the host that it is about, if there are several.
 fn on_host(host: &str, sentence: String) -> String {
     if host.is_empty() { sentence } else { format!("On {host}: {sentence}") }
 }
 
-/// The verdict, one sentence each, the most important first.
+/// Returns the verdict as sentences, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
     sentences.extend(values::sentences(digest));
@@ -41,12 +41,12 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     sentences
 }
 
-/// Returns the reservations about the results: which of them say little, and that the run is not complete.
+/// Returns the reservations about the results: which of them say little, and whether the run is incomplete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
     disturbed(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
 }
 
-/// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
+/// Returns the sentences that compare rates and numbers of connections; the results of other measures are not ranked.
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
     let of_hosts = digest.of_each_host(rates_of_host).into_iter();
     of_hosts.flat_map(|(host, sentences)| sentences.into_iter().map(move |sentence| on_host(&host, sentence))).collect()
@@ -58,7 +58,7 @@ fn rates_of_host(digest: &Digest) -> Vec<String> {
     rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
 }
 
-/// Returns a sentence for a run without any result on what ended it.
+/// Returns a sentence on why a run without any result ended.
 pub(crate) fn nothing(digest: &Digest) -> String {
     let trials = crate::numbers::count(digest.input.records.len() as u64, "trial");
     let what = match stop(digest) {
@@ -77,8 +77,8 @@ fn stop(digest: &Digest) -> Stop {
     set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
 }
 
-/// Returns a sentence on how many trials were disturbed by other work, but for those that were made again, which decide nothing; `None` if none
-/// was.
+/// Returns a sentence on how many trials were disturbed by other work, except those that were repeated, which decide nothing; `None` if there were
+/// none.
 fn disturbed(digest: &Digest) -> Option<String> {
     let records: Vec<_> = digest.input.records.iter().filter(|record| !record.result.was_made_again()).collect();
     let trials = records.iter().filter(|record| record.is_disturbed()).count();
@@ -91,7 +91,7 @@ fn disturbed(digest: &Digest) -> Option<String> {
     })
 }
 
-/// One repetition shows no spread, and without it a small difference means nothing.
+/// Returns a caution if there are single repetitions: they show no spread, without which a small difference means nothing.
 fn caution(digest: &Digest) -> Option<String> {
     let throughputs = digest.points.iter().filter_map(|p| p.headline());
     let values = digest.points.iter().flat_map(|p| &p.samples).map(|s| &s.summary);

@@ -1,4 +1,4 @@
-//! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
+//! Sentences on the results of DNS servers, comparing servers under the same conditions (RFC 8219 section 9).
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
@@ -13,7 +13,7 @@ const KIND: RankingWords = RankingWords {
     nothing: "did not answer every query even at the lowest rate of the plan",
 };
 
-/// The words where some queries may have no correct answer.
+/// The words for tests in which some queries may remain without a correct answer.
 const KIND_WITH_LOSS: RankingWords = RankingWords {
     nothing: "left more queries without a correct answer than its loss goal allows even at the lowest rate of the plan",
     ..KIND
@@ -22,9 +22,9 @@ const KIND_WITH_LOSS: RankingWords = RankingWords {
 /// The percentage of cached names, and that of names with AAAA records.
 type QueryShares = (u8, u8);
 
-/// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.
+/// Returns sentences in full for the first condition with results, and in brief for the others, then on the effects of caching and AAAA records.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    // Of a series over something else than names, only the first step is told.
+    // Of a series that varies something other than names, only the first step is included.
     let is_compared = |group: &ServerGroup| group.tests.iter().any(|(test, _)| digest.is_compared(test));
     let groups: Vec<ServerGroup> = digest.server_groups().into_iter().filter(is_compared).collect();
     let all = each_once(groups.iter().filter_map(ServerGroup::conditions));
@@ -36,8 +36,8 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     rates.chain(repeated(digest)).collect()
 }
 
-/// `Unbound, again: repeated at 3,699 queries/s, the median that unbound found: 7 of 8 trials passed; idle time of Unbound, DNS64: core 2 12 %.` Of a
-/// series the first step is told, as everywhere.
+/// Returns sentences on repeated rates: `Unbound, again: repeated at 3,699 queries/s, the median that unbound found: 7 of 8 trials passed; idle time of
+/// Unbound, DNS64: core 2 12 %.` Of a series, the first step is included, as everywhere.
 fn repeated(digest: &Digest) -> Vec<String> {
     let sentence = |(point, repeated): (&PointDigest, RepeatedRate)| {
         let idle = digest.idle_words(point, &repeated.trials);
@@ -68,7 +68,7 @@ fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) 
     sentences
 }
 
-/// The conditions of the tests that are compared, nothing cached and no AAAA record first.
+/// Returns the shares in the tests that are compared, ascending, so that nothing cached and no AAAA records come first.
 fn shares(digest: &Digest, groups: &[&ServerGroup]) -> Vec<QueryShares> {
     let tests = groups.iter().flat_map(|group| &group.tests).filter(|(test, _)| digest.is_compared(test));
     let all: std::collections::BTreeSet<QueryShares> = tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
@@ -80,7 +80,7 @@ fn of_share(digest: &Digest, groups: &[&ServerGroup], (cached, with_aaaa): Query
     ranking(groups.iter().filter_map(rated))
 }
 
-/// `Unbound answered 12.3 k DNS64 queries/s, every one rightly and within 1 s (nothing cached, no AAAA records).`
+/// Returns the ranking in full: `Unbound answered 12.3 k DNS64 queries/s, all of them correctly and within 1 s (nothing cached, no AAAA records).`
 fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> Vec<String> {
     let leader = &ranking[0];
     let noun = match conditions.role {
@@ -105,12 +105,12 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
     with_others(first, ranking, kind)
 }
 
-/// `With nothing cached, 20 % of the names with AAAA records: Unbound 14 k; BIND 12 k queries/s.`
+/// Returns the ranking in brief: `With nothing cached, AAAA records for 20 % of the names: Unbound 14 k; BIND 12 k (queries/s).`
 fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> String {
     format!("With {}: {} (queries/s).", words(conditions.role, share), listed(ranking))
 }
 
-/// An authoritative server has no cache to speak of.
+/// Returns the shares in words. For an authoritative server, caching is irrelevant.
 fn words(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
     let existing = match with_aaaa {
         0 => "no AAAA records".to_owned(),
@@ -125,7 +125,7 @@ fn words(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
     }
 }
 
-/// `Unbound: with 100 % of the names cached 6.1 times its rate at 0 % (no AAAA records).`
+/// Returns the effects of the shares: `Unbound: with 100 % of the names cached 75 k queries/s, 6.1 times its rate at 0 % (no AAAA records).`
 fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
     let (cached, existing) = (group.cached(), group.with_aaaa());
     let role = group.conditions().map(|conditions| conditions.role).unwrap_or_default();
@@ -146,7 +146,7 @@ fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
     by_cached.into_iter().chain(by_existing).collect()
 }
 
-/// `6.1 times`, where both are known and neither is only a bound from the wrong side.
+/// Returns a rate and its gain, `75 k queries/s, 6.1 times`, if both rates are known and the first is not just a lower bound.
 fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares) -> Option<String> {
     let [first, last] = [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);

@@ -1,4 +1,4 @@
-//! Results of one kind side by side, highest first: what may be said of one against another.
+//! Results of one kind side by side, highest first, and what may be said in comparing them.
 
 use crate::bound::Bound;
 use crate::digest::{InvalidReason, Limits, Rated};
@@ -8,7 +8,7 @@ use crate::numbers::{share_bound, supported};
 pub(super) struct Ranked {
     pub(super) name: String,
     pub(super) median: f64,
-    /// The highest repetition less the lowest, which says how many digits the median has.
+    /// The highest repetition minus the lowest, which determines the digits of the median.
     spread: f64,
     limits: Limits,
     span: (f64, f64),
@@ -16,15 +16,15 @@ pub(super) struct Ranked {
 
 #[derive(Clone, Copy)]
 pub(super) struct RankingWords {
-    /// `passed`, `opened`: what the DUT did.
+    /// The verb for what the DUT did: `passed`, `opened`.
     pub(super) verb: &'static str,
-    /// The end of the plan, as in `the highest load of the plan`.
+    /// The limit set by the plan, as in `the highest load of the plan`.
     pub(super) ceiling: &'static str,
-    /// The words for a device that did nothing: `passed not even the lowest load of the plan`.
+    /// The words for a device without a result above zero: `did not pass even the lowest load of the plan`.
     pub(super) nothing: &'static str,
 }
 
-/// The results, highest median first; equal ones in the order of the plan.
+/// Returns the results, highest median first, with equal ones in the order of the plan.
 pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ranked> {
     let ranked = |(name, rated): (String, Rated)| {
         let Rated { summary, limits, span } = rated;
@@ -35,13 +35,13 @@ pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ran
     ranking
 }
 
-/// The sentence on the leader, then each other result beside it.
+/// Returns the sentence on the leader, followed by a comparison of each other result with it.
 pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords) -> Vec<String> {
     let others = ranking.windows(2).map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
     std::iter::once(first).chain(others).collect()
 }
 
-/// All results in brief.
+/// Returns all results in brief.
 pub(super) fn listed(ranking: &[Ranked]) -> String {
     let name = |(i, r): (usize, &Ranked)| {
         let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
@@ -51,13 +51,13 @@ pub(super) fn listed(ranking: &[Ranked]) -> String {
 }
 
 impl Ranked {
-    /// `412 k`, `at least 412 k`.
+    /// Returns the median: `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
         let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
         format!("{}{}", bound.words().unwrap_or_default(), supported(self.median, self.spread, bound))
     }
 
-    /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
+    /// Returns the reason why the true result may be higher, and the consequence; empty if it may not.
     pub(super) fn why_open(&self, kind: RankingWords) -> String {
         match self.limits.is_median_open {
             true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
@@ -78,7 +78,7 @@ impl Ranked {
         }
     }
 
-    /// For a list: what of the order is the tester's doing.
+    /// Returns a remark for a list if something other than the DUT limited the result.
     pub(super) fn in_brackets(&self) -> &'static str {
         match self.limits {
             l if l.unprepared > 0 => match l.reason {
@@ -91,7 +91,7 @@ impl Ranked {
         }
     }
 
-    /// This result against the leader, and against the one just above it.
+    /// Returns a comparison of this result with the leader, and with the one just above it.
     pub(super) fn beside(&self, leader: &Self, above: &Self, kind: RankingWords) -> String {
         let (name, verb) = (&self.name, kind.verb);
         if self.median == 0.0 {
@@ -99,7 +99,7 @@ impl Ranked {
         }
         let why = self.why_open_briefly(kind);
         if self.limits.disturbed + leader.limits.disturbed > 0 {
-            // A share of what a disturbed machine showed would be a bound of nothing.
+            // A disturbed result does not bound a ratio in any way.
             return format!("{name} {verb} {}{why}.", self.amount());
         }
         let bound = Bound::of_ratio(self.limits.is_median_open, leader.limits.is_median_open);
@@ -111,8 +111,8 @@ impl Ranked {
         format!("{name} reached {words}{share} of that: {median}{why}{}.", self.tie(above))
     }
 
-    /// Returns a note that the order of two neighbours is not shown if their ranges overlap; empty if they do not, or if this
-    /// result may be higher in truth.
+    /// Returns a note that no difference from the neighbour is shown, if their ranges overlap; empty if they do not, or if the true result may be
+    /// higher.
     pub(super) fn tie(&self, above: &Self) -> String {
         let apart = self.span.1 < above.span.0;
         match apart || self.limits.is_median_open {

@@ -1,4 +1,4 @@
-//! What a series shows in sentences: one for each, at its smallest frame size with results.
+//! Sentences on the results of series: one for each, at its smallest frame size with results.
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, common_goal};
@@ -20,7 +20,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     flows.into_iter().chain(connections).chain(others).chain(bottlenecks(digest)).collect()
 }
 
-/// `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
+/// Returns a sentence on degradation: `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
 fn degradation(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let curves = curves(digest, steps);
     let (curve, last, change) = curves.iter().find_map(|c| Some((c, c.steps.last()?, c.degradation(c.steps.last()?)?)))?;
@@ -46,7 +46,7 @@ fn noun(by: SeriesBy) -> &'static str {
     }
 }
 
-/// `mix: at 84 bytes 100 % translated 356 k, 50 % 711 k, 0 % 458 k frames/s.`
+/// Returns a sentence on mixed traffic: `mix: throughput by the share of translated frames, at 84 bytes: 356 k at 100 %, 711 k at 50 %, 458 k at 0 %.`
 fn mixed(digest: &Digest, steps: &TestSeries) -> Option<String> {
     steps.measure().filter(|measure| measure.is_throughput())?;
     let (size, points) = smallest(digest, steps)?;
@@ -58,7 +58,8 @@ fn mixed(digest: &Digest, steps: &TestSeries) -> Option<String> {
     Some(format!("{}: throughput by the share of translated frames, at {size}\u{a0}bytes: {}.", steps.name, list.join(", ")))
 }
 
-/// `cores: with 4 of the DUT's cores 2.8 times the throughput of 1, at 84 bytes.` Nothing where both rates may be higher in truth.
+/// Returns a sentence on scaling: `cores: with 4 of the DUT's cores 2.8 times the throughput of 1, at 84 bytes.` `None` if the true values of both
+/// rates may be higher.
 fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let (size, points) = smallest(digest, steps)?;
     let ((few, first), (many, last)) = (points.first()?, points.last()?);
@@ -74,8 +75,7 @@ fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     ))
 }
 
-/// Returns the device of each chain that is the bottleneck with the fewest and with the most cores, which may not be the same
-/// one.
+/// Returns the bottleneck of each chain with the fewest and with the most cores, which may be different devices.
 fn bottlenecks(digest: &Digest) -> Vec<String> {
     let all = scalings(digest);
     let extremes = all.iter().flat_map(|scaling| match &scaling.steps[..] {
@@ -85,7 +85,7 @@ fn bottlenecks(digest: &Digest) -> Vec<String> {
     extremes.filter_map(|(name, step)| Some(format!("{name}, {}", bottleneck(step)?))).collect()
 }
 
-/// The smallest size at which at least two steps have a rate.
+/// Returns the smallest size at which at least two steps have a rate, with these steps.
 fn smallest<'d, 'a>(digest: &'d Digest<'a>, steps: &TestSeries<'a>) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
     let sizes = steps.sizes().into_iter();
     sizes.map(|size| (size, steps.with_rate(digest, size))).find(|(_, points)| points.len() > 1)

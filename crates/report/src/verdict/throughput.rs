@@ -1,4 +1,4 @@
-//! Throughputs in sentences, and in order.
+//! Sentences on throughputs, ranked.
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, common_goal, sizes};
@@ -11,14 +11,15 @@ const KIND: RankingWords = RankingWords {
     nothing: "did not pass even the lowest load of the plan",
 };
 
-/// The most devices that are named beside the fastest one.
+/// The most devices that are named after the fastest one.
 const MOST_BESIDE: usize = 3;
 
-/// Says of devices in shared memory beside others why the two are not compared.
+/// The reason why devices in shared memory are not compared with others.
 const APART: &str = "A frame to or from a device in shared memory passes no kernel, while most of the time of a device at veth pairs is the kernel's \
                      for the way of each frame: these rates must not be compared with those above.";
 
-/// In full at the smallest frame size that has results, in brief at the others; devices in shared memory apart from all others.
+/// Returns sentences in full for the smallest frame size with results, and in brief for the others; devices in shared memory are separate from all
+/// others.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let others = of_group(digest, false);
     let in_memory = of_group(digest, true);
@@ -26,7 +27,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     others.into_iter().chain(in_memory).chain(apart).collect()
 }
 
-/// Returns the sentence above everything: the fastest device, and the others beside it, at the smallest frame size. `None` without a throughput.
+/// Returns the first sentence of the report: the fastest device, and others compared with it, at the smallest frame size. `None` without a throughput.
 pub(super) fn headline(digest: &Digest) -> Option<String> {
     let (size, ranking) = [false, true].into_iter().find_map(|in_memory| of_sizes(digest, in_memory).into_iter().next())?;
     let (leader, others) = ranking.split_first()?;
@@ -41,7 +42,7 @@ pub(super) fn headline(digest: &Digest) -> Option<String> {
     Some(format!("{}.", all.join("; ")))
 }
 
-/// The sentences of all devices in shared memory, or of all others.
+/// Returns the sentences on all devices in shared memory, or on all others.
 fn of_group(digest: &Digest, in_memory: bool) -> Vec<String> {
     let mut ranks = of_sizes(digest, in_memory).into_iter();
     let Some((size, ranking)) = ranks.next() else { return Vec::new() };
@@ -50,12 +51,12 @@ fn of_group(digest: &Digest, in_memory: bool) -> Vec<String> {
     sentences
 }
 
-/// The loss that is accepted; where the tests accept different losses, their names say so.
+/// Returns the accepted loss; if the tests accept different losses, their names include it.
 fn goal_words(digest: &Digest) -> String {
     common_goal(digest.compared_points()).map_or_else(|| "at the loss goal of its test".to_owned(), loss_goal)
 }
 
-/// The results at each frame size that has some, the smallest first.
+/// Returns the results at each frame size that has some, the smallest first.
 fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
     let points = || digest.compared_points().filter(|point| digest.is_in_memory(point.test) == in_memory);
     let of_size = |size: FrameSize| {

@@ -1,4 +1,4 @@
-//! What the other measures came to in sentences: one for each test, at its smallest frame size with a result, in the worse direction.
+//! Sentences on the results of the other measures: one for each test, at its smallest frame size with a result, in the worse direction.
 
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::{grouped, percentage, short, short_ms, stretch, three_digits, title};
@@ -11,7 +11,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     tests.filter_map(|test| digest.points.iter().filter(|p| p.test.name == test.name).find_map(sentence)).collect()
 }
 
-/// `TAYGA, SIIT: typical latency 0.085 ms, worst-case 0.9 ms at 84 bytes and 20 k frames/s.`
+/// Returns the sentence on a point: `TAYGA, SIIT: typical latency 0.085 ms, worst-case 0.9 ms at 84 bytes and 20 k frames/s.`
 pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
     let result = match &point.test.measure {
         Measure::Throughput
@@ -21,7 +21,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         | Measure::TcpEstablishmentRate(_)
         | Measure::TcpCapacity(_)
         | Measure::Dns(_)
-        // A series of clients is one sentence.
+        // A series of clients has one sentence for all.
         | Measure::ResponseTime(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Soak(soak) if soak.tcp.is_some() => return cycled(point, soak),
@@ -67,13 +67,14 @@ fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
     })
 }
 
-/// `lost 0.01 % of the frames in 4 h; memory of its processes grew by 100 kB/h (95 %: 90 to 110)`.
+/// Returns the words on a soak test: `lost 0.01 % of the frames in 4 h; memory of the device grew by 100 kB/h (95 %: 90 to 110)`.
 fn soaked(point: &PointDigest, soak: &Soak) -> Option<String> {
     let loss = percentage(point.worst(Quantity::SoakLoss)?.summary.median);
     Some(format!("lost {loss}\u{a0}% of the frames in {}{}", stretch(soak.duration_ns / 1_000_000_000), grown(point)))
 }
 
-/// `TAYGA: opened 100 and closed 100 connections/s for 4 h, 0 % failed; at most 12,030 entries in the table, -2 gained; no growth of the memory ...`.
+/// Returns the sentence on a soak test of new connections: `TAYGA: opened 100 and closed 100 connections/s for 4 h, 0 % failed; at most 12,030 entries
+/// in the table, -2 gained after the warm-up; no growth of the memory ...`.
 fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
     let median = |quantity| Some(point.worst(quantity)?.summary.median);
     let [opened, closed] = [median(Quantity::ConnectionsOpened)?, median(Quantity::ConnectionsClosed)?].map(short);
@@ -90,7 +91,7 @@ fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
     ))
 }
 
-/// `; memory of the device grew by 100 kB/h (95 %: 90 to 110); no growth of the memory of the kernel is shown`.
+/// Returns the words on memory: `; memory of the device grew by 100 kB/h (95 %: 90 to 110); no growth of the memory of the kernel is shown`.
 fn grown(point: &PointDigest) -> String {
     soak::KINDS.iter().filter_map(|kind| Some(format!("; {}", kind.sentence(point)?))).collect()
 }
@@ -99,7 +100,7 @@ fn time(sample: &PointSample) -> String {
     format!("{}{}", sample.median_sign(), short_ms(sample.summary.median))
 }
 
-/// `on average 20.7 ms, 41.2 ms at the longest (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.
+/// Returns `on average 20.7 ms, 41.2 ms at most (n = 2)`: the clauses on recovery and reset require the average, which says nothing about single times.
 fn mean(sample: &PointSample) -> String {
     let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
     match sample.summary.n {
@@ -108,7 +109,7 @@ fn mean(sample: &PointSample) -> String {
     }
 }
 
-/// The loss at the highest rate, and how far up there was none.
+/// Returns the loss at the highest rate, and up to which rate there was none.
 fn losses(point: &PointDigest) -> Option<String> {
     let losses = point.losses();
     let (rate, most) = losses.last()?;

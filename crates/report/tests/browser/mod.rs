@@ -1,4 +1,4 @@
-//! A browser for tests: Chromium without a window, driven by its DevTools protocol. The tests of several crates have it as a module. Chromium and
+//! A browser for tests: headless Chromium, driven through its DevTools protocol. The tests of several crates include it as a module. Chromium and
 //! axe-core must be installed (`scripts/install-dependencies tests`, `scripts/install-axe-core`); without them tests fail, they do not skip.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
@@ -13,16 +13,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
-/// axe-core, as `scripts/install-axe-core` leaves it.
+/// axe-core, where `scripts/install-axe-core` puts it.
 const AXE: &str = "/var/cache/sixbench/axe-core-4.14.1/axe.min.js";
 
-/// Findings of axe-core of these impacts, each with its rule, its explanation and the first elements.
+/// Lists axe-core's findings with these impacts, each with its rule, its explanation and the first elements.
 const FINDINGS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations
     .filter(rule => ['serious', 'critical'].includes(rule.impact))
     .map(rule => rule.impact + ' ' + rule.id + ': ' + rule.help + ', ' + rule.nodes.length + ' times: '
         + rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200) + ' ' + (node.any[0] || node.all[0] || node.none[0] || {}).message).join(' | ')))";
 
-/// The innermost elements that stick out of the page, if the page is wider than the screen. Those that scroll within themselves do not make it so.
+/// Lists the innermost elements that extend beyond the page, if the page is wider than the screen. Elements that scroll within themselves do not count.
 const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
     .filter(e => { for (let outer = e.parentElement; outer; outer = outer.parentElement)
         if (outer !== document.body && getComputedStyle(outer).overflowX !== 'visible') return false; return true; })
@@ -30,30 +30,30 @@ const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] 
         && ![...e.children].some(inner => inner.getBoundingClientRect().right > innerWidth + 0.5))
     .slice(0, 3).map(e => 'wider than the page: ' + e.outerHTML.slice(0, 120))";
 
-/// The beginnings of tables that a wide screen shows in part alone.
+/// Lists the beginnings of tables that are cut off on a wide screen.
 const CUT: &str = "[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth)
     .map(table => 'cut: ' + table.ariaLabel + ' ' + table.scrollWidth + ' of ' + table.clientWidth)";
 
-/// The beginning of everything folded that paper does not show.
+/// Lists the beginnings of folded elements that are not visible on paper.
 const HIDDEN: &str = "[...document.querySelectorAll('details > :not(summary)')]
     .filter(inside => inside.getClientRects().length === 0).map(inside => 'not on paper: ' + inside.outerHTML.slice(0, 80))";
 
-/// The way in which a page is looked at.
+/// The conditions under which a page is viewed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) name: &'static str,
-    /// Pixels of style sheets.
+    /// CSS pixels.
     pub(crate) width: u32,
     pub(crate) is_dark: bool,
     pub(crate) is_paper: bool,
-    /// As somebody sees it who sees no colours, and as a printer without colours prints it.
+    /// As seen by someone without colour vision, or as printed by a printer without colours.
     pub(crate) is_colourless: bool,
 }
 
 impl Look {
     const WIDE: Self = Self { name: "wide", width: 1280, is_dark: false, is_paper: false, is_colourless: false };
 
-    /// Every look that a page is tried in. Paper is A4 without its margins.
+    /// The looks in which every page is tested. Paper is A4 without its margins.
     pub(crate) const ALL: [Self; 5] = [
         Self::WIDE,
         Self { name: "phone", width: 390, ..Self::WIDE },
@@ -63,7 +63,7 @@ impl Look {
     ];
 }
 
-/// A browser that has one page open.
+/// A browser with one page open.
 pub(crate) struct Chromium {
     child: Child,
     profile: PathBuf,
@@ -73,12 +73,12 @@ pub(crate) struct Chromium {
 }
 
 impl Chromium {
-    /// Opens a page; the browser keeps its profile in a new directory at `profile` while it lives.
+    /// Opens a page. While the browser runs, it keeps its profile in a new directory at `profile`.
     pub(crate) fn open(profile: impl Into<PathBuf>, url: &str) -> Self {
         let profile = profile.into();
-        // One that was left behind would name a browser that is gone.
+        // A profile left behind by an earlier browser would contain that browser's address.
         let _ = fs::remove_dir_all(&profile);
-        // It ends with the test, even if that is killed.
+        // The browser ends with the test, even if the test is killed.
         let mut command = Command::new("setpriv");
         command.args([
             "--pdeathsig",
@@ -99,7 +99,7 @@ impl Chromium {
         Self { child, profile, page, calls: 0 }
     }
 
-    /// Opens another page in the place of this one.
+    /// Opens another page instead of this one.
     pub(crate) fn go_to(&mut self, url: &str) {
         self.call("Page.navigate", json!({ "url": url }));
     }
@@ -119,7 +119,7 @@ impl Chromium {
         }
     }
 
-    /// Returns the value of an expression in the page; that of a promise when it is kept.
+    /// Returns the value of an expression in the page; for a promise, the value it resolves to.
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
         let parameters = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.call("Runtime.evaluate", parameters);
@@ -139,7 +139,7 @@ impl Chromium {
         }
     }
 
-    /// Shows the page as somebody with this screen or paper has it.
+    /// Shows the page in this look.
     pub(crate) fn look(&mut self, look: Look) {
         let (media, scheme) = (if look.is_paper { "print" } else { "screen" }, if look.is_dark { "dark" } else { "light" });
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
@@ -150,7 +150,7 @@ impl Chromium {
         self.call("Emulation.setDeviceMetricsOverride", screen);
     }
 
-    /// Returns what axe-core finds serious or critical, with everything unfolded that folds.
+    /// Returns the findings that axe-core rates serious or critical, with all folded elements unfolded.
     pub(crate) fn serious_findings(&mut self) -> Vec<String> {
         let axe = fs::read_to_string(AXE).unwrap_or_else(|e| panic!("{AXE}: {e}; run scripts/install-axe-core"));
         if self.evaluate("typeof axe") == "undefined" {
@@ -160,8 +160,8 @@ impl Chromium {
         self.list(FINDINGS)
     }
 
-    /// Looks at the page in every way, and returns what keeps people from reading it: what axe-core finds serious, what sticks out of the page or is cut
-    /// off, and what paper hides. Leaves a picture of each look in the directory.
+    /// Views the page in every look, and returns whatever keeps people from reading it: serious findings of axe-core, content that extends beyond the
+    /// page or is cut off, and content hidden on paper. Saves a picture of each look in the directory.
     pub(crate) fn barriers(&mut self, directory: &Path, name: &str) -> Vec<String> {
         let mut barriers = Vec::new();
         for look in Look::ALL {
@@ -173,11 +173,11 @@ impl Chromium {
                 barriers.extend(told(self.list(HIDDEN)));
             }
         }
-        // Last, as it unfolds everything.
+        // These come last, because they unfold everything.
         for look in Look::ALL {
             self.look(look);
             let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}, unfolded: {barrier}", look.name));
-            // axe-core reads style sheets: without colours they are those of the wide page, and on paper nothing is operated.
+            // axe-core reads style sheets: the colourless look has the same ones as the wide page, and nothing on paper is interactive.
             if !look.is_paper && !look.is_colourless {
                 barriers.extend(told(self.serious_findings()));
             }
@@ -189,12 +189,12 @@ impl Chromium {
         barriers
     }
 
-    /// Returns the texts that an expression in the page lists.
+    /// Returns the list of texts that an expression in the page evaluates to.
     pub(crate) fn list(&mut self, script: &str) -> Vec<String> {
         serde_json::from_value(self.evaluate(script)).expect("a list of texts")
     }
 
-    /// Writes a picture of the page, from its first line to its last, as far as pictures go.
+    /// Saves a picture of the whole page, up to the greatest possible height.
     pub(crate) fn picture(&mut self, file: &Path) {
         const HIGHEST: f64 = 16_000.0;
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
@@ -230,7 +230,7 @@ fn devtools(profile: &Path) -> SocketAddr {
     }
 }
 
-/// Waits for the page and returns the address at which it is driven.
+/// Waits for the page and returns the address of its DevTools socket.
 fn page_socket(address: SocketAddr) -> String {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -244,7 +244,7 @@ fn page_socket(address: SocketAddr) -> String {
     }
 }
 
-/// Returns what the browser says of its pages.
+/// Returns the browser's list of its pages.
 fn pages(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).expect("chromium");
     stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");

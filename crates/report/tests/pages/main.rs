@@ -1,4 +1,4 @@
-//! The page in a real browser, in every look that people have it in. Pictures of all pages are left in `target/tmp/pages`.
+//! Tests the pages in a real browser, in every look that readers may have. Pictures of all pages are saved in `target/tmp/pages`.
 #![allow(missing_docs, reason = "tests")]
 
 #[path = "../browser/mod.rs"]
@@ -14,10 +14,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// A browser is many processes.
+/// A browser consists of many processes, so run only one.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Writes the page of a run and opens it in each look: axe-core finds nothing serious, nothing sticks out, paper hides nothing.
+/// Writes the page of a run and opens it in each look: axe-core must find nothing serious, nothing may extend beyond the page, and paper must hide
+/// nothing.
 fn inspect(name: &str, sample: &Sample) {
     let _guard = ONE_AT_A_TIME.lock();
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");

@@ -1,4 +1,4 @@
-//! Numbers made of lower bounds are bounds, in sentences and in tables.
+//! Numbers derived from lower bounds are bounds, in sentences and in tables.
 
 use crate::formats::{markdown, terminal};
 use crate::sample::Sample;
@@ -6,7 +6,7 @@ use sixbench_method::search::Limit;
 
 const LIMITS: [Limit; 3] = [Limit::Tester, Limit::Maximum, Limit::Disturbed];
 
-/// The text of a run in which something else than the DUT ended the searches of these tests.
+/// Returns the text of a run in which something other than the DUT ended the searches of these tests.
 fn opened(sample: Sample, tests: &[&str], limit: Limit) -> String {
     let mut sample = sample;
     let outcomes = sample.outcomes.iter_mut().filter(|outcome| tests.contains(&outcome.point.test.as_str()));
@@ -15,7 +15,7 @@ fn opened(sample: Sample, tests: &[&str], limit: Limit) -> String {
     markdown(&sample.input()).replace('\u{a0}', " ")
 }
 
-/// What is said of the change from the first step of a series to the last, with each of them open.
+/// Returns the sentences on the change from the first step of a series to the last, with each of them open in turn.
 fn said_of(sample: fn() -> Sample, [first, last]: [&str; 2], start: &str) -> Vec<Vec<String>> {
     let of = |tests: &[&str], limit| -> Option<String> {
         let text = opened(sample(), tests, limit);

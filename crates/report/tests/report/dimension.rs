@@ -1,4 +1,4 @@
-//! How many subscribers the gateways of a run carry, as users read it.
+//! The number of subscribers that the gateways of a run can serve, as users read it.
 
 use crate::sample::Sample;
 use sixbench_method::dimension::{Assumed, Imix, SubscriberTraffic, dimension};

@@ -67,7 +67,7 @@ fn servers_are_ranked_under_the_same_conditions_the_required_one_first() {
     assert_eq!(unranked.count(), 0, "an authoritative server is compared with its like only");
 }
 
-/// Gives tests of DNS servers an accepted loss of their own.
+/// Sets an accepted loss for tests of DNS servers.
 fn accept_loss(sample: &mut Sample, duts: &[&str], goal: f64) {
     let tests = sample.plan.tests.iter_mut().filter(|test| duts.contains(&test.dut.as_str()));
     tests.for_each(|test| test.own_goals = Some(vec![LossRatio(goal)]));

@@ -1,4 +1,4 @@
-//! Single formats of a report, by the names of their files.
+//! Individual formats of a report, by file name.
 
 use sixbench_report::{Document, Input, PaperStyle, ReportError};
 
@@ -54,7 +54,7 @@ pub(crate) fn methods(input: &Input) -> [String; 2] {
     ["methods.md", "run.bib"].map(|name| file(input, name).expect("methods"))
 }
 
-/// Fails where a row of a table of LaTeX has more or fewer cells than the table has columns; returns the number of tables.
+/// Fails if a row of a LaTeX table has more or fewer cells than the table has columns; returns the number of tables.
 pub(crate) fn assert_rows_are_whole(text: &str) -> usize {
     let tables = text.split("\\begin{tabular}{@{}").skip(1).map(|table| {
         let (layout, rest) = table.split_once("@{}}\n").expect("a layout");

@@ -1,4 +1,4 @@
-//! Results that several hosts measured: each is beside those of its own host alone.
+//! Results from several hosts: each is only compared with those of the same host.
 
 use crate::formats::{self, csv, html, markdown, points_csv, scaling_csv, terminal};
 use crate::sample::Sample;
@@ -72,7 +72,7 @@ fn repetitions_of_one_point_on_two_hosts_count_each_for_its_own() {
     let hosts: Vec<&Value> =
         results["points"][0]["repetitions"].as_array().expect("repetitions").iter().map(|r| &r["hosts"]).collect();
     assert_eq!(hosts, [&json!(["alpha"]), &json!(["beta"]), &json!(["beta"])]);
-    // A repetition that was begun on one host and ended on another is none of either.
+    // A repetition that started on one host and ended on another belongs to neither.
     let mut both = sample;
     let all = both.facts.measured_on["alpha"].keys().chain(both.facts.measured_on["beta"].keys()).cloned().collect();
     both.facts.measured_on.insert("alpha".to_owned(), all);
@@ -106,7 +106,7 @@ fn every_row_of_a_csv_file_names_the_host_that_measured_it() {
     sample.facts.runs.push(other);
     let hosts = |text: &str, test: &str, repetition: &str| {
         let column = text.lines().next().expect("a header").split(',').position(|name| name == "host").expect("a host");
-        // Only texts behind the column may have a comma of their own, and joined hosts.
+        // Only texts after the column may contain a comma, or joined hosts.
         let of = |line: &str| line.split(',').nth(column).expect("a cell").to_owned();
         let is_of = |line: &&str| line.contains(&format!(",{test},")) && line.contains(repetition);
         text.lines().filter(is_of).map(of).collect::<BTreeSet<String>>()

@@ -148,7 +148,7 @@ fn several_loss_goals_stand_side_by_side_under_their_names() {
     assert!(text.contains("356,112 \\[352,602–363,269] (3) | 357,112 \\[353,602–364,269] (3)"), "{text}");
 }
 
-/// Two tests, the second of which accepts losses of its own.
+/// Returns a run of two tests, the second of which accepts losses.
 fn of_different_goals() -> Sample {
     let mut sample = Sample::complete();
     sample.plan.tests.truncate(2);
@@ -204,7 +204,7 @@ fn memory_and_drops_of_the_dut_have_a_row_each() {
 #[test]
 fn an_adaptive_test_that_stopped_early_is_complete() {
     let mut sample = Sample::of_every_measure().only(&["rate"]);
-    // Three repetitions of the same value would do for no interval; that they are the most ends them, too.
+    // Three repetitions of the same value would not give an interval; they also end because three is the most.
     sample.plan.tests[0].repetitions = Repetition::Adaptive { least: 2, most: 3, within: 0.1 };
     assert!(page(&sample).contains("2 of 2\u{a0}points have a result;"));
     assert!(page(&sample).contains("a measurement was made 2 to 3 times"));
@@ -251,7 +251,7 @@ fn figure(sample: &Sample, id: &str) -> Option<String> {
     figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
 }
 
-/// The panels of a figure, each an SVG inside of the sheet.
+/// Returns the panels of a figure, each an SVG inside the sheet.
 fn panels(svg: &str) -> Vec<String> {
     svg.split("<svg ").skip(2).map(str::to_owned).collect()
 }

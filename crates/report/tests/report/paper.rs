@@ -1,4 +1,5 @@
-//! What a paper takes over, and its files of LaTeX under pdflatex: by themselves and as parts of a paper. Where TeX is not installed, the tests say so and compile nothing.
+//! The parts of a report for papers, and its LaTeX files compiled with pdflatex, alone and as parts of a paper. If TeX is not installed, the tests say
+//! so and compile nothing.
 
 use crate::formats::{figures, latex_for, methods, methods_for, paper_figures};
 use crate::sample::Sample;
@@ -24,7 +25,7 @@ fn has_pdflatex() -> bool {
     found
 }
 
-/// A folder for files of TeX, which goes with the value.
+/// A folder for TeX files, removed when dropped.
 struct TexFolder(PathBuf);
 
 impl TexFolder {
@@ -38,7 +39,7 @@ impl TexFolder {
         std::fs::write(self.0.join(name), text).expect("a file");
     }
 
-    /// Compiles a text and returns the log of TeX without the breaks that it puts into its lines.
+    /// Compiles a text and returns TeX's log without its line breaks.
     fn compile(&self, text: &str) -> String {
         self.write("paper.tex", text);
         let log = self.run("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "paper.tex"]);
@@ -46,7 +47,7 @@ impl TexFolder {
         log
     }
 
-    /// Compiles a text that cites `run.bib` until its references are settled; returns the last log.
+    /// Compiles a text that cites `run.bib` until its references are resolved; returns the last log.
     fn compile_with_references(&self, text: &str) -> String {
         self.compile(text);
         let log = self.run("bibtex", &["paper"]);
@@ -140,7 +141,7 @@ fn the_methods_stay_as_they_were_reviewed() {
     }
 }
 
-/// Adds the keys of settings that have a value, as reports write them.
+/// Adds the keys of settings that have a value, in the form used in reports.
 fn add_keys(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<String>) {
     let serde_json::Value::Object(object) = value else { return };
     for (key, value) in object {
@@ -158,13 +159,13 @@ fn no_parameter_of_a_plan_is_missing_from_its_methods() {
         add_keys(&settings, &mut keys);
         for test in settings["test"].as_array().expect("tests") {
             for (key, value) in test.as_object().expect("a test") {
-                // What says which test it is has a table of its own.
+                // The keys that identify a test are in another table.
                 if !["name", "title", "dut", "frame-sizes", "optional", "series", "expect"].contains(&key.as_str()) {
                     add_keys(&serde_json::json!({ key: value }), &mut keys);
                 }
             }
         }
-        // These are in words: `9 of 10 frames`, `1024–65535, pseudorandom`.
+        // These are written as words: `9 of 10 frames`, `1024–65535, pseudorandom`.
         for in_words in ["name", "test", "first", "last", "order", "of"] {
             keys.remove(in_words);
         }
@@ -220,7 +221,7 @@ fn a_paper_takes_every_figure_in_and_none_is_wider_than_its_column() {
         return;
     }
     for (index, (name, sample)) in samples().into_iter().enumerate() {
-        // TeX takes its time: both styles of the first sample, and of each figure one panel.
+        // TeX is slow, so only the first sample is tested in both styles, and only one panel of each figure.
         let styles = [(PaperStyle::TwoColumn, "[twocolumn]"), (PaperStyle::OneColumn, "")];
         for (style, class) in styles.into_iter().take(if index == 0 { 2 } else { 1 }) {
             let folder = TexFolder::new(&format!("figures-{style:?}-{name}"));

@@ -1,4 +1,4 @@
-//! No planned point is lost: each has a status in every output.
+//! No planned point is lost: every output has a status for each.
 
 use crate::formats::{csv, html, json, latex, markdown, points_csv, scaling_csv, terminal, values_csv, warnings_csv};
 use crate::sample::Sample;
@@ -9,7 +9,7 @@ use sixbench_method::record::Ending;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::trial::Fault;
 
-/// The status of a point as each format shows it.
+/// The words for the status of a point in each format.
 const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];
 
 /// The formats of one run.
@@ -22,7 +22,7 @@ struct Views {
 
 const POINT_COLUMNS: [&str; 9] = ["Name", "Test", "DUT", "Size", "Measure", "Status", "Result", "n", "Why"];
 
-/// The rows of the table of points, whose columns may go on in another part: each row once, with all its cells.
+/// Returns the rows of the table of points, whose columns may continue in another part: each row once, with all its cells.
 fn joined_points(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let mut points: Vec<Vec<String>> = Vec::new();
     let mut part: Vec<usize> = Vec::new();
@@ -70,7 +70,7 @@ impl Views {
         }
     }
 
-    /// The status of a point, which must be the same in all formats and be there once.
+    /// Returns the status of a point, which must appear once in every format and be the same in all.
     fn status(&self, planned: &PlannedPoint) -> &'static str {
         let (name, size) = (&planned.test.name, planned.point.frame_size.to_string());
         let csv: Vec<&Vec<String>> = self.csv.iter().filter(|row| row[1] == *name && row[4] == size).collect();
@@ -89,7 +89,7 @@ impl Views {
         status
     }
 
-    /// A line for each test, or one for all where all have a plain result.
+    /// Asserts that there is a line for each test, or a single one if all have a plain result.
     fn assert_in_terminal(&self, test: &Test, size: &str, status: &str) {
         let points = self.csv.len();
         let all = [format!("{points} of {points} points have a result."), "1 of 1 point has a result.".to_owned()];
@@ -106,7 +106,7 @@ impl Views {
     }
 }
 
-/// The fields of a line of CSV.
+/// Returns the fields of a line of CSV.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
@@ -315,7 +315,7 @@ fn short_grouped(load: u64) -> String {
     digits.chars().enumerate().flat_map(|(i, digit)| comma(i).then_some(',').into_iter().chain([digit])).collect()
 }
 
-/// The lines of the terminal that are marked by colour.
+/// Returns the lines that are highlighted on the terminal.
 fn marked(sample: &Sample, width: usize) -> String {
     let text = terminal(&sample.input(), width, true);
     text.lines().filter(|line| line.contains("\u{1b}[33m")).collect::<Vec<_>>().join("\n")

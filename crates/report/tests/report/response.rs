@@ -1,4 +1,4 @@
-//! The views of a run of the 6to4 paper.
+//! The views of a run with the measurements of the 6to4 paper.
 
 use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;

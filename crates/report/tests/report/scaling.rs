@@ -128,7 +128,7 @@ fn idle_time_is_that_of_the_trials_that_repeat_the_rate_where_there_are_some() {
     assert_eq!(repeated[4], repeated[5], "all at the median");
 }
 
-/// The sample of 464XLAT, each device on a machine of its own.
+/// Returns the sample of 464XLAT with each device on a separate machine.
 fn over_machines() -> Sample {
     let mut sample = Sample::of_chains();
     sample.plan.tests.retain(|test| test.name.starts_with("xlat"));

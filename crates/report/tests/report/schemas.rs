@@ -1,4 +1,4 @@
-//! The JSON Schemas in `docs/schema` hold for everything that the samples write.
+//! Everything that the samples write is valid by the JSON Schemas in `docs/schema`.
 
 use crate::formats::json;
 use crate::sample::Sample;

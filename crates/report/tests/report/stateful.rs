@@ -64,7 +64,7 @@ fn a_phase_1_that_lost_frames_is_not_laid_at_the_testers_door() {
     let page = page(&sample);
     assert!(page.contains("invalid: the tester fell short, or connections of phase 1 were missing"));
     assert!(page.contains("no free port or bucket (insert_failed)"), "what the DUT's kernel says of it");
-    // Nothing is on record of how a phase 2 was sent that never was.
+    // There is no record of how a phase 2 was sent that never took place.
     assert!(figure(&sample, "headroom").is_none());
     let with_others = Sample::of_stateful_gateways().only(&["hasty", "through"]);
     assert!(!figure(&with_others, "headroom").expect("a figure").contains("hasty"));
@@ -143,7 +143,7 @@ fn figure(sample: &Sample, id: &str) -> Option<String> {
     figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
 }
 
-/// A trial of 1000 TCP connections, of which the DUT's table had 900 when it was looked at.
+/// Returns a trial of 1000 TCP connections, of which the DUT's table had 900 when it was read.
 fn tcp_record(sample: &Sample) -> sixbench_method::record::TrialRecord {
     use sixbench_method::trial::tcp::{Close, ConnectionCounts, KernelCounts, Pace, TcpResult, TcpSpec, TcpTrial};
     use sixbench_method::trial::{TrialKind, TrialSpec};

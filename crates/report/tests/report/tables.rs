@@ -1,4 +1,4 @@
-//! The tables of Parquet have the rows of the CSV files, typed.
+//! The Parquet tables have the rows of the CSV files, with types.
 
 use crate::formats::{csv, values_csv};
 use crate::sample::{Sample, parquet_files};
@@ -11,7 +11,7 @@ fn rows(octets: Vec<u8>) -> Vec<Row> {
     reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect()
 }
 
-/// Returns a cell as a CSV file has it.
+/// Returns a cell as in a CSV file.
 fn cell(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

@@ -43,7 +43,7 @@ fn the_page_is_whole_and_needs_nothing_from_elsewhere() {
     let page = page();
     assert!(page.starts_with("<!DOCTYPE html>"), "{}", &page[..40]);
     assert!(!page.contains("{{") && !page.contains("{%"));
-    // Links to the RFCs are followed only by a reader.
+    // Links to the RFCs load nothing by themselves.
     let page = page.replace("<a href=\"https://www.rfc-editor.org/rfc/", "");
     for load in ["src=", "@import", "url(http", "<script", "<link", "href=\"http"] {
         assert!(!page.contains(load), "the page loads something: {load}");
@@ -97,7 +97,7 @@ fn a_percentile_never_stands_without_the_size_of_its_sample() {
     }
 }
 
-/// The sample with only its first two tests, whose results at both sizes lie between these bounds.
+/// Returns the sample with only its first two tests, whose results at both sizes lie between these bounds.
 fn duel(bounds: [(Option<u64>, u64, Limit); 2]) -> Sample {
     let mut sample = Sample::complete();
     sample.plan.tests.truncate(2);
@@ -181,7 +181,7 @@ fn records_of_a_newer_format_are_refused() {
     assert!(matches!(html(&sample.input()), Err(ReportError::Format { found: 99, .. })));
 }
 
-/// The escape that plain words contain, undone.
+/// Reverses the one escape that plain words contain.
 fn as_read(page: &str) -> String {
     page.replace("&#x2f;", "/")
 }
@@ -205,7 +205,7 @@ fn every_format_says_where_the_searches_of_repetitions_start() {
     }
 }
 
-/// What a tool of continuous integration reads.
+/// Returns a file for continuous integration tools.
 fn continuous(sample: &Sample, name: &str) -> Option<String> {
     let input = sample.input();
     sixbench_report::Document::new(&input).and_then(|document| document.file(name)).expect("a report")
@@ -290,7 +290,7 @@ fn commands_to_a_terminal_in_titles_versions_and_warnings_are_shown_in_every_for
     assert!(shown("results.csv").contains("x\\u001b]0;owned"));
 }
 
-/// Returns the first screen as it stands in the live page.
+/// Returns the first screen as it appears in the live page.
 fn answer(sample: &Sample) -> String {
     Document::new(&sample.input()).and_then(|document| document.answer_html()).expect("a first screen")
 }

@@ -1,4 +1,4 @@
-//! Configurations with mistakes, and whatever else a file may hold.
+//! Configurations with mistakes, and arbitrary other content.
 
 use super::*;
 use proptest::prelude::*;
@@ -126,7 +126,7 @@ fn line() -> impl Strategy<Value = String> {
     (proptest::sample::select(siitperf::KEYS.clone()), value).prop_map(|(key, value)| format!("{key} {value}\n"))
 }
 
-/// Whatever it says is a plan and a recipe, or mistakes that can be shown.
+/// Checks that any content results either in a valid plan and recipe, or in mistakes that can be shown.
 fn holds(source: &str, options: &Options) {
     match import("siitperf.conf", source, options) {
         Ok(imported) => {

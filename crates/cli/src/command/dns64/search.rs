@@ -1,4 +1,4 @@
-//! `sixbench dns64 --search`: the search of a plan, its trials weighed as those of a run are.
+//! `sixbench dns64 --search`: the same search as in a plan, with trials judged as in a run.
 
 use super::{asked, trial_settings};
 use crate::args;
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(100);
 /// overloaded.
 const LONG_REST: Duration = Duration::from_secs(2);
 
-/// Performs the search; tells each trial, what was found, and an exit code other than 0 in words.
+/// Performs the search; prints each trial, the result, and the reason for an exit code other than 0.
 pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: &AtomicBool) -> Result<Exit, Failed> {
     let plan = plan(arguments);
     let after = |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
@@ -50,7 +50,7 @@ fn plan(arguments: &args::Dns64) -> Plan {
     Plan::new("dns64", Profile::Custom, trial_settings(arguments), search, vec![test])
 }
 
-/// The sentence about a search, and the exit code. Both follow from the bracket alone, whatever the format of the output.
+/// The sentence about a search, and the exit code. Both follow from the bracket alone, in every output format.
 struct Conclusion {
     exit: Exit,
     words: String,
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// The search on a simulated server, with what `disturb` does to each result; and the trials that were told.
+    /// Returns the result of the search on a simulated server whose results `disturb` alters, and the verdicts of the trials.
     fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (SearchFound, Vec<Verdict>) {
         let mut told = Vec::new();
         let measure = |server: &mut SimulatedDut, spec: &TrialSpec| {
@@ -120,7 +120,7 @@ mod tests {
         (found.bracket.limit, exit, words)
     }
 
-    /// Other processes had the server's cores for so long wherever queries are missing.
+    /// Returns a disturbance: in every trial with missing queries, other processes had the server's cores for this long.
     fn taken(milliseconds: u64) -> impl Fn(&mut TrialResult) {
         move |result| {
             if result.not_received() > 0 {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_other_work_may_have_lost_is_no_limit_of_the_server() {
-        // 60 ms at 1000 queries/s explain a fifth of the 300 that are missing: such a trial counts as lost.
+        // 60 ms at 1000 queries/s explain only a fifth of the 300 missing answers: such a trial counts as lost.
         for milliseconds in [60, 1_000] {
             let (found, _) = found(server(Behaviour::HardLimit), taken(milliseconds));
             let (limit, exit, words) = concluded(&found);

@@ -1,4 +1,4 @@
-//! What became of the queries in the trials that decided: the passing one at the highest rate, and the failing one next above it.
+//! The outcomes of the queries in the deciding trials: the passing one at the highest rate, and the failing one next above it.
 
 use super::cells::{TEST, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
@@ -9,7 +9,7 @@ use sixbench_method::trial::dns::Answers;
 /// A column: its name and the count behind it.
 type AnswerColumn = (&'static str, fn(&Answers) -> u64);
 
-/// The fates of most queries; what makes a wrong answer wrong.
+/// The outcomes of most queries, with the kinds of wrong answers.
 const FATES: [AnswerColumn; 9] = [
     ("#Sent", |a| a.sent),
     ("#Right, in time", |a| a.right),
@@ -22,7 +22,7 @@ const FATES: [AnswerColumn; 9] = [
     ("#Wrong|Error", |a| errors_of(a)),
 ];
 
-/// Answers that say that there is none, and what came beside the answers.
+/// Error responses, and whatever else arrived in addition to the answers.
 const ERRORS: [AnswerColumn; 10] = [
     ("#Error|SERVFAIL", |a| a.servfail),
     ("#Error|NXDOMAIN", |a| a.nxdomain),
@@ -40,7 +40,7 @@ fn errors_of(a: &Answers) -> u64 {
     a.servfail + a.nxdomain + a.refused + a.other_rcode + a.truncated + a.malformed
 }
 
-/// Every query of the deciding trials by its result.
+/// Returns a table of every query in the deciding trials by its outcome.
 pub(super) fn fates(digest: &Digest) -> Table {
     table(digest, "What happened to the queries", &FATES, |_| true).with_note(
         "For each test, the passing trial with the highest rate and the failing one next above it; every query is counted \
@@ -50,7 +50,7 @@ pub(super) fn fates(digest: &Digest) -> Table {
     )
 }
 
-/// The errors, and what else arrived: what there was of it, and the trials that had any.
+/// Returns a table of the errors and additional answers, with the columns that occurred and the trials that had any.
 pub(super) fn errors(digest: &Digest) -> Table {
     let deciding = deciding(digest);
     let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| column.1(&trial.asked.dns.answers) > 0);
@@ -73,7 +73,7 @@ fn table(digest: &Digest, title: &str, fates: &[AnswerColumn], is_told: impl Fn(
     Table::new(title, columns).with_rows(rows)
 }
 
-/// A trial that decided, with the cells of its test.
+/// A deciding trial, with the cells of its test.
 struct Deciding<'a> {
     test: [String; 3],
     verdict: &'static str,

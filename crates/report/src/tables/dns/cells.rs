@@ -1,10 +1,10 @@
-//! Columns and cells that the tables of DNS tests share.
+//! Columns and cells common to the tables of DNS tests.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::grouped;
 use sixbench_method::plan::DnsTest;
 
-/// The columns that say which test a row is of, and their cells: each server's percentages tell its tests apart.
+/// The columns that identify a row's test; the tests of a server differ in their percentages.
 pub(super) const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
 
 pub(super) fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> [String; 3] {
@@ -12,7 +12,7 @@ pub(super) fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) ->
     [digest.server(point.test), cached, percent(dns.with_aaaa)]
 }
 
-/// A number, or that there is none.
+/// Returns a number, or a dash if there is none.
 pub(super) fn or_dash(value: Option<String>) -> String {
     value.unwrap_or_else(|| "–".to_owned())
 }
@@ -21,7 +21,7 @@ pub(super) fn percent(value: u8) -> String {
     format!("{value}\u{a0}%")
 }
 
-/// `240,000`.
+/// Returns a number of queries: `240,000`.
 pub(super) fn queries(count: u64) -> String {
     grouped(count as f64)
 }

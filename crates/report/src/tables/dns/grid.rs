@@ -1,4 +1,4 @@
-//! The two-dimensional table of RFC 8219 section 9.2: what is cached down, what has an AAAA record across.
+//! The two-dimensional table of RFC 8219 section 9.2: the share of cached names in rows, that of names with AAAA records in columns.
 
 use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};

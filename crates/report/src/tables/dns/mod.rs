@@ -23,7 +23,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Table> {
     std::iter::once(found(digest)).chain(grid::tables(digest)).chain([repeated::table(digest)]).collect()
 }
 
-/// Returns the tables that the results rest on: the trials that decided, and the tester's self-test.
+/// Returns the tables of the evidence behind the results: the deciding trials, and the tester's self-test.
 pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     vec![
         answers::fates(digest),
@@ -60,7 +60,7 @@ fn found(digest: &Digest) -> Table {
         )
 }
 
-/// Returns what the found rate is the highest for: `every query had its correct answer`, if no test accepts any loss.
+/// Returns the condition that the found rate meets: `every query had its correct answer`, if no test accepts any loss.
 fn answered(digest: &Digest) -> &'static str {
     match common_goal(digest.dns_points().map(|(point, _)| point)) {
         Some(LossRatio::ZERO) => "every query had its correct answer",

@@ -1,4 +1,4 @@
-//! Where the answers came from: the server's cache, or the authority, and what the authority was asked.
+//! The origin of the answers, which is the server's cache or the authority, and the queries that the authority received.
 
 use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
@@ -7,7 +7,7 @@ use crate::table::Table;
 use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::AuthorityCounts;
 
-/// Caching as it was meant and as it was. Of servers that answer from a zone there is nothing to say.
+/// Returns a table of the intended and the observed caching; empty for servers that answer from a zone.
 pub(super) fn caching(digest: &Digest) -> Table {
     let columns = TEST.into_iter().chain(
         "#Queries/s; #Answered; #Cache hits|Intended; #Cache hits|Observed; \

@@ -1,4 +1,4 @@
-//! Trials that were repeated at the rate that another test has found.
+//! Trials repeated at a rate that another test found.
 
 use crate::digest::Digest;
 use crate::numbers::title;
@@ -19,7 +19,7 @@ pub(super) fn table(digest: &Digest) -> Table {
     )
 }
 
-/// Returns the same for a terminal, whose verdict has the idle times.
+/// Does the same as [`table`] for a terminal, on which the verdict has the idle times.
 pub(crate) fn narrow_table(digest: &Digest) -> Table {
     let row = |(point, repeated): (&crate::digest::PointDigest, crate::digest::RepeatedRate)| {
         vec![title(point.test), repeated.rate(), repeated.found_by(), repeated.passed_of()]

@@ -1,4 +1,4 @@
-//! The self-test of RFC 8219 section 9.2.1, which says up to which rate a DUT may be tested.
+//! The self-test of RFC 8219 section 9.2.1, which limits the rates at which a DUT may be tested.
 
 use super::cells::queries;
 use crate::digest::Digest;
@@ -7,7 +7,7 @@ use crate::table::Table;
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 
-/// The trials that decided, of each server's self-tests.
+/// Returns a table of the deciding trials of each server's self-tests.
 pub(super) fn table(digest: &Digest) -> Table {
     let columns =
         ["Server", "#Timeout", "#Certified r", "#Looped (queries/s)", "#Sent", "#In t/4", "#Slowest (ms)", "Schedule", "Trial"];
@@ -26,7 +26,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         .with_note(over)
 }
 
-/// Every self-test of the run with the servers it holds for.
+/// Returns every self-test of the run with the servers for which it is valid.
 fn certificates<'a>(digest: &Digest<'a>) -> Vec<(String, &'a Certificate)> {
     let duts = each_once(digest.dns_points().map(|(point, _)| (point.test.dut.as_str(), digest.dut_title(point.test))));
     let certificates = duts.iter().flat_map(|(dut, title)| digest.certificates(dut).iter().map(|found| (found, *title)));

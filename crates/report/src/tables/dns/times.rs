@@ -1,4 +1,4 @@
-//! The figures that dns64perf++ prints of a trial.
+//! The figures that dns64perf++ prints for a trial.
 
 use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, QueryTrial};

@@ -1,4 +1,4 @@
-//! How many connections the DUT's table holds, and how that number was found.
+//! The number of connections that the DUT's table holds, and how it was found.
 
 use super::with_validation;
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};

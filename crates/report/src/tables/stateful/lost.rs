@@ -1,16 +1,16 @@
-//! Connections that were lost, by name: what to look for in the DUT's own tables.
+//! Examples of lost connections, to look up in the DUT's own tables.
 
 use crate::digest::{Digest, Losing, LostIn, PointDigest};
 use crate::numbers::{title, whole};
 use crate::table::Table;
 
-/// The number of lost connections that are named for each test.
+/// The number of lost connections that are listed for each test.
 const NAMED: usize = 3;
 
 /// Returns the table of the first connections lost in the trial at the lowest rate that lost some.
 pub(super) fn table(digest: &Digest) -> Table {
     let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First example"];
-    // Of a series the first step is enough: the others tell the same of other numbers.
+    // The first step of a series is enough, since the others only repeat its information with other numbers.
     let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(|p| rows(p));
     Table::new("Lost connections", columns)
         .with_rows(rows)
@@ -28,7 +28,7 @@ fn rows(point: &PointDigest) -> Vec<Vec<String>> {
     let place = [whole(connections.rate.0), record.repetition.to_string(), record.trial.to_string()];
     let lost = format!("{}\u{a0}of\u{a0}{}, {name}", whole(lost), whole(connections.offered));
     let head: Vec<String> = [title(point.test)].into_iter().chain(place).chain([lost]).collect();
-    // What is the same for all of them is said once.
+    // Cells common to all rows appear only in the first.
     let row = |(i, example): (usize, &String)| {
         let head = if i == 0 { head.clone() } else { vec![String::new(); head.len()] };
         head.into_iter().chain([example.clone()]).collect()

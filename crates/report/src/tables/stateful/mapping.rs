@@ -1,4 +1,4 @@
-//! How each DUT maps connections, in the words of RFC 4787.
+//! The mapping behaviour of each DUT, in the terms of RFC 4787.
 
 use crate::digest::Digest;
 use crate::numbers::{percent, whole};
@@ -38,8 +38,8 @@ fn kinds(mapping: &Mapping) -> [(&'static str, u64); 3] {
     ]
 }
 
-/// Returns the mapping behaviour that all sources had, or a phrase that it was not seen or was not the same for all: then the
-/// numbers tell more.
+/// Returns the mapping behaviour common to all sources, or a phrase saying that it was not seen or differed between sources, in which case the numbers
+/// give the details.
 fn behaviour(mapping: &Mapping) -> &'static str {
     let present: Vec<_> = kinds(mapping).into_iter().filter(|(_, count)| *count > 0).collect();
     match present.as_slice() {

@@ -1,4 +1,4 @@
-//! The tables of RFC 9693: rates of connections, the capacity of the table they are kept in, and what makes a stateful test reproducible.
+//! The tables of RFC 9693: rates of connections, the capacity of the table that holds them, and the parameters needed to reproduce a stateful test.
 
 mod capacity;
 mod lost;
@@ -19,12 +19,12 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     tables
 }
 
-/// The first cells of a row: test, DUT, N.
+/// Returns the first cells of a row: test, DUT, N.
 fn head(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
     vec![title(point.test), digest.dut_title(point.test).to_owned(), grouped(stateful.connections as f64)]
 }
 
-/// Whom the validation did not reach may have been lost unseen.
+/// Adds a note if the validation did not cover all connections, since others may have been lost unnoticed.
 fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointDigest<'p>>) -> Table {
     table.with_note_if(
         points.any(PointDigest::is_validated_in_part),
@@ -33,7 +33,7 @@ fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointD
     )
 }
 
-/// The table with what must be said of its percentiles and signs.
+/// Adds the notes on percentiles and signs.
 fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r Rated> + Clone) -> Table {
     let is_open = rated.clone().any(|r| r.limits.is_median_open);
     table.with_note(percentile_note(rated.map(|r| &r.summary))).with_note_if(is_open, OPEN)

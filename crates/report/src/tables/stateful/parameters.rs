@@ -1,4 +1,4 @@
-//! The parameters of every stateful test, as RFC 9693 wants them reported.
+//! The parameters of every stateful test that RFC 9693 requires to be reported.
 
 use crate::digest::{Digest, PointDigest, phase_1_rate};
 use crate::numbers::{seconds, three_digits, title, whole};
@@ -28,12 +28,12 @@ pub(super) fn phases(digest: &Digest) -> Table {
     )
 }
 
-/// One row for all tests that have the same four-tuples in the same orders.
+/// Returns one row for all tests that have the same four-tuples in the same orders.
 pub(super) fn tuples(digest: &Digest) -> Table {
     let columns = "Tests; #Ports of the Initiator|Source; #Ports of the Initiator|Destination; #Addresses|Initiator; \
         #Addresses|Responder; #Combinations; Enumeration; State table"
         .split("; ");
-    // The steps of a series differ in other things.
+    // The steps of a series differ in other settings.
     let name = |test: &Test| test.series.as_ref().map_or_else(|| title(test), |series| series.name.clone());
     let alike = by_key(stateful_tests(digest).map(|(test, stateful)| (tuple_cells(digest, test, &stateful), name(test))));
     let is_one = alike.len() == 1;
@@ -80,7 +80,7 @@ fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> String {
     })
 }
 
-/// Only tests of phase 2 have this delay: else the validation follows at once.
+/// Returns the delay before phase 2. Tests of connections have none, since the validation follows immediately.
 fn delay(test: &Test, stateful: &Stateful) -> String {
     match test.measure.is_of_connections() {
         true => "–".to_owned(),

@@ -1,4 +1,4 @@
-//! How fast connections are opened and deleted.
+//! The rates at which connections are opened and deleted.
 
 use super::{head, with_notes, with_validation};
 use crate::digest::{Digest, PointDigest, Rated};
@@ -9,7 +9,7 @@ use crate::tables::throughput::limit_words;
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Stateful;
 
-/// The highest rate at which every frame of phase 1 opens a connection that works.
+/// Returns the table of the highest rates at which every frame of phase 1 opens a working connection.
 pub(super) fn establishment(digest: &Digest) -> Table {
     let columns = "Test; DUT; #N; #M; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; #Validation|Of R; \
         #Validation|Lost alone; Limited by; DUT's count; #Invalid"

@@ -1,4 +1,4 @@
-//! A run of DNS servers (RFC 8219 section 9): the real procedure, driven against servers made of arithmetic.
+//! A run of DNS servers (RFC 8219 section 9): the real procedure with servers simulated by arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -8,11 +8,11 @@ use sixbench_method::terms::*;
 use sixbench_method::trial::dns::*;
 use sixbench_method::trial::*;
 
-/// What the self-test allows, queries per second.
+/// The rate that the self-test allows, queries per second.
 const CERTIFIED: u64 = 60_000;
 
 impl Sample {
-    /// A grid of two DNS64 servers, one whose cache forgets, and two authoritative servers.
+    /// Returns a grid of two DNS64 servers, one whose cache forgets, and two authoritative servers.
     pub(crate) fn of_dns_servers() -> Self {
         let mut tests: Vec<Test> =
             [("unbound", "Unbound"), ("bind", "BIND")].iter().flat_map(|(dut, title)| grid(dut, title)).collect();
@@ -34,8 +34,8 @@ impl Sample {
         sample
     }
 
-    /// Unbound on one and two cores, and ten trials at the median rate of each, of which the last ones do not pass: it has become a little slower.
-    /// Only the tests that `is_of_plan` accepts by their names are of the plan.
+    /// Returns Unbound on one and on two cores, with ten trials at the median rate of each, the last of which do not pass because it has become
+    /// slightly slower. The plan only has the tests whose names `is_of_plan` accepts.
     pub(crate) fn of_repeated_queries(is_of_plan: fn(&str) -> bool) -> Self {
         let required = || DnsTest::required(DnsRole::Dns64);
         let step = |name: &str, title: &str, cores: u32, dns| {
@@ -54,7 +54,7 @@ impl Sample {
         for test in sample.plan.tests.clone() {
             let point = test.points().next().expect("queries");
             (1..=test.repetitions.most()).for_each(|repetition| {
-                // Its capacity falls with the repetitions: that of the eighth is below the median of the first three.
+                // The capacity decreases with the repetitions: that of the eighth is below the median of the first three.
                 let capacity =
                     5_000 * u64::from(test.cores.unwrap_or(1)) * (100 - u64::from(repetition.saturating_sub(7))) / 100;
                 let server = Server { capacity, ..Server::of(&test, repetition) };
@@ -94,7 +94,7 @@ fn of(name: &str, title: &str, dut: &str, dns: DnsTest) -> Test {
     Test { measure: Measure::Dns(dns), frame_sizes, directions, ..test(name, title, dut) }
 }
 
-/// As the plan file's two lists become tests.
+/// Returns the tests that result from the two lists in a plan file.
 fn grid(dut: &str, title: &str) -> Vec<Test> {
     let step = |with_aaaa: u8, cached: u8| {
         let dns = DnsTest { cached, with_aaaa, ..DnsTest::required(DnsRole::Dns64) };
@@ -107,7 +107,7 @@ fn grid(dut: &str, title: &str) -> Vec<Test> {
     [0, 40, 100].into_iter().flat_map(|with_aaaa| [0, 40, 80, 100].map(|cached| step(with_aaaa, cached))).collect()
 }
 
-/// A server: what a query costs it, and what its cache is worth.
+/// A server with its cost per query and the effect of its cache.
 struct Server {
     dns: DnsTest,
     capacity: u64,
@@ -126,7 +126,7 @@ impl Server {
             _ => (48_000.0, 1.0),
         };
         let share = f64::from(dns.cached) / 100.0 * f64::from(u8::from(dns.role == DnsRole::Dns64));
-        // A name with an AAAA record saves the second question.
+        // An AAAA record saves the second query.
         let resolves = resolves * (1.0 + 0.6 * f64::from(dns.with_aaaa) / 100.0);
         let noise = 1.0 + f64::from(repetition * 7 % 5) / 200.0;
         let capacity = (noise / (share / cached + (1.0 - share) / resolves)) as u64;

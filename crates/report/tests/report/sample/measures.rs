@@ -1,4 +1,4 @@
-//! A run of every measure: the real procedures, driven against a device made of arithmetic.
+//! A run of every measure: the real procedures with a device simulated by arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::disturbance::signs_of;
@@ -10,7 +10,7 @@ use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
 impl Sample {
-    /// A run of every measure and of every kind of series.
+    /// Returns a run of every measure and of every kind of series.
     pub(crate) fn of_every_measure() -> Self {
         let mut tests = of_one_point();
         tests.extend([1, 4, 16, 64].map(flows));
@@ -21,7 +21,7 @@ impl Sample {
         Self::of_tests(tests)
     }
 
-    /// A run of these tests.
+    /// Returns a run of these tests.
     pub(crate) fn of_tests(tests: Vec<Test>) -> Self {
         let mut plan = Plan { name: "every-measure".to_owned(), link_rate: Some(1_000_000_000), tests, ..plan() };
         plan.search.maximum = FrameRate(1_000_000);
@@ -32,7 +32,7 @@ impl Sample {
         sample
     }
 
-    /// The run with only these tests.
+    /// Returns the run with only these tests.
     pub(crate) fn only(mut self, names: &[&str]) -> Self {
         self.plan.tests.retain(|test| names.contains(&test.name.as_str()));
         self.records.retain(|record| names.contains(&record.point.test.as_str()));
@@ -51,7 +51,7 @@ impl Sample {
         });
     }
 
-    /// One repetition of a measurement by its real procedure, on whatever performs the trials.
+    /// Makes one repetition of a measurement by its real procedure; `perform` performs the trials.
     pub(super) fn drive(
         &mut self,
         point: &Point,
@@ -84,7 +84,7 @@ fn dropped(result: &TrialResult) -> Vec<Drops> {
     if result.not_received() > 0 { vec![drops] } else { vec![] }
 }
 
-/// A plain test of each measure.
+/// Returns a plain test of each measure.
 fn of_one_point() -> Vec<Test> {
     let (load, duration_ns) = (Load::Rate(FrameRate(20_000)), 3 * SECOND);
     let scan = LossScan { rates: (1..=10).rev().map(|i| FrameRate(120_192 * i)).collect(), until_lossless: true };
@@ -147,7 +147,7 @@ fn cores(n: u32) -> Test {
     Test { cores: Some(n), ..step("scaling", SeriesBy::Cores, n, "Jool, cores") }
 }
 
-/// A device made of arithmetic: a capacity, a buffer, a delay that has a tail.
+/// A device simulated by arithmetic, with a capacity, a buffer, and a delay with a tail.
 struct Device {
     capacity: f64,
     delay_ns: f64,
@@ -193,7 +193,7 @@ impl Device {
         }
     }
 
-    /// Seconds without a frame around a reset.
+    /// Returns the seconds without a frame around a reset.
     fn outage(&self) -> f64 {
         1.2 + f64::from(self.repetition) / 50.0
     }
@@ -211,7 +211,7 @@ impl Device {
         }
     }
 
-    /// Buckets a per cent apart, each holding 4 % of what is left: a tail over two decades.
+    /// Fills buckets one per cent apart, each with 4 % of the remaining frames, which results in a tail over two decades.
     fn delays(&self, d: &mut DirectionResult) {
         let factor = if d.direction == Direction::Reverse { 1.4 } else { 1.0 };
         let mut left = d.received;

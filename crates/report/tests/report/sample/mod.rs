@@ -1,4 +1,4 @@
-//! A run as it might be, built in code: four tests, two sizes, three repetitions, with lost and invalid trials.
+//! A realistic run, built in code: four tests, two sizes, three repetitions, with lost and invalid trials.
 
 mod dns;
 mod measures;
@@ -30,25 +30,25 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The plan and the facts, and nothing measured.
+    /// Returns the plan and the facts, without measurements.
     pub(crate) fn empty() -> Self {
         Self { plan: plan(), records: Vec::new(), outcomes: Vec::new(), facts: facts(), interrupted: true }
             .ended(Some(Ending::Interrupted))
     }
 
-    /// The run, but with another ending.
+    /// Returns the run with another ending.
     pub(crate) fn ended(mut self, ending: Option<Ending>) -> Self {
         self.interrupted = ending != Some(Ending::Complete);
         self.facts.runs = vec![part(ending)];
         self
     }
 
-    /// A completed run.
+    /// Returns a completed run.
     pub(crate) fn complete() -> Self {
         Self::empty().ended(Some(Ending::Complete)).measured()
     }
 
-    /// A completed run of so many tests, each at two sizes, with delays on record.
+    /// Returns a completed run of this many tests, each at two sizes, with delays recorded.
     pub(crate) fn of_many(tests: usize) -> Self {
         let mut sample = Self::empty().ended(Some(Ending::Complete));
         let of = |i: usize| test(&format!("test-{i}"), &format!("Device {i}"), ["linux-router", "tayga"][i % 2]);
@@ -69,7 +69,7 @@ impl Sample {
         sample
     }
 
-    /// Writes all views to a folder of where `SIXBENCH_SAMPLE` says, to be looked at.
+    /// Writes all views for inspection to a folder in the directory that `SIXBENCH_SAMPLE` names.
     pub(crate) fn keep(&self, folder: &str) {
         let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
             return;
@@ -100,7 +100,7 @@ impl Sample {
         }
     }
 
-    /// A binary search on a DUT of a known capacity. The third test is faster than the tester.
+    /// Makes a binary search on a DUT of known capacity. The third test is faster than the tester.
     fn measure(&mut self, i: usize, point: &Point, repetition: u32) {
         let capacity = [412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100][i % 8];
         let capacity = capacity * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * repetition as u64) % 5) / 1000;
@@ -138,7 +138,7 @@ impl Sample {
         });
     }
 
-    /// The trials of a repetition.
+    /// Returns the trials of a repetition.
     fn of_repetition(&self, point: &Point, repetition: u32) -> Vec<&TrialRecord> {
         self.records.iter().filter(|record| record.point == *point && record.repetition == repetition).collect()
     }
@@ -325,7 +325,7 @@ fn facts() -> Facts {
     }
 }
 
-/// The recipes of the run: one came with sixbench, and one with the plan.
+/// Returns the recipes of the run: one that comes with sixbench, and one from the plan.
 fn code() -> Vec<CodeFile> {
     let file = |of: &str, path: &str, digit: &str, origin| CodeFile {
         of: of.to_owned(),
@@ -339,14 +339,14 @@ fn code() -> Vec<CodeFile> {
     ]
 }
 
-/// A run in one part that ended so.
+/// Returns a run in one part with this ending.
 pub(crate) fn part(ending: Option<Ending>) -> RunPart {
     let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
     let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
     RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), estimate_s: None, ending }
 }
 
-/// Returns the tables as files of Parquet, with their names.
+/// Returns the tables as Parquet files, with their names.
 pub(crate) fn parquet_files(document: &Document<'_>) -> Vec<(&'static str, Vec<u8>)> {
     let of = |name| {
         let mut file = Vec::new();

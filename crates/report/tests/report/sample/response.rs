@@ -1,4 +1,4 @@
-//! A run of the 6to4 paper: numbers of clients on relays made of arithmetic.
+//! A run as in the 6to4 paper: numbers of clients on relays simulated by arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -9,12 +9,12 @@ use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
 impl Sample {
-    /// One to ten clients with UDP and with echoes through a virtual machine, and one client through a device that is not watched.
+    /// Returns one to ten clients with UDP and with echoes through a virtual machine, and one client through a device that is not monitored.
     pub(crate) fn of_clients() -> Self {
         Self::of_clients_without(&[])
     }
 
-    /// The same, where the tester fell short in every trial of some tests.
+    /// Does the same as [`Self::of_clients`], but the tester fell short in every trial of some tests.
     pub(crate) fn of_clients_without(unfit: &[&str]) -> Self {
         let payloads = [("udp", Payload::Udp), ("echo", Payload::Echo)];
         let mut tests: Vec<Test> =
@@ -29,7 +29,7 @@ impl Sample {
                 (1..=3).for_each(|repetition| sample.request(&test, &point, repetition, unfit.contains(&&*test.name)))
             });
         }
-        // What was seen of the device comes with the records.
+        // What was observed of the device is in the records.
         sample.outcomes = outcomes(&sample.plan, &sample.records);
         sample
     }
@@ -64,7 +64,7 @@ fn clients(name: &str, payload: Payload, count: u32) -> Test {
     }
 }
 
-/// A virtual machine with a little more to do than to forward.
+/// Returns a virtual machine that has slightly more to do than to forward.
 fn machine(share: u16) -> DeviceWatch {
     let sample = |more: u16| {
         let system = (share + more).min(1000);

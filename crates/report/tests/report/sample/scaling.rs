@@ -1,4 +1,4 @@
-//! A run of a chain of two devices over cores, as that of Lencse and Nagy: 464XLAT whose PLAT is the bottleneck, MAP-T whose CE is.
+//! A run of a chain of two devices over cores, as by Lencse and Nagy: 464XLAT with the PLAT as the bottleneck, MAP-T with the CE as the bottleneck.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -7,12 +7,12 @@ use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
 const CORES: [u32; 5] = [1, 2, 4, 8, 16];
-/// Medians of the paper's tables 2 and 3.
+/// The medians in the paper's tables 2 and 3.
 const XLAT: [u64; 5] = [165_403, 236_869, 425_021, 510_155, 530_064];
 const MAP_T: [u64; 5] = [143_498, 250_858, 475_051, 835_180, 1_183_615];
 
 impl Sample {
-    /// 464XLAT and MAP-T over the cores of both devices.
+    /// Returns 464XLAT and MAP-T over the cores of both devices.
     pub(crate) fn of_chains() -> Self {
         let of = |name: &'static str, title: &'static str| CORES.map(|cores| step(name, title, cores));
         let tests = of("xlat", "Jool, 464XLAT").into_iter().chain(of("mapt", "Jool, MAP-T")).collect();
@@ -28,7 +28,7 @@ impl Sample {
         sample
     }
 
-    /// The same, and the rate of 464XLAT on one core repeated five times, in which the devices are half as busy.
+    /// Adds five repetitions of a test at the rate of 464XLAT on one core, in which the devices are half as busy.
     pub(crate) fn of_repeated_chains() -> Self {
         let mut sample = Self::of_chains();
         let pdv = PdvStream { load: Load::OfThroughput(1.0), duration_ns: SECOND };
@@ -65,8 +65,8 @@ fn forwarded(spec: TrialSpec, capacity: u64) -> TrialResult {
     TrialResult::new(spec, directions, vec![])
 }
 
-/// With one core of 464XLAT the PLAT is full and the CLAT has a fifth to spare, as in figures 8 and 9; with 16 two thirds, as in 10 and 11.
-/// Of MAP-T the CE is full, and the BR has less and less to spare, as in figures 14 to 17.
+/// Returns how busy the devices are. On one core of 464XLAT the PLAT is fully busy and the CLAT has a fifth left, as in figures 8 and 9; on 16 cores
+/// two thirds, as in 10 and 11. With MAP-T the CE is fully busy, and the BR has less and less left, as in figures 14 to 17.
 fn watched(test: &Test, load: f64) -> Watch {
     let cores = test.cores.unwrap_or(1);
     let many = f64::from(cores).log2() / 4.0;

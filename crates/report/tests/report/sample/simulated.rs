@@ -1,4 +1,4 @@
-//! Runs on simulated devices: one in which every status of a point occurs, and random ones of which parts are missing.
+//! Runs on simulated devices: one with every status of a point, and random ones with missing parts.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -32,7 +32,7 @@ fn hard(capacity: u64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
 }
 
-/// A single repetition, which starts cold: later ones are too short for the disturbance of the trials that pass to matter.
+/// Returns a test with a single repetition, which starts cold: later ones are too short to be affected by the disturbance of passing trials.
 fn once(test: Test) -> Test {
     Test { repetitions: Repetition::Fixed(1), ..test }
 }
@@ -42,7 +42,7 @@ fn slow_tester(ceiling: f64) -> SimulatedDut {
 }
 
 impl Sample {
-    /// A plan of these tests, each on its device, driven by the real procedures.
+    /// Returns a run of these tests, each on its device, by the real procedures.
     fn of_simulated(tests: Vec<(Test, SimulatedDut)>) -> Self {
         let plan = Plan { name: "points".to_owned(), tests: tests.iter().map(|(test, _)| test.clone()).collect(), ..plan() };
         let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
@@ -59,13 +59,13 @@ impl Sample {
         sample
     }
 
-    /// The run as a report finds it on disk: outcomes are those that the records come to.
+    /// Returns the run as a report reads it from disk, with the outcomes that result from the records.
     fn replayed(mut self) -> Self {
         self.outcomes = replay::outcomes(&self.plan, &self.records);
         self
     }
 
-    /// Leaves a test out of the run, as one whose device cannot be had.
+    /// Leaves a test out of the run, as if its device were not available.
     fn leave_out(&mut self, name: &str) {
         let at = self.plan.tests.iter().position(|test| test.name == name).expect("a test");
         let planned = Box::new(self.plan.tests.remove(at));
@@ -74,7 +74,7 @@ impl Sample {
         self.facts.not_run.push(SkippedTest { test: name.to_owned(), reason });
     }
 
-    /// A run in which every status occurs, named by its tests.
+    /// Returns a run with every status; the tests are named after them.
     pub(crate) fn of_every_status() -> Self {
         let of = |name: &str, measure| Test { measure, ..test(name, &format!("DUT, {name}"), &format!("simulated-{name}")) };
         let mut stateful = of("phase-1", Measure::Throughput);
@@ -116,7 +116,7 @@ impl Sample {
         sample
     }
 
-    /// In every trial of this test that passed others had the DUT's processors for a fifth of a second.
+    /// Disturbs every passing trial of this test: other processes had the DUT's processors for a fifth of a second.
     pub(crate) fn disturbed(mut self, name: &str) -> Self {
         self.take_processors(name);
         self.replayed()
@@ -127,7 +127,7 @@ impl Sample {
         self.records.iter_mut().filter(passed).for_each(|r| r.result.faults.push(Fault::CpuTaken { milliseconds: 200 }));
     }
 
-    /// Others had the DUT's processors all the time, so no trial at any load is valid: the run ends below its lowest load.
+    /// Other processes have the DUT's processors all the time, so no trial at any load is valid, and the search ends below its lowest load.
     fn lose_to_others(&mut self, name: &str) {
         let points: Vec<Point> = self.plan.test(name).expect("a test").points().collect();
         self.records.retain(|record| record.point.test != name);
@@ -142,7 +142,7 @@ impl Sample {
         }
     }
 
-    /// A random plan, of whose records random parts are missing or spoilt.
+    /// Returns a random plan, with random parts of its records missing or corrupted.
     pub(crate) fn of_chance(seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let count = 1 + random.next_u64() % 5;
@@ -197,7 +197,7 @@ fn chance_test(i: u64, random: &mut SplitMix64) -> (Test, SimulatedDut) {
     };
     let stalls = [0.0, 0.3, 1.0][(random.next_u64() % 3) as usize];
     let dut = SimulatedDut::new(behaviour, FrameRate(capacity), random.next_u64()).with_stalls(stalls);
-    // Delays take their time to compute, and nothing else needs them.
+    // Delays take time to compute, and nothing else needs them.
     let has_delays = matches!(measure, Measure::Latency(_)) && random.uniform() < 0.3;
     let dut = if has_delays { dut.with_delay(50_000, 10_000) } else { dut };
     let dut = dut.with_connections(FrameRate(capacity), [10, 100_000][(random.next_u64() % 2) as usize]);

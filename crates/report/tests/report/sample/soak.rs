@@ -1,4 +1,4 @@
-//! A soak test of a daemon that leaks, on a kernel that does not.
+//! A soak test of a daemon with a memory leak, on a kernel without one.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -10,7 +10,7 @@ use sixbench_method::trial::Measurer as _;
 use sixbench_method::trial::tcp::Close;
 
 impl Sample {
-    /// Two hours at 20,000 frames/s; the process gains 100 kB in an hour, and the kernel goes up and down.
+    /// Returns two hours at 20,000 frames/s; the process gains 100 kB per hour, and the kernel's memory goes up and down.
     pub(crate) fn of_a_soak() -> Self {
         let load = Load::Rate(FrameRate(20_000));
         let measure = Measure::Soak(Soak { load, duration_ns: 7200 * SECOND, warm_up_ns: 1800 * SECOND, tcp: None });
@@ -36,7 +36,7 @@ impl Sample {
         sample
     }
 
-    /// Two hours of 100 new connections per second; each stays in the table for two minutes, and one in a thousand for ever.
+    /// Returns two hours of 100 new connections per second; each stays in the table for two minutes, and one in a thousand for ever.
     pub(crate) fn of_new_connections() -> Self {
         let tcp = Tcp { object_octets: 64, time_limit_ns: 900_000_000, close: Close::ServerFirst, server_ports: (80, 80) };
         let load = Load::Rate(FrameRate(100));

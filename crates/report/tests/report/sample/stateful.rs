@@ -1,4 +1,4 @@
-//! A run of stateful gateways (RFC 9693): the real procedures on simulated devices, with what only a real DUT tells made up beside them.
+//! A run of stateful gateways (RFC 9693): the real procedures on simulated devices, with made-up values for what only a real DUT can report.
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
@@ -7,11 +7,11 @@ use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
-/// What the tables of the samples hold.
+/// The size of the samples' tables.
 const TABLE: u64 = 262_144;
 
 impl Sample {
-    /// A run of every measure of connections, of phase 2, and of both kinds of series.
+    /// Returns a run of every measure of connections, of phase 2, and of both kinds of series.
     pub(crate) fn of_stateful_gateways() -> Self {
         let mut tests = of_connections();
         tests.extend(of_phase_2());
@@ -35,7 +35,7 @@ impl Sample {
             trial += 1;
             let mut result = perform(test, point.frame_size, repetition, spec);
             told(test, &mut result);
-            // Once the DUT loses connections to a timeout in phase 2.
+            // In one trial the DUT loses connections to a timeout in phase 2.
             if test.name == "pdv" && repetition == 1 && trial == 1 {
                 let differ = Fault::ConnectionsDiffer { expected: 100_000, counted: 99_312, after_phase_2: true };
                 result.faults.push(differ);
@@ -51,7 +51,7 @@ fn dut(name: &str, title: &str) -> (String, DutFacts) {
     (name.to_owned(), DutFacts { title: title.to_owned(), version, technology, ..DutFacts::default() })
 }
 
-/// A stateful test with 84-octet frames.
+/// Returns a stateful test with 84-octet frames.
 fn two_phases(name: &str, title: &str, dut: &str, measure: Measure, connections: u64) -> Test {
     let stateful = Stateful { table_size: None, ..Stateful::new(connections, FrameRate(50_000), SECOND / 2) };
     let ports = Ports {
@@ -77,7 +77,7 @@ fn of_connections() -> Vec<Test> {
     ]
 }
 
-/// With a state table for every number that is tried.
+/// Returns the test with a state table for every number that is tried.
 fn whole(test: Test) -> Test {
     Test { stateful: test.stateful.map(|s| Stateful { state_table: 1_000_000, ..s }), ..test }
 }
@@ -114,7 +114,8 @@ fn series(dut: &str) -> Vec<Test> {
     rates.into_iter().chain(throughputs).chain(sizes).collect()
 }
 
-/// A trial on a gateway that opens fewer connections per second the more there are, and that loses the way back of some near its limit.
+/// Performs a trial on a gateway that opens fewer connections per second the more there are, and that near its limit loses the reverse direction of
+/// some.
 fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> TrialResult {
     let noise = 1.0 + f64::from(repetition * 7 % 5) / 100.0;
     let speed = if test.dut == "nft-nat44" { 1.0 } else { 0.6 } * noise;
@@ -136,7 +137,7 @@ fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> T
     result
 }
 
-/// What the Responder saw, and which connections were lost.
+/// Adds what the Responder saw, and which connections were lost.
 fn told(test: &Test, result: &mut TrialResult) {
     let missing = result.not_received();
     let is_of_phase_1 = result.spec.kind.connections().is_some();
@@ -167,7 +168,7 @@ fn told(test: &Test, result: &mut TrialResult) {
     connections.examples = (0..named.min(5)).map(example).collect();
 }
 
-/// The table filling at R, level in what follows; and why connections were lost.
+/// Returns the table, which fills at R and stays level afterwards, and why connections were lost.
 fn watched(result: &TrialResult) -> Watch {
     let mut watch = watch((result.spec.rate.0 / 1000).min(900) as u16);
     let Some(connections) = result.phase_one_result() else { return watch };
