@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use sixbench_method::lists::each_once;
 use sixbench_method::record::CodeOrigin;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A file from which a recipe was read.
@@ -190,11 +190,18 @@ fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
     let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
     files.sort();
-    let read = |file: &PathBuf| {
-        let text = std::fs::read_to_string(file).map_err(TestbedError::file("read", file))?;
-        Ok((file.display().to_string(), text))
-    };
-    files.iter().map(read).collect()
+    files.iter().map(|file| Ok((file.display().to_string(), text_of(file)?))).collect()
+}
+
+/// Reads a recipe, which may be in a directory of somebody else: a FIFO would make root wait, and a device has no end.
+fn text_of(file: &Path) -> Result<String, TestbedError> {
+    const LARGEST: u64 = 1 << 20;
+    let found = std::fs::metadata(file).map_err(TestbedError::file("read", file))?;
+    if !found.is_file() || found.len() > LARGEST {
+        let text = format!("{} is not the file of a recipe: these are regular files of at most 1 MiB", file.display());
+        return Err(TestbedError::Other(text));
+    }
+    std::fs::read_to_string(file).map_err(TestbedError::file("read", file))
 }
 
 #[cfg(test)]
@@ -202,6 +209,17 @@ mod tests {
     use super::*;
 
     const ROW: &str = "tayga-464xlat";
+
+    #[test]
+    fn what_is_not_a_regular_file_is_no_recipe() {
+        let directory = std::env::temp_dir().join(format!("sixbench-recipes-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let link = directory.join("endless.toml");
+        std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+        let error = Library::load(&[&directory]).map(drop).expect_err("refused").to_string();
+        std::fs::remove_dir_all(&directory).expect("removed");
+        assert!(error.contains("endless.toml is not the file of a recipe"), "{error}");
+    }
 
     fn built_in() -> Library {
         Library::load::<&Path>(&[]).expect("recipes")
