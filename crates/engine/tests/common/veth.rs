@@ -102,8 +102,12 @@ impl Drop for AttachedDevice {
     }
 }
 
-/// Passes what arrives at either end through `device`, in the order in which it came.
+/// Passes what arrives at either end through `device`, in the order in which it came. The kernel keeps this order only for frames that are sent on one core.
 fn forward(mut device: LoopbackDevice, mut ends: [Halves; 2], is_over: &AtomicBool) {
+    let core = *thread::allowed_cores().expect("cores").last().expect("a core");
+    thread::pin_to(core).expect("this core");
+    // As the tester does, which would keep this thread from that core otherwise.
+    thread::raise_priority().expect("the priority of root");
     while !is_over.load(Ordering::Relaxed) {
         let mut out = Vec::new();
         for (end, from_left) in ends.iter_mut().zip([true, false]) {
