@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build lab deps check deny advisories fuzz book package static image clean
+.PHONY: quickstart test long build lab deps check deny advisories fuzz book package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -47,6 +47,10 @@ deny:
 advisories:
 	./scripts/install-cargo-deny
 	./scripts/check-advisories
+
+# What a run of 20,000 trials and 300 short runs leave behind, which `make test` tries in a short form: 20 minutes, and nothing else should run.
+long: deps
+	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench --test long -- --ignored --nocapture
 
 # Looks for inputs on which what reads files and networks fails; docs/FUZZING.md says more. Needs a C++ compiler.
 fuzz:

@@ -168,7 +168,7 @@ fn a_run_of_many_trials_has_after_them_what_it_had_after_the_first() {
 }
 
 #[test]
-#[ignore = "it takes half an hour or more: 20,000 trials, as many as a day of trials of four seconds"]
+#[ignore = "`make long` runs it: 14 minutes for 20,000 trials, as many as a day has of four seconds; its short form is above"]
 fn a_run_of_20_000_trials_has_after_them_what_it_had_after_the_first_hundreds() {
     assert_same(&watched(250, 400, 19_900));
 }
@@ -242,7 +242,7 @@ fn some_runs_leave_nothing_behind() {
 }
 
 #[test]
-#[ignore = "it takes a quarter of an hour"]
+#[ignore = "`make long` runs it: six minutes; its short form is above"]
 fn three_hundred_runs_leave_nothing_behind_and_the_last_take_no_longer_than_the_first() {
     let took = runs(300);
     let median = |runs: &[Duration]| {

@@ -120,8 +120,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
     let links = &loaded.links;
-    let of_options: Vec<String> = links.own_ports().flat_map(|port| interfaces_in(&port.to_string())).collect();
-    let own: Vec<&str> = links.own_interfaces().into_iter().chain(of_options.iter().map(String::as_str)).collect();
+    let own: Vec<&str> = links.own_ports().flat_map(PortSpec::kernel_interfaces).collect();
     if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
@@ -130,12 +129,6 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_remote(loaded, library)?;
     let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
     loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
-}
-
-/// Returns the interfaces of the kernel that the options of a DPDK device name: what its driver sends leaves by them.
-fn interfaces_in(port: &str) -> Vec<String> {
-    let options = port.split(',').skip(1).filter_map(|option| option.split_once('='));
-    options.filter(|(key, _)| ["iface", "rx_iface", "tx_iface"].contains(key)).map(|(_, name)| name.to_owned()).collect()
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.

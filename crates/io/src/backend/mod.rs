@@ -96,6 +96,13 @@ impl PortSpec {
         }
     }
 
+    /// Returns the names of the interfaces of the kernel that the port uses: its own, or those that the options of a DPDK device name.
+    pub fn kernel_interfaces(&self) -> Vec<&str> {
+        let Self::Address(_, address) = self else { return self.interface().into_iter().collect() };
+        let options = address.split(',').skip(1).filter_map(|option| option.split_once('='));
+        options.filter(|(key, _)| ["iface", "rx_iface", "tx_iface"].contains(key)).map(|(_, name)| name).collect()
+    }
+
     /// Opens the port with these settings; an interface is opened with `backend`.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ fn of_link(link: &str, interface: &str) -> Option<String> {
 }
 
 /// Returns the word behind `word` in a line.
-pub(super) fn word_after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
+pub(crate) fn word_after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     line.split_whitespace().skip_while(|other| *other != word).nth(1)
 }
 

@@ -1,7 +1,7 @@
 //! Checks that an interface of another machine may be used by the device: it must neither carry the ssh connection nor have other work.
 
 use crate::exec::{Shell, TestbedError};
-use crate::net::link;
+use crate::net::link::{self, word_after};
 use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
 use std::net::IpAddr;
@@ -50,7 +50,7 @@ fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<boo
     }
     // The command fails if there is no default route.
     let route_of = |inet| shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
-    Ok(["-inet", "-inet6"].into_iter().any(|inet| after(&route_of(inet), "interface:") == Some(interface)))
+    Ok(["-inet", "-inet6"].into_iter().any(|inet| word_after(&route_of(inet), "interface:") == Some(interface)))
 }
 
 /// Returns our address as the machine sees it, or `None` if sshd was not reached over a network.
@@ -70,7 +70,7 @@ fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
             (shell.look(&["route", "-n", "get", inet, &address_text]).ok()?, "interface:")
         }
     };
-    after(&route, key).map(str::to_owned)
+    word_after(&route, key).map(str::to_owned)
 }
 
 /// Addresses that reach beyond the link, as `ip` and `ifconfig` print them.
@@ -78,11 +78,6 @@ fn addresses(described: &str) -> Vec<&str> {
     let lines = described.lines().map(str::trim).filter(|line| line.starts_with("inet "));
     let six = described.lines().map(str::trim).filter(|line| line.starts_with("inet6 ") && !line.starts_with("inet6 fe80:"));
     lines.chain(six).filter_map(|line| line.split_whitespace().nth(1)).collect()
-}
-
-fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let mut words = text.split_whitespace().skip_while(|word| *word != key);
-    words.nth(1)
 }
 
 #[cfg(test)]
@@ -112,7 +107,7 @@ em1: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500
 
     #[test]
     fn a_route_tells_its_interface() {
-        assert_eq!(after("10.9.0.1 dev mgmt src 10.9.0.2 uid 0 \\    cache", "dev"), Some("mgmt"));
-        assert_eq!(after("   route to: default\n    gateway: 10.0.0.1\n  interface: em0\n", "interface:"), Some("em0"));
+        assert_eq!(word_after("10.9.0.1 dev mgmt src 10.9.0.2 uid 0 \\    cache", "dev"), Some("mgmt"));
+        assert_eq!(word_after("   route to: default\n    gateway: 10.0.0.1\n  interface: em0\n", "interface:"), Some("em0"));
     }
 }
