@@ -155,6 +155,16 @@ mod tests {
     }
 
     #[test]
+    fn the_interfaces_that_a_port_uses_are_its_own_or_those_its_options_name() {
+        let used =
+            |name| PortSpec::among(&OF_ADDRESSES, name).kernel_interfaces().into_iter().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(used("enp1s0f0"), ["enp1s0f0"]);
+        assert_eq!(used("memory:net_af_packet0,iface=e0,blocksz=4096"), ["e0"]);
+        assert_eq!(used("memory:net_pcap0,rx_iface=e0,tx_iface=e1"), ["e0", "e1"]);
+        assert_eq!(used("memory:net_memif0,role=client,socket=/tmp/a"), Vec::<String>::new());
+    }
+
+    #[test]
     fn an_address_is_of_a_backend_and_all_else_an_interface() {
         let parsed = |name| PortSpec::among(&OF_ADDRESSES, name);
         let address = PortSpec::Address(&OF_ADDRESSES[0], "a:b".to_owned());
