@@ -92,25 +92,25 @@ fn all_addresses(described: &str) -> Vec<&str> {
 
 /// Returns all addresses but the link-local one that the kernel gives every interface that is up, and gives it again when it comes back.
 fn own_addresses<'d>(described: &'d str, link: &str) -> Vec<&'d str> {
-    let of_kernel = link_local_of_kernel(link);
+    let is_made_by_kernel = |address: &str| match word_after(link, "addrgenmode") {
+        Some("none") => false,
+        // Made of a secret or at random, it cannot be told from one that was set by hand.
+        Some("stable_secret" | "random") => true,
+        _ => link_local_of_mac(link).is_none_or(|own| address == format!("{own}/64")),
+    };
     let is_of_kernel = |line: &str, address: &str| {
-        address.starts_with("fe80:")
-            && (line.contains(" kernel_ll ") || of_kernel.is_none_or(|own| address == format!("{own}/64")))
+        address.starts_with("fe80:") && (line.contains(" kernel_ll ") || is_made_by_kernel(address))
     };
     let pairs = described.lines().flat_map(|line| all_addresses(line).into_iter().map(move |address| (line, address)));
     pairs.filter(|(line, address)| !is_of_kernel(line, address)).map(|(_, address)| address).collect()
 }
 
-/// Returns the link-local address that the kernel makes of the hardware address (RFC 4291, appendix A). `None` where it makes one of a secret
-/// or at random, which cannot be told from one that was set by hand.
-fn link_local_of_kernel(link: &str) -> Option<Ipv6Addr> {
-    let octets: Vec<u8> =
-        word_after(link, "link/ether")?.split(':').map(|octet| u8::from_str_radix(octet, 16)).collect::<Result<_, _>>().ok()?;
-    let mac: [u8; 6] = octets.try_into().ok()?;
-    let is_made_of_it = !matches!(word_after(link, "addrgenmode"), Some("stable_secret" | "random"));
+/// Returns the link-local address that is made of the hardware address (RFC 4291, appendix A); `None` without a hardware address.
+fn link_local_of_mac(link: &str) -> Option<Ipv6Addr> {
+    let octets = word_after(link, "link/ether")?.split(':').map(|octet| u8::from_str_radix(octet, 16));
+    let [a, b, c, d, e, f] = octets.collect::<Result<Vec<_>, _>>().ok()?.try_into().ok()?;
     let pair = |high, low| u16::from_be_bytes([high, low]);
-    let [a, b, c, d, e, f] = mac;
-    is_made_of_it.then(|| Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f)))
+    Some(Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f)))
 }
 
 fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
@@ -187,6 +187,7 @@ mod tests {
         let others = ["169.254.7.1/16", "10.0.0.1", "fec0::1/64", "fe80::53/64"];
         assert_eq!(own_addresses(described, &link("eui64")), others);
         assert_eq!(own_addresses(described, &link("stable_secret")), others[..3], "it cannot be told");
+        assert_eq!(own_addresses(described, &link("none")).len(), 5, "the kernel would not make it again");
         let told = "3: e0    inet6 fe80::7/64 scope link proto kernel_ll \\       valid_lft forever preferred_lft forever";
         assert_eq!(own_addresses(told, &link("eui64")), Vec::<&str>::new());
     }

@@ -86,7 +86,7 @@ fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>
     }
     // The kernel deletes them when the interface goes. Kernels before 5.3 have none.
     let next_hops = shell.look(&["ip", "nexthop", "show", "dev", interface]).unwrap_or_default();
-    let next_hop = next_hops.lines().find_map(|line| line.split_whitespace().skip_while(|word| *word != "id").nth(1));
+    let next_hop = next_hops.lines().find_map(|line| word_after(line, "id"));
     Ok(next_hop.map(|id| {
         format!("is that of a next hop of this host and therefore in use; remove it (ip nexthop del id {id}), or use another")
     }))
