@@ -3,7 +3,7 @@
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# Measures real devices in namespaces of this machine and writes report.html: five to eight minutes after the build.
+# Measures real devices in namespaces of this machine and writes report.html: five minutes after the build, or more than ten where other work disturbs it.
 quickstart: build
 	$(SUDO) ./target/release/sixbench quickstart
 

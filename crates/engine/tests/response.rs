@@ -212,7 +212,8 @@ fn clients_that_wait_send_little_to_a_relay_that_answers_nothing_and_that_is_no_
     assert!((5..=5 * 21).contains(&requests.offered), "{requests:?}");
     assert_eq!((requests.intended, requests.received), (requests.offered, 0), "what was not sent was not due");
     assert_eq!(result.exchange().expect("an exchange").unanswered(), requests.offered);
-    let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { .. });
+    // A stall of this machine may make sending late; if the time spent waiting counted, too, it would be late by nearly the whole fifth of a second.
+    let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + 100_000_000);
     assert!(!result.faults.iter().any(is_slow), "{:?}", result.faults);
 }
 

@@ -177,16 +177,15 @@ fn contents(document: &Document) -> Vec<ContentsEntry> {
 
 /// Returns the amount of data on which the page is based: tests, points with and without a result, and trials by verdict.
 fn tally(digest: &Digest) -> String {
-    let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
         "{}; {}; {}: {} passed, {} {}, {} invalid",
         count(digest.input.plan.tests.len() as u64 + digest.input.facts.left_out().count() as u64, "test"),
         status::counted(digest),
         count(digest.input.records.len() as u64, "trial"),
-        of(Verdict::Passed),
-        of(Verdict::Lost),
+        digest.counted(Verdict::Passed),
+        digest.counted(Verdict::Lost),
         digest.lost_word("lost frames"),
-        of(Verdict::Invalid),
+        digest.counted(Verdict::Invalid),
     )
 }
 

@@ -8,9 +8,8 @@ use crate::status::ended;
 use crate::table::Table;
 use jiff::{Timestamp, tz::TimeZone};
 use sixbench_method::plan::Point;
-use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart, TrialRecord};
+use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart};
 use sixbench_method::status::Stop;
-use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,11 +45,12 @@ pub(crate) fn sentence(digest: &Digest) -> String {
 }
 
 /// Returns the expected duration of a complete run in one part: `, 12 min expected; 30 of 100 trials were invalid, which was not foreseen`.
-pub(crate) fn expected(input: &Input) -> String {
+pub(crate) fn expected(digest: &Digest) -> String {
+    let input = digest.input;
     let [part] = &input.facts.runs[..] else { return String::new() };
     let Some(estimate_s) = part.estimate_s.filter(|_| part.ending == Some(Ending::Complete)) else { return String::new() };
-    let is_invalid = |r: &&TrialRecord| r.result.was_made_again() || r.result.verdict(LossRatio(1.0)) == Verdict::Invalid;
-    let invalid = match (input.records.iter().filter(is_invalid).count(), input.records.len()) {
+    let invalid = digest.counted(Verdict::Invalid);
+    let invalid = match (invalid, input.records.len()) {
         (0, _) => String::new(),
         (invalid, all) => format!("; {invalid} of {all} trials were invalid, which was not foreseen"),
     };
@@ -68,7 +68,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
     let mut rows = vec![
         ("Measured", span.map(Span::in_words).unwrap_or_else(|| "nothing".to_owned())),
-        ("Duration", span.map(|span| stretch(span.seconds()) + &expected(input)).unwrap_or_default()),
+        ("Duration", span.map(|span| stretch(span.seconds()) + &expected(digest)).unwrap_or_default()),
         ("Host", hosts(input)),
         ("Command", command(input).to_owned()),
         ("Search", search(input)),

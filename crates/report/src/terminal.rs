@@ -71,7 +71,7 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
     let points: String = status::list(digest).iter().map(|line| wrapped(&format!("  {line}"), width)).collect();
     let points = wrapped(&format!("{}.", status::counted(digest)), width) + &points;
-    let origin = wrapped(&format!("{}{}.", origin::sentence(digest), origin::expected(input)), width);
+    let origin = wrapped(&format!("{}{}.", origin::sentence(digest), origin::expected(digest)), width);
     let command = match origin::command(input) {
         "" => String::new(),
         command => wrapped(&format!("Command{}: {command}", origin::of_parts(input)), width),

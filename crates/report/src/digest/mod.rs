@@ -103,6 +103,11 @@ impl<'a> Digest<'a> {
         record.result.verdict(self.goals.get(record.point.test.as_str()).copied().unwrap_or(LossRatio::ZERO))
     }
 
+    /// Returns the number of trials of this verdict.
+    pub(crate) fn counted(&self, verdict: Verdict) -> usize {
+        self.input.records.iter().filter(|record| self.verdict(record) == verdict).count()
+    }
+
     /// Returns the greatest possible error of these points' delays due to clocks, nanoseconds; `None` if one clock timed both sending and arrival.
     pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
         let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);

@@ -361,6 +361,21 @@ fn a_run_in_one_part_tells_how_long_it_was_expected_to_take_and_how_many_trials_
 }
 
 #[test]
+fn a_trial_whose_losses_a_fault_explains_is_invalid_wherever_trials_are_counted() {
+    let mut sample = Sample::complete();
+    sample.facts.runs[0].estimate_s = Some(120);
+    sample.records.iter_mut().for_each(|record| record.result.faults.push(Fault::CpuTaken { milliseconds: 100_000 }));
+    let (text, page) = (terminal(&sample.input(), 200, false), html(&sample.input()).expect("a page"));
+    let number_before = |text: &str, words: &str| {
+        let before = text.split(words).next().unwrap_or_default();
+        before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|number| number.parse::<usize>().ok())
+    };
+    let told = number_before(&text, &format!(" of {} trials were invalid", sample.records.len()));
+    assert!(told.is_some_and(|told| told > 0), "{text}");
+    assert_eq!(told, number_before(&page, " invalid"));
+}
+
+#[test]
 fn results_of_an_earlier_version_say_what_is_known_of_them() {
     let mut sample = Sample::complete();
     sample.facts.runs.clear();
