@@ -68,6 +68,8 @@ impl Dns64 {
     /// Starts a server that stops answering, and listening, after `most` queries with the rig.
     pub(crate) fn start(knows: Knows, rig: Rig, most: u64) -> Self {
         let socket = UdpSocket::bind("[::1]:0").expect("a socket");
+        // While a flood is sent, queries wait in the socket; its default size is too small for 300 of them.
+        socket2::SockRef::from(&socket).set_recv_buffer_size(1 << 20).expect("a buffer");
         let address = socket.local_addr().expect("an address");
         let (is_rigged, asked, stop) =
             (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
