@@ -43,6 +43,9 @@ pub const HOST: NameRule = NameRule {
 /// The maximum number of characters of a title.
 const LONGEST_TITLE: usize = 200;
 
+/// The maximum number of characters of the title of a test of a resolved plan, which may end with the steps of several series.
+const LONGEST_RESOLVED_TITLE: usize = 300;
+
 impl NameRule {
     /// Checks a name.
     ///
@@ -84,13 +87,25 @@ impl NameRule {
 /// # Errors
 /// The title is not valid; the error says why.
 pub fn check_title(title: &str) -> Result<(), String> {
+    check_title_up_to(title, LONGEST_TITLE)
+}
+
+/// Checks the title of a test of a resolved plan, which may be longer, just as its name ([`RESOLVED_TEST`]).
+///
+/// # Errors
+/// The title is not valid; the error says why.
+pub fn check_resolved_title(title: &str) -> Result<(), String> {
+    check_title_up_to(title, LONGEST_RESOLVED_TITLE)
+}
+
+fn check_title_up_to(title: &str, longest: usize) -> Result<(), String> {
     match title.chars().find(|c| is_control(*c)) {
         Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),
         None if title.chars().all(|c| c.is_whitespace() || is_invisible(c)) => {
             Err("a title has at least one character that can be seen".to_owned())
         }
-        None if title.chars().count() > LONGEST_TITLE => {
-            Err(format!("a title has at most {LONGEST_TITLE} characters, and this one has {}", title.chars().count()))
+        None if title.chars().count() > longest => {
+            Err(format!("a title has at most {longest} characters, and this one has {}", title.chars().count()))
         }
         None => Ok(()),
     }
@@ -178,5 +193,7 @@ mod tests {
             assert!(!check_title(title).expect_err(title).contains(is_control));
         }
         assert!(check_title(&"x".repeat(201)).is_err());
+        assert_eq!(check_resolved_title(&"x".repeat(300)), Ok(()));
+        assert!(check_resolved_title(&"x".repeat(301)).is_err());
     }
 }

@@ -7,7 +7,7 @@ use super::ranges;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
-use sixbench_method::names::{RESOLVED_TEST, check_title};
+use sixbench_method::names::{RESOLVED_TEST, check_resolved_title};
 use sixbench_method::plan::Plan;
 use std::ops::Range;
 use toml::Spanned;
@@ -84,7 +84,7 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     // They become names of files, whoever wrote this.
     let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
     let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
-    let titles = plan.tests.iter().filter_map(|test| Some((&test.title, check_title(&test.title).err()?)));
+    let titles = plan.tests.iter().filter_map(|test| Some((&test.title, check_resolved_title(&test.title).err()?)));
     if let Some((text, wrong)) = wrong.chain(titles).next() {
         return Err(Diagnostic::new(span_of(text, source), wrong));
     }
@@ -152,6 +152,16 @@ mod tests {
             json["trail"] = json["trial"].clone();
             assert!(!schema.is_valid(&json), "{}", ready.name);
         }
+    }
+
+    #[test]
+    fn a_series_of_a_test_with_the_longest_name_and_title_can_be_read_again() {
+        let (name, title) = (format!("name = \"{}\"", "n".repeat(64)), "t".repeat(200));
+        let source = SMALLEST.replace("name = \"t\"", &name) + &format!("title = \"{title}\"\nflows = [1, 30_000]\n");
+        let loaded = parse(&source, &["linux-ipv4"]).expect("a plan");
+        assert_eq!(loaded.plan.tests[1].title, format!("{title}, 30000 flows"));
+        let resolved = write(&loaded.plan, &source, "recipes").expect("text");
+        assert_eq!(parse(&resolved, &["linux-ipv4"]).expect("a plan"), loaded);
     }
 
     #[test]
