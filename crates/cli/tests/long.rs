@@ -1,6 +1,5 @@
-//! The remains of a run with very many trials, and of very many runs: memory, descriptors, files, namespaces, processes, kernel settings. Needs root
-//! and the packages of the testbed. The long variants are ignored; `cargo test -p sixbench --test long -- --ignored --nocapture` runs them, and
-//! docs/SCALE.md has their results.
+//! The remains of a run with many trials, and of many runs: memory, descriptors, files, namespaces, processes, kernel settings. Needs root and the
+//! packages of the testbed. `make long` runs the long forms, and docs/SCALE.md has their results.
 
 mod common;
 
@@ -162,15 +161,15 @@ fn assert_same([early, late]: &[Held; 2]) {
     assert!(count(late) <= count(early) + 16, "{:?}, earlier {:?}", late.descriptors, early.descriptors);
 }
 
-#[test]
-fn a_run_of_many_trials_has_after_them_what_it_had_after_the_first() {
-    assert_same(&watched(2, 40, TRIALS_OF_A_REPETITION + 60));
+/// Returns true if `make long` asks for the long forms: 20,000 trials, as many as a day has of four seconds, and 300 runs, in 20 minutes.
+fn is_long() -> bool {
+    std::env::var_os("SIXBENCH_LONG").is_some()
 }
 
 #[test]
-#[ignore = "`make long` runs it: 14 minutes for 20,000 trials, as many as a day has of four seconds; its short form is above"]
-fn a_run_of_20_000_trials_has_after_them_what_it_had_after_the_first_hundreds() {
-    assert_same(&watched(250, 400, 19_900));
+fn a_run_of_many_trials_has_after_them_what_it_had_after_the_first() {
+    let held = if is_long() { watched(250, 400, 19_900) } else { watched(2, 40, TRIALS_OF_A_REPETITION + 60) };
+    assert_same(&held);
 }
 
 /// Returns the settings of this machine's kernel that testbeds change in their namespaces and must not change anywhere else.
@@ -237,13 +236,12 @@ fn runs(count: usize) -> Vec<Duration> {
 }
 
 #[test]
-fn some_runs_leave_nothing_behind() {
-    runs(3);
-}
-
-#[test]
-#[ignore = "`make long` runs it: six minutes; its short form is above"]
-fn three_hundred_runs_leave_nothing_behind_and_the_last_take_no_longer_than_the_first() {
+fn many_runs_leave_nothing_behind_and_the_last_take_no_longer_than_the_first() {
+    if !is_long() {
+        // Too few to compare how long they take.
+        runs(3);
+        return;
+    }
     let took = runs(300);
     let median = |runs: &[Duration]| {
         let mut sorted = runs.to_vec();
