@@ -84,7 +84,7 @@ fn disturbed(digest: &Digest) -> Option<String> {
     let trials = records.iter().filter(|record| record.is_disturbed()).count();
     (trials > 0).then(|| {
         format!(
-            "In {trials} of {} that counted, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
+            "In {trials} of {} that were not made again, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
              Run again on a quiet machine.",
             crate::numbers::count(records.len() as u64, "trial")
         )
