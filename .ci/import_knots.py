@@ -111,12 +111,11 @@ def imported_files(module, modules):
     return {found.path for found in files if found and found is not module}
 
 
-def largest_knot(edges):
-    """Returns the largest set of files each of which leads to each other (Tarjan's strongly connected components)."""
-    number, low, stack, largest = {}, {}, [], []
+def strong_components(edges):
+    """Returns the sets of files each of which leads to all others of its set (Tarjan's strongly connected components)."""
+    number, low, stack, found = {}, {}, [], []
 
     def visit(file):
-        nonlocal largest
         number[file] = low[file] = len(number)
         stack.append(file)
         for other in sorted(edges[file]):
@@ -126,13 +125,18 @@ def largest_knot(edges):
                 low[file] = min(low[file], low[other])
         if low[file] == number[file]:
             at = stack.index(file)
-            largest = max(largest, stack[at:], key=len)
+            found.append(tuple(sorted(stack[at:])))
             del stack[at:]
 
     for file in sorted(edges):
         if file not in number:
             visit(file)
-    return sorted(largest)
+    return found
+
+
+def largest_knot(edges):
+    """Returns the largest set of files each of which leads to each other."""
+    return max(strong_components(edges), key=len, default=())
 
 
 def edges_of(code, root):
@@ -162,3 +166,18 @@ def folder_knot(code, crate):
     """Returns the largest knot of a crate's folders: one where each imports only folders below it."""
     root = f"crates/{crate}/src"
     return largest_knot(folders(edges_of(code, root), root))
+
+
+def floors(code, crate):
+    """Returns the number of rooms (folders, and files in the root) in the longest chain of imports of a crate, rooms in a ring counted once each."""
+    edges = folders(edges_of(code, f"crates/{crate}/src"), f"crates/{crate}/src")
+    rings = {room: ring for ring in strong_components(edges) for room in ring}
+    depth = {}
+
+    def floor(ring):
+        if ring not in depth:
+            below = {rings[to] for room in ring for to in edges[room] if to in rings} - {ring}
+            depth[ring] = len(ring) + max(map(floor, below), default=0)
+        return depth[ring]
+
+    return max(map(floor, set(rings.values())), default=0)
