@@ -5,8 +5,8 @@ use crate::state::{RunState, Stage};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
-use sixbench_method::stats::Summary;
 use sixbench_method::text::visible_lines;
+use sixbench_stats::Summary;
 use std::fmt::Write as _;
 
 /// The media type of the text.

@@ -4,7 +4,6 @@ use crate::comparison::Subject;
 use crate::gate::Gate;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Expectation, Measure, Plan, Test};
-use crate::stats;
 use crate::terms::{Direction, FrameSize};
 
 /// An expectation at one point, with the result found there.
@@ -118,7 +117,7 @@ fn value(outcome: &Outcome, quantity: Quantity, direction: Direction, expectatio
 impl Median {
     fn of(known: &[Known]) -> Option<Self> {
         let (low, high): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
-        Some(Self { low: stats::median(&low)?, high: stats::median(&high)?, n: known.len() })
+        Some(Self { low: sixbench_stats::median(&low)?, high: sixbench_stats::median(&high)?, n: known.len() })
     }
 
     /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least` bound below it and misses

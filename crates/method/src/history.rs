@@ -3,12 +3,12 @@
 use crate::comparison::{Subject, samples_of};
 use crate::measures::Outcome;
 use crate::plan::{Plan, Test};
-use crate::stats::{
+use crate::terms::FrameSize;
+use serde::Serialize;
+use sixbench_stats::{
     SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median, median_interval_95_in_order, percentile,
     shift,
 };
-use crate::terms::FrameSize;
-use serde::Serialize;
 
 /// The results of one run.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
 
-use crate::stats;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +56,8 @@ impl Repetition {
 /// Returns the distance from the median to the farther end of its 95 % interval, as a share of the median: the median is
 /// known within this. The interval allows for repetitions that follow each other. `None` where there is no interval, or where the median is not positive.
 fn interval_reach(values: &[f64]) -> Option<f64> {
-    let (low, high) = stats::median_interval_95_in_order(values)?;
-    let median = stats::median(values).filter(|&m| m > 0.0)?;
+    let (low, high) = sixbench_stats::median_interval_95_in_order(values)?;
+    let median = sixbench_stats::median(values).filter(|&m| m > 0.0)?;
     Some((high - median).max(median - low) / median)
 }
 

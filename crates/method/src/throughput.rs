@@ -4,8 +4,8 @@
 
 use crate::measures::{LoadSource, Outcome, SearchRef};
 use crate::plan::{DnsTest, Measure, Plan, Point, Test};
-use crate::stats::{self, Censored, CensoredValue};
 use crate::terms::FrameRate;
+use sixbench_stats::{Censored, CensoredValue};
 
 /// Returns the throughput at which `point` is measured, from the searches among `outcomes`; `None` until one of them has found it.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
@@ -15,7 +15,7 @@ pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSo
         .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.value()?)))
         .collect();
     let rates: Censored = found.iter().map(|(_, rate)| *rate).collect();
-    let throughput = stats::median(rates.values()).filter(|rate| *rate >= 1.0)?;
+    let throughput = sixbench_stats::median(rates.values()).filter(|rate| *rate >= 1.0)?;
     let is_at_least = rates.is_median_open();
     let searches = found.into_iter().map(|(search, _)| search).collect();
     Some(LoadSource { throughput: FrameRate(throughput as u64), is_at_least, searches })

@@ -8,13 +8,13 @@ use crate::plan::{Plan, Point};
 use crate::record::{Facts, TrialRecord};
 use crate::replay::by_outcome_point;
 use crate::search::Limit;
-use crate::stats::{Summary, drift, median, modes};
 use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use crate::units::show_seconds;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sixbench_stats::{Summary, drift, median, modes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far figures may be trusted.

@@ -7,8 +7,8 @@ use sixbench_method::plan::Plan;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
-use sixbench_method::stats::median;
 use sixbench_method::terms::FrameRate;
+use sixbench_stats::median;
 use std::fmt::Write;
 
 /// The runs of a row: the medians agree to a tenth of a per cent only over many of them.

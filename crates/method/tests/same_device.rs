@@ -9,8 +9,8 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
-use sixbench_method::stats::{median, median_interval_95};
 use sixbench_method::terms::FrameRate;
+use sixbench_stats::{median, median_interval_95};
 use std::fmt::Write;
 
 const RUNS: u64 = 1000;

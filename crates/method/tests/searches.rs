@@ -10,8 +10,8 @@ use sixbench_method::search::{
     BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings, Start, new_search, run, start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_stats::Summary;
 use std::fmt::Write;
 
 const RUNS: u64 = 200;

@@ -10,10 +10,10 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::replay;
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::stats::median;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::throughput::{Saved, saved};
 use sixbench_method::trial::TrialKind;
+use sixbench_stats::median;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -9,8 +9,8 @@ use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_stats::Summary;
 
 /// The most results of a group on the first screen; of a larger group, it shows those of the smallest frame size.
 const MOST_ROWS: usize = 12;

@@ -11,8 +11,8 @@ use sixbench_method::expectation::{Judged, judge};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
-use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
+use sixbench_stats::Summary;
 use std::fmt::Write;
 
 /// Returns `junit.xml`: each planned point is a test case. A missed expectation is a failure; a point without a result, or one at which the tester was

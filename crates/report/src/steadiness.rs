@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{short, short_ms, three_digits};
 use sixbench_method::measures::{Quantity, Unit};
-use sixbench_method::stats::{Drift, TwoModes, drift, modes};
+use sixbench_stats::{Drift, TwoModes, drift, modes};
 
 /// Returns one sentence for each finding.
 pub(crate) fn findings(digest: &Digest) -> Vec<String> {

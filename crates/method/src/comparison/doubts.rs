@@ -1,7 +1,7 @@
 //! Doubts about a comparison that arise from the order of the repetitions: they may be autocorrelated, or the machine may have drifted.
 
 use super::samples::Sample;
-use crate::stats::{Autocorrelation, ComparisonTerms, Slope, autocorrelation, inflation, slope_within};
+use sixbench_stats::{Autocorrelation, ComparisonTerms, Slope, autocorrelation, inflation, slope_within};
 use std::collections::BTreeMap;
 
 /// The order in which the repetitions of A and B were made.

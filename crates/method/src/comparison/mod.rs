@@ -16,13 +16,13 @@ pub use subject::Subject;
 use crate::gate::Gate;
 use crate::measures::Outcome;
 use crate::plan::Test;
-use crate::stats::{Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p};
 use crate::terms::FrameSize;
 use doubts::Doubt;
 use gaps::Measured;
 use samples::Sample;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sixbench_stats::{Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p};
 
 /// One side of a comparison: tests of a plan, and what was measured of them.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use super::Subject;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
-use crate::stats::{Censored, CensoredValue, median};
 use crate::terms::Direction;
+use sixbench_stats::{Censored, CensoredValue, median};
 use std::collections::BTreeMap;
 
 /// The sort key of samples: rates first, by goal; then values by quantity, direction and load.

@@ -1,7 +1,5 @@
 //! A number with the interval that its repetitions allow.
 
-use crate::stats;
-
 /// A number with its interval: 95 % for the median of six repetitions or more, otherwise from the lowest repetition to the highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -20,8 +18,8 @@ pub struct Estimate {
 impl Estimate {
     /// Returns the median of repetitions, or `None` if there are none.
     pub(super) fn of(repetitions: &[f64], is_at_least: bool) -> Option<Self> {
-        let summary = stats::Summary::of(repetitions)?;
-        let (low, high) = stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
+        let summary = sixbench_stats::Summary::of(repetitions)?;
+        let (low, high) = sixbench_stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
         Some(Self { low, value: summary.median, high, n: summary.n, is_at_least })
     }
 

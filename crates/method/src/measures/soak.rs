@@ -11,12 +11,12 @@ use super::{Tcp, TrafficRequirements, Value};
 use crate::conformance::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::record::Watch;
-use crate::stats::trend;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::trend;
 
 /// One trial at one load, with the device watched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,9 +3,9 @@
 use super::CoreRepetitions;
 use super::interval::{self, Interval};
 use super::solve::least_squares;
-use crate::stats::median;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::median;
 
 /// A law of the rate X over n cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -4,9 +4,9 @@
 use super::CoreRepetitions;
 use super::fit::{Fit, Law, medians, parameters};
 use crate::simulated::SplitMix64;
-use crate::stats::percentile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::percentile;
 
 /// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
 pub(super) const LEAST_REPETITIONS: usize = 3;

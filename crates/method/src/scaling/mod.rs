@@ -14,9 +14,9 @@ mod tests;
 pub use fit::{Fit, Law, NoFit, fit};
 pub use interval::{Interval, PeakInterval};
 
-use crate::stats::Summary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::Summary;
 use std::num::NonZeroU32;
 
 /// The repetitions with so many cores.

@@ -1,11 +1,11 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
-use crate::stats::CensoredValue;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::CensoredValue;
 
 pub mod binary;
 pub mod goal;

@@ -2,9 +2,8 @@
 
 use super::range::BRACKET;
 use super::{RepetitionStart, SearchSettings, Start};
-use crate::random::SplitMix64;
-use crate::stats;
 use crate::terms::{FrameRate, FrameSize};
+use sixbench_stats::SplitMix64;
 
 /// Returns the start of the search for the next repetition of a point, which is a test at a frame size; `earlier` are the loads found by the finished
 /// repetitions of the same point, `None` for one that found none.
@@ -25,7 +24,7 @@ pub fn start_for(
     earlier: &[Option<FrameRate>],
 ) -> Start {
     let found: Vec<f64> = earlier.iter().flatten().map(|load| load.0 as f64).collect();
-    let Some(median) = stats::median(&found) else { return Start::Cold };
+    let Some(median) = sixbench_stats::median(&found) else { return Start::Cold };
     match search.start {
         RepetitionStart::Cold => Start::Cold,
         RepetitionStart::Median => Start::Near(FrameRate(median as u64)),

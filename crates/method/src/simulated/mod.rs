@@ -7,9 +7,9 @@ pub(crate) mod gateway;
 mod relay;
 mod resolver;
 
-pub use crate::random::SplitMix64;
 pub use behaviour::Behaviour;
 pub use relay::SimulatedRelay;
+pub use sixbench_stats::SplitMix64;
 
 use crate::terms::{Direction, Directions, FrameRate};
 use crate::trial::{DirectionDetails, DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult, TrialSpec};

@@ -7,8 +7,8 @@ use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::record::TrialRecord;
 use crate::search::Limit;
-use crate::stats::{Censored, CensoredValue};
 use crate::trial::Fault;
+use sixbench_stats::{Censored, CensoredValue};
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 

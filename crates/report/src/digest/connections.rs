@@ -6,9 +6,9 @@ use crate::digest::Digest;
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Connections, Fault, Mapping, TrialKind, Verdict};
+use sixbench_stats::Summary;
 
 /// The DUT's count compared with the tester's, in trials whose phase 1 was complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::bound::Bound;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::LossRatio;
+use sixbench_stats::{Censored, CensoredValue, Summary};
 
 /// The repetitions of one point for one goal.
 pub(crate) struct GoalDigest {

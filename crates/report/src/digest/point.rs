@@ -7,10 +7,10 @@ use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::Summary;
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{TrialKind, Verdict};
+use sixbench_stats::Summary;
 use std::collections::BTreeMap;
 
 pub(crate) struct PointDigest<'a> {

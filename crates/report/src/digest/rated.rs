@@ -3,7 +3,7 @@
 use super::{Limits, PointDigest};
 use sixbench_method::disturbance::makes_lower_bound;
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::Summary;
+use sixbench_stats::Summary;
 
 /// A summary, and whether the true value may be higher.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::{Censored, CensoredValue, Summary};
 use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_stats::{Censored, CensoredValue, Summary};
 
 /// A sample and its summary, in the quantity's unit.
 pub(crate) struct PointSample {

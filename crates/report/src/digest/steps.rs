@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::record::{TrialRecord, by_repetition};
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
+use sixbench_stats::Summary;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

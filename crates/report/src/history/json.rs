@@ -5,7 +5,7 @@ use super::words;
 use crate::amount;
 use serde_json::{Map, Value, json};
 use sixbench_method::history::{HistorySeries, SeriesPoint};
-use sixbench_method::stats::shift_rank;
+use sixbench_stats::shift_rank;
 use std::collections::BTreeSet;
 
 /// The version of the format of `history.json`.

@@ -6,7 +6,7 @@ use crate::numbers::{count, title};
 use serde::Serialize;
 use sixbench_method::history::{HistorySeries, LevelChange};
 use sixbench_method::plan::Test;
-use sixbench_method::stats::fewest_values;
+use sixbench_stats::fewest_values;
 
 /// A change, as in the page's table.
 #[derive(Clone, Debug, Serialize)]

@@ -16,10 +16,10 @@ use serde::Serialize;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats::Summary;
 use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
 use sixbench_method::trust::Trust;
+use sixbench_stats::Summary;
 use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.

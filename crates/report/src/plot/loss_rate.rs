@@ -7,8 +7,8 @@ use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, percentage, title};
 use crate::tables::loss::base;
 use kuva::prelude::Plot;
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_stats::Summary;
 
 const WHOLE: Axis = Axis { end: 100.0, step: 20.0 };
 

@@ -7,7 +7,6 @@ use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use sixbench_method::plan::DnsRole;
-use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -85,7 +84,7 @@ fn panels(digest: &Digest, kind: Option<FrameSize>, room: usize) -> Vec<Panel> {
 /// Returns the median with which repetitions are compared; `None` if there is none or it is zero, since nothing can be related to zero.
 fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
-    let median = if point.is_searched() { point.headline()?.median } else { stats::median(&values)? };
+    let median = if point.is_searched() { point.headline()?.median } else { sixbench_stats::median(&values)? };
     (median != 0.0).then_some(median)
 }
 

@@ -21,8 +21,8 @@ pub(crate) mod trial;
 
 use crate::digest::{PointDigest, PointSample, Rated};
 use crate::numbers::{self, grouped};
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
+use sixbench_stats::Summary;
 use std::collections::BTreeSet;
 
 /// Returns the bit rate at layer 2 per direction, Mbit/s, including the FCS but not preamble and gap.

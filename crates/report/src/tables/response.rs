@@ -7,7 +7,7 @@ use crate::status;
 use crate::table::Table;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::Summary;
+use sixbench_stats::Summary;
 
 const ROWS: [(Quantity, &str); 7] = [
     (Quantity::RequestLoss, "Frame loss (%)"),

@@ -5,8 +5,8 @@ use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, all_
 use crate::numbers::{common_quantity, full_rate_unit, grouped, quantity, size_cell, title};
 use crate::table::Table;
 use sixbench_method::plan::Test;
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_stats::Summary;
 
 /// Returns the table of the headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {

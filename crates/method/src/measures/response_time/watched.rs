@@ -2,9 +2,9 @@
 
 use crate::measures::{Quantity, Value};
 use crate::record::{CoreWatch, Watch};
-use crate::stats::Summary;
 use crate::terms::Direction;
 use crate::trial::{Fault, TrialResult};
+use sixbench_stats::Summary;
 
 /// Returns the load of the DUT's processors and the growth of its memory while frames were sent. The processor load is left out for a device that
 /// polls, which keeps its processors busy at any load.

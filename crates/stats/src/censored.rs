@@ -102,7 +102,7 @@ impl CensoredTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn plain() -> ComparisonTerms {
         ComparisonTerms::plain(true, 0.0)

@@ -106,7 +106,7 @@ fn normal_rank(m: f64, n: f64, inflation: f64) -> usize {
 mod tests {
     use super::super::coverage_tests::assert_holds_the_true_ratio;
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     // Of independent values.
     fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {

@@ -79,7 +79,7 @@ fn mode(sorted: &[f64]) -> Option<Mode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     /// The sample behind Fig. 14 of the SIIT paper: 12 of 20 above 650 kfps, 7 below 460 kfps, one between.
     fn figure_14(random: &mut SplitMix64) -> Vec<f64> {

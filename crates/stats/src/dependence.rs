@@ -154,7 +154,7 @@ fn upper_tail(z: f64) -> f64 {
 mod tests {
     use super::super::median;
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     /// Returns a chain in which each value keeps the share `phi` of the deviation before it; all have a standard deviation of 1.
     fn chain(random: &mut SplitMix64, phi: f64, n: usize) -> Vec<f64> {

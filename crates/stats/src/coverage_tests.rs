@@ -1,7 +1,7 @@
 //! Checks how often an interval of the ratio of two samples contains the true ratio.
 
 use super::Shift;
-use crate::simulated::SplitMix64;
+use crate::random::SplitMix64;
 
 /// Fails unless the interval contains the true ratio in about 95 of 100 comparisons of devices with the same scatter. With few values the share is
 /// higher, because there are fewer possible interval ends to choose from.

@@ -47,7 +47,7 @@ fn variance(n: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn falling(from: f64) -> Vec<f64> {
         (0..7).map(|i| from * (-0.01 * f64::from(i)).exp()).collect()

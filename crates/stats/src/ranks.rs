@@ -311,7 +311,7 @@ impl<'s> Inversion<'s> {
 mod tests {
     use super::super::coverage_tests::assert_holds_the_true_ratio;
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn terms(tolerance: f64) -> ComparisonTerms {
         ComparisonTerms::plain(true, tolerance)

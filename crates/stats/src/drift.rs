@@ -92,7 +92,7 @@ pub(super) fn erfc(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn one_sided(score: i64, n: usize) -> f64 {
         exact(score, &vec![1; n]) / 2.0

@@ -1,6 +1,6 @@
 //! Computes how unlikely it is that a part of a stretch of values differs from the rest as much as it does.
 
-use crate::stats::inversions::distribution;
+use crate::inversions::distribution;
 
 /// The fewest values of a part, and of the remainder on either side of it.
 pub(super) const LEAST_SIDE: usize = 3;

@@ -1,5 +1,6 @@
 //! Statistics of repeated measurements: of one sample, of two, and of the order in which values were measured. Every number is reported with its
-//! sample size.
+//! sample size. Nothing here knows what was measured.
+#![forbid(unsafe_code)]
 
 mod censored;
 mod change;
@@ -10,7 +11,8 @@ mod drift;
 mod holm;
 mod inversions;
 mod modes;
-mod rank_test;
+mod random;
+mod ranks;
 mod shift;
 mod slope;
 mod summary;
@@ -19,11 +21,11 @@ mod trend;
 pub use censored::{Censored, CensoredTest, CensoredValue};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
 pub use dependence::{Autocorrelation, autocorrelation, inflation, median_interval_95_in_order};
-
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use rank_test::{ComparisonTerms, RankTest, least_p, open_ratios, rank_test};
+pub use random::SplitMix64;
+pub use ranks::{ComparisonTerms, RankTest, least_p, open_ratios, rank_test};
 pub use shift::{LEVEL, Shift, is_significant, shift, shift_rank};
 pub use slope::slope_within;
 pub use summary::{Summary, median, median_interval_95, percentile};
