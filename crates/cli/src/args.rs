@@ -429,7 +429,7 @@ pub(crate) struct Compare {
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
     /// The margin of a regression: differences up to this share do not count
-    #[arg(long, alias = "tolerance", value_name = "SHARE", default_value = "0%", value_parser = units::ratio)]
+    #[arg(long, alias = "tolerance", value_name = "SHARE", default_value = "0%", value_parser = units::share)]
     pub(crate) margin: f64,
     /// Write a page of the comparison, or Markdown where the file's name ends with .md; may be given several times
     #[arg(long, value_name = "FILE")]

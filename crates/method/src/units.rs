@@ -70,9 +70,11 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 pub fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
-    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6)];
-    let rate = scaled(text, &units).ok_or_else(wrong)?.round();
-    if !(1.0..=1e9).contains(&rate) {
+    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6), ("G", 1e9), ("Gfps", 1e9)];
+    // A rate below zero is a number out of bounds, not a text without a meaning.
+    let positive = text.trim().strip_prefix('-');
+    let rate = scaled(positive.unwrap_or(text), &units).ok_or_else(wrong)?.round();
+    if positive.is_some() || !(1.0..=1e9).contains(&rate) {
         return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
     }
     Ok(FrameRate(rate as u64))
@@ -135,8 +137,28 @@ pub fn octets(text: &str) -> Result<f64, String> {
     number.map(f64::round).ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
 }
 
-/// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
-pub fn ratio(text: &str) -> Result<f64, String> {
+/// Reads a share and returns it as a ratio: `0.01%`. A number without its `%` is refused, because `0.1` means 0.1 % to one user and 10 % to another.
+///
+/// # Errors
+/// The text is no share; the error says what was expected.
+pub fn share(text: &str) -> Result<f64, String> {
+    match split(text) {
+        Some((number, "")) if number > 0.0 && number <= 100.0 => Err(ambiguous_share(text.trim(), number)),
+        _ => factor(text),
+    }
+}
+
+/// Returns the error for a share without a unit: both readings where both are shares.
+fn ambiguous_share(text: &str, number: f64) -> String {
+    let as_ratio = if number <= 1.0 { format!(" or `{}%`", number * 100.0) } else { String::new() };
+    format!("a share needs its unit, because `{text}` can be read in two ways: write `{text}%`{as_ratio}")
+}
+
+/// Reads a factor from 0 to 1, as RFC 9693 writes its safety factors: `0.5` or `50%`.
+///
+/// # Errors
+/// The text is no such factor; the error says what was expected.
+pub fn factor(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
@@ -146,7 +168,7 @@ pub fn ratio(text: &str) -> Result<f64, String> {
 
 /// Reads the accepted loss, a ratio below 1.
 pub fn loss(text: &str) -> Result<LossRatio, String> {
-    let ratio = ratio(text)?;
+    let ratio = share(text)?;
     if ratio >= 1.0 { Err(format!("a loss goal must be below 100%, not `{text}`")) } else { Ok(LossRatio(ratio)) }
 }
 
@@ -167,7 +189,7 @@ pub fn frame_size(text: &str) -> Result<FrameSize, String> {
 
 /// Reads the share of background traffic, `10%`, and returns that of the foreground: 9 frames of 10.
 pub fn background(text: &str) -> Result<Share, String> {
-    let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
+    let percent = (share(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
     Ok(Share { foreground: (10_000 - percent) / divisor, of: 10_000 / divisor })
 }
@@ -265,6 +287,15 @@ mod tests {
     }
 
     #[test]
+    fn a_share_without_its_unit_is_refused_with_both_readings() {
+        assert_eq!([share("0.1%"), share("0"), share("100 %")], [Ok(0.001), Ok(0.0), Ok(1.0)]);
+        assert!(share("0.1").unwrap_err().ends_with("write `0.1%` or `10%`"));
+        assert!(share("5").unwrap_err().ends_with("write `5%`"), "500 % is no share");
+        assert!(loss("0.001").is_err() && background("0.1").is_err());
+        assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)], "the safety factors of RFC 9693 have no unit");
+    }
+
+    #[test]
     fn times_to_live_are_whole_seconds() {
         assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
         assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
@@ -287,7 +318,7 @@ mod tests {
         assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
         assert!(rate("fast").unwrap_err().contains("not `fast`"));
         assert!(rate("0").is_err());
-        assert!(rate("-5").is_err());
+        assert!(["-5", "999G", "2G", "0.2"].into_iter().all(|text| rate(text).unwrap_err().contains("between 1 and 1000M")));
     }
 
     #[test]

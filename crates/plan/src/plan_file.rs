@@ -226,7 +226,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         method: section.text("method", method).unwrap_or(several),
         minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
         maximum: section.value("maximum", units::rate).unwrap_or(standard.maximum),
-        width: section.value("width", units::ratio).unwrap_or(standard.width),
+        width: section.value("width", units::share).unwrap_or(standard.width),
         goals,
         max_invalid: section.number("max-invalid", count).unwrap_or(standard.max_invalid),
         start: section.text("start", start).unwrap_or(standard.start),
@@ -409,6 +409,14 @@ background = \"110%\"
 ";
         let mistakes = parse(source, &DUTS).expect_err("mistakes");
         insta::assert_snapshot!(render("plan.toml", source, &mistakes, false));
+    }
+
+    #[test]
+    fn a_loss_goal_without_its_unit_is_a_mistake_at_its_line() {
+        let source = format!("{SMALLEST}[search]\nloss-goals = 0.1\nwidth = \"0.5\"\n");
+        let mistakes = render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false);
+        assert_eq!(mistakes.matches("a share needs its unit").count(), 2, "{mistakes}");
+        assert!(mistakes.contains("write `0.1%` or `10%`") && mistakes.contains("write `0.5%` or `50%`"), "{mistakes}");
     }
 
     #[test]

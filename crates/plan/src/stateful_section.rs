@@ -61,7 +61,7 @@ pub(super) fn read_stateful(
         delay_ns: section.value("phase-1-delay", units::duration_ns),
         enumeration: section.text("enumerate", enumeration).unwrap_or(ValueOrder::Pseudorandom),
         responder: section.text("responder-order", order).unwrap_or(ValueOrder::Pseudorandom),
-        validation: section.value("validation-rate", units::ratio).unwrap_or(0.5),
+        validation: section.value("validation-rate", units::factor).unwrap_or(0.5),
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };

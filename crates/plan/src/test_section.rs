@@ -153,7 +153,7 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     if let Some(bounds) = section.table("repetitions", "repetitions") {
         let Repetition::Adaptive { least, most, within } = Repetition::ADAPTIVE else { unreachable!("it is adaptive") };
         let (least, most) = (bounds.number("least", count).unwrap_or(least), bounds.number("most", count).unwrap_or(most));
-        let within = bounds.value("within", units::ratio).unwrap_or(within);
+        let within = bounds.value("within", units::share).unwrap_or(within);
         if least < 6 || least > most {
             bounds.mistake("least", "`least` must be 6 (fewer have no 95 % interval) to `most`");
         }

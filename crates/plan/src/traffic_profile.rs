@@ -75,7 +75,7 @@ fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
     let native_ipv6 = figure(&file, "native-ipv6", share);
     let growth = figure(&file, "growth", |text| match text.trim().strip_prefix('-') {
         Some(fall) => share(fall).map(|fall| -fall),
-        None => units::ratio(text),
+        None => units::share(text),
     });
     let years = figure(&file, "years", |text| number(text, 0.0..=50.0, "years from 0 to 50"));
     let reserve = figure(&file, "reserve", share);
@@ -162,7 +162,7 @@ fn figure_of<'a, T>(file: &Section<'a>, key: &'static str, value: impl Fn(&Secti
 
 /// Reads a share below 100 %.
 fn share(text: &str) -> Result<f64, String> {
-    let share = units::ratio(text)?;
+    let share = units::share(text)?;
     if share >= 1.0 { Err(format!("the share must be below 100%, not `{text}`")) } else { Ok(share) }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Dns64 {
     #[arg(short, long, default_value_t = 53)]
     pub(crate) port: u16,
     /// Queries per second; with --search the highest that is tried
-    #[arg(long, default_value = "1k", value_parser = units::rate)]
+    #[arg(long, default_value = "1k", value_parser = units::rate, allow_hyphen_values = true)]
     pub(crate) rate: FrameRate,
     /// How long to send queries
     #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = units::duration_ns)]
