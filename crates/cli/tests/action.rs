@@ -88,36 +88,32 @@ fn a_plan_is_run_as_often_as_asked_and_its_first_results_have_nothing_to_be_comp
 fn what_cannot_be_run_fails_with_the_reason() {
     let scratch = Scratch::new("action-mistakes");
     let unknown = run(&scratch, "run", &[("INPUT_BINARY", "/no/such/program")]);
-    assert!(unknown.status.code() == Some(2) && text(&unknown.stderr).contains("::error::there is no program"), "{unknown:?}");
+    assert!(
+        unknown.status.code() == Some(2) && text(&unknown.stderr).contains("::error title=sixbench::there is no program"),
+        "{unknown:?}"
+    );
+    let without = run(&scratch, "run", &[("INPUT_RELEASE", "v1"), ("INPUT_BINARY", "")]);
+    assert!(without.status.code() == Some(2) && text(&without.stderr).contains("release needs sha256"), "{without:?}");
     let mistaken = run(&scratch, "run", &[("INPUT_PLAN", "/no/such/plan")]);
     assert!(mistaken.status.code() == Some(2) && text(&mistaken.stderr).contains("exit code 2"), "{mistaken:?}");
 }
 
 #[test]
-fn the_results_of_the_base_branch_are_those_of_its_last_successful_run() {
-    let scratch = Scratch::new("action-base");
-    // Replaces GitHub's program: lists a run unless the test says that there is none, and records how it was called.
-    let gh = "#!/bin/sh\necho \"$@\" >>calls\ncase $2 in\nlist) echo $RUN ;;\ndownload) mkdir -p sixbench-base; touch sixbench-base/fetched ;;\nesac\n";
-    let gh = scratch.write("bin/gh", gh);
-    assert!(Command::new("chmod").args(["+x", &gh]).status().expect("chmod").success());
-    let path = format!("{}:{}", scratch.path("bin"), std::env::var("PATH").unwrap_or_default());
-    let fetch = |earlier: &str| {
-        let reference = "owner/name/.github/workflows/sixbench.yml@refs/heads/x";
-        let inputs =
-            [("INPUT_ARTEFACT", "sixbench"), ("INPUT_BASE", "sixbench-base"), ("BASE_BRANCH", "main"), ("RUN", earlier)];
-        let runner = [("GITHUB_REPOSITORY", "owner/name"), ("GITHUB_WORKFLOW_REF", reference), ("PATH", &path)];
-        run(&scratch, "fetch-base", &[&inputs[..], &runner].concat())
-    };
-    let none = fetch("");
-    assert!(
-        none.status.success() && text(&none.stdout).contains("::notice::no earlier run of sixbench.yml on main"),
-        "{none:?}"
-    );
-    assert!(!Path::new(&scratch.path("sixbench-base")).exists());
-    assert!(fetch("77").status.success());
-    assert!(Path::new(&scratch.path("sixbench-base/fetched")).exists());
-    let calls = fs::read_to_string(scratch.path("calls")).expect("calls");
-    assert!(calls.contains("run download 77 --repo owner/name --name sixbench --dir sixbench-base"), "{calls}");
+fn a_base_that_is_named_or_required_must_hold_results_unless_that_is_accepted() {
+    let plan = plan(&[test("t")]);
+    let scratch = Scratch::new("action-required");
+    write(&scratch, "sixbench-results", &plan, &records(&plan, |_| dut(100_000)), &Facts::default());
+    for inputs in [&[("INPUT_BASE", "nothing")][..], &[("INPUT_REQUIRE_BASE", "true")]] {
+        let step = run(&scratch, "run", inputs);
+        assert!(
+            !step.status.success() && text(&step.stderr).contains("::error title=sixbench::there are no results in"),
+            "{step:?}"
+        );
+        let accepted = run(&scratch, "run", &[inputs, &[("INPUT_ACCEPT", "true")]].concat());
+        assert!(accepted.status.success() && given(&scratch, "accepted") == "true", "{accepted:?}");
+    }
+    let first = run(&scratch, "run", &[]);
+    assert!(first.status.success() && given(&scratch, "base-found") == "false", "{first:?}");
 }
 
 /// A program that compares two equal devices: the first time it calls B worse, the second time its tester was not fit, and afterwards it shows no
