@@ -180,6 +180,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
+        RunError::Testbed(TestbedError::NeededByAnother { .. }) => "; --wait waits until it has ended".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()
         }

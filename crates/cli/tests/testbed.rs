@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{ONE_AT_A_TIME, Scratch, directories, namespaces_of, output, plans, signal, sixbench, start, text, wait_until};
+use common::{
+    ONE_AT_A_TIME, Scratch, directories, namespaces_of, output, plans, signal, sixbench, start, text, wait_until,
+    with_environment,
+};
 use std::fs;
 use std::process::{Child, Command, Output};
 
@@ -88,6 +91,45 @@ fn what_a_killed_testbed_leaves_is_not_found_and_swept() {
     assert!(missing.trim_end().ends_with(&format!("is not up; sixbench testbed up {plan}")), "{missing}");
     told(&output(&["sweep"]), 0);
     assert!(namespaces_of(process).is_empty() && !has_directory(process));
+}
+
+#[test]
+fn a_killed_testbed_whose_process_nobody_waits_for_is_swept_and_so_is_a_directory_without_its_namespace() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-zombie");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    // As in a container: the first process waits for none of those that lose their parents. Its own /run and /tmp have nothing of others.
+    let script = "mount -t tmpfs none /run; mkdir -p /run/netns; exec sleep infinity";
+    let words = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script];
+    let mut outer = Command::new("unshare").args(words).spawn().expect("unshare (needs root)");
+    let first = || fs::read_to_string(format!("/proc/{0}/task/{0}/children", outer.id())).unwrap_or_default().trim().to_owned();
+    while fs::read(format!("/proc/{}/comm", first())).map_or(true, |name| name != b"sleep\n") {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let target = first();
+    let inside = |words: &[&str]| {
+        let mut command = with_environment(Command::new("nsenter"));
+        command.args(["--mount", "--pid", "--target", &target]).args(words).env("TMPDIR", scratch.path("."));
+        command.output().expect("nsenter")
+    };
+    let binary = env!("CARGO_BIN_EXE_sixbench");
+    let up = told(&inside(&[binary, "testbed", "up", &plan, "--background"]), 0);
+    let process = up.split("held by process ").nth(1).and_then(|rest| rest.lines().next()).expect("a process").to_owned();
+    let left = || {
+        let names =
+            fs::read_dir(&scratch.0).expect("a directory").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let own = names.filter(|name| name.starts_with(&format!("sb-{process}."))).count();
+        (own, text(&inside(&["ls", "/run/netns"]).stdout).lines().count())
+    };
+    assert_eq!(left(), (2, 2));
+    inside(&["sh", "-c", &format!("kill -9 {process}; sleep 1")]);
+    let state = text(&inside(&["cat", &format!("/proc/{process}/stat")]).stdout);
+    assert!(state.contains(") Z"), "{state}");
+    // Somebody has removed the namespace of the device, but not its directory.
+    told(&inside(&["ip", "netns", "del", &format!("sb-{process}-dut")]), 0);
+    let swept = told(&inside(&[binary, "sweep"]), 0);
+    assert_eq!(left(), (0, 0), "{swept}");
+    outer.kill().and_then(|()| outer.wait()).expect("ended");
 }
 
 #[test]

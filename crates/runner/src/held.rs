@@ -154,7 +154,7 @@ pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
 }
 
 /// Brings up the testbed of the only test of a plan, as a run does. [`crate::check`] must have accepted the plan. Then calls `told`, and holds the
-/// testbed until a stop is requested. Ports for frames are not opened, so that other programs can use the tester's interfaces.
+/// testbed until a stop is requested. If `waits`, it waits until other runs no longer need other values of this machine's sysctls. Ports for frames are not opened, so that other programs can use the tester's interfaces.
 ///
 /// # Errors
 /// The plan brings code that is not trusted, the testbed cannot be built, or a device ends. Everything is undone.
@@ -163,13 +163,14 @@ pub fn hold(
     library: &Library,
     path: &Path,
     isolation: Isolation,
+    waits: bool,
     trusted: &Trusted,
     told: impl FnOnce(&HeldTestbed) -> io::Result<()>,
 ) -> Result<(), RunError> {
     let (plan, test) = (&loaded.plan, &loaded.plan.tests[0]);
     code::check(&code::of_plan(plan, &loaded.links, library)?, trusted)?;
     let stop = stop::install()?;
-    let shell = Shell::new().stopped_by(stop.clone());
+    let shell = Shell::new().stopped_by(stop.clone()).waiting_for_other_runs(waits);
     sweep(&shell)?;
     let (parts, layout) = (Vec::new(), Vec::new());
     let mut held = HeldTestbed { plan: identity(path), test: test.name.clone(), process: std::process::id(), parts, layout };

@@ -1,5 +1,6 @@
 //! The process that writes to a results directory, as identified by the kernel from its lock on the records.
 
+use sixbench_testbed::command_of;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -33,12 +34,6 @@ fn holder_in(locks: &str, place: &str) -> Option<u32> {
         [_, "FLOCK", _, "WRITE", process, of, ..] if of == place => process.parse().ok().filter(|process| *process > 0),
         _ => None,
     })
-}
-
-fn command_of(process: u32) -> String {
-    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    words.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned()
 }
 
 /// Returns the name of the writer as the subject of a sentence.

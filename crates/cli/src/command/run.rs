@@ -195,7 +195,7 @@ fn go<'a>(
     if let Some(Err(error)) = &page {
         view.show(&Event::Warning { text: format!("{}; the run goes on without it", error.error) });
     }
-    let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
+    let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener()).waiting_for_other_runs(output.waiting.wait);
     let swept = sweep(&shell)?;
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {

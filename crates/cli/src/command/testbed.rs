@@ -38,7 +38,7 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
             drop(locks);
             told(&held::hold_in_background("--agreed", &trusted)?)?;
         }
-        false => held::hold(&loaded, &library, plan, isolation(*force), &trusted, told)?,
+        false => held::hold(&loaded, &library, plan, isolation(*force), waiting.wait, &trusted, told)?,
     }
     Ok(())
 }

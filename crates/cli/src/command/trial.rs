@@ -36,6 +36,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     sixbench_runner::check(&loaded, &library, isolation)?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
+    let shell = shell.waiting_for_other_runs(arguments.waiting.wait);
     sweep(&shell)?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {

@@ -2,7 +2,7 @@
 //! tester's ends.
 
 use crate::dut::template_vars::{TemplateVars, Zone};
-use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted};
+use crate::exec::{Daemon, LifeLock, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted};
 use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
 use sixbench_method::text::visible;
@@ -292,6 +292,8 @@ pub(crate) struct Directory {
     path: PathBuf,
     shell: Shell,
     is_undone_there: bool,
+    /// Released after the directory has been removed.
+    _alive: Option<LifeLock>,
 }
 
 impl Directory {
@@ -300,10 +302,11 @@ impl Directory {
     pub(crate) fn make(context: &ExecContext) -> Result<Self, TestbedError> {
         let path = context.directory();
         let name = path.display().to_string();
+        let alive = (!context.shell.is_rehearsal()).then(LifeLock::take);
         context.shell.run(&["mkdir", "-m", "700", &name])?;
         let words = ["rm", "-rf", &name].map(str::to_owned);
         context.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
-        Ok(Self { path, shell: context.shell.clone(), is_undone_there: context.undo.is_some() })
+        Ok(Self { path, shell: context.shell.clone(), is_undone_there: context.undo.is_some(), _alive: alive })
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -18,6 +18,12 @@ pub enum TestbedError {
     /// A file or directory cannot be used.
     #[error("cannot {what} {}: {source}", path.display())]
     File { what: &'static str, path: PathBuf, source: std::io::Error },
+    /// Another run that still goes on needs a different value of a sysctl of this machine.
+    #[error(
+        "{file} would have to be {value}, but process {process} ({command}) needs {needed} until it ends, and it applies to the \
+         whole machine; measure afterwards, or with the same `table-size` or `governor`"
+    )]
+    NeededByAnother { file: String, value: String, needed: String, process: u32, command: String },
     /// A stop was requested before the work was done.
     #[error("interrupted")]
     Interrupted,
@@ -32,10 +38,10 @@ impl TestbedError {
         move |source| Self::File { what, path: path.to_owned(), source }
     }
 
-    /// Replaces the text of an error, unless it is a stop request.
+    /// Replaces the text of an error, unless it is a stop request or names another run.
     pub(crate) fn explained(self, words: impl FnOnce(&Self) -> String) -> Self {
         match self {
-            Self::Interrupted => Self::Interrupted,
+            Self::Interrupted | Self::NeededByAnother { .. } => self,
             error => Self::Other(words(&error)),
         }
     }

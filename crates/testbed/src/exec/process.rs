@@ -158,13 +158,15 @@ fn children(parent: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Returns true if a process with this ID exists, even as a zombie.
-pub(crate) fn is_alive(process: u32) -> bool {
-    std::path::Path::new(&format!("/proc/{process}")).exists()
+/// Returns the command line of a process; empty if there is none.
+pub fn command_of(process: u32) -> String {
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).replace('\0', " ");
+    words.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned()
 }
 
 /// Returns true if the process is running, that is, if it exists and is not a zombie.
-fn is_running(process: u32) -> bool {
+pub(super) fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }

@@ -73,6 +73,11 @@ impl Shell {
         self.with_context(|context| context.told_to(listener))
     }
 
+    /// Returns the same shell. If `waits`, a sysctl that another run needs with a different value is waited for, and is no error.
+    pub fn waiting_for_other_runs(self, waits: bool) -> Self {
+        self.with_context(|context| context.waiting_for_other_runs(waits))
+    }
+
     /// Returns the same shell, whose long-running commands are reported as a wait for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         self.with_context(|context| context.for_purpose(purpose))

@@ -24,11 +24,12 @@ pub(crate) struct WaitContext {
     /// The purpose reported instead of that of each wait.
     purpose: Option<Arc<str>>,
     worth_telling: Duration,
+    waits_for_other_runs: bool,
 }
 
 impl Default for WaitContext {
     fn default() -> Self {
-        Self { stop: None, listener: None, purpose: None, worth_telling: WORTH_TELLING }
+        Self { stop: None, listener: None, purpose: None, worth_telling: WORTH_TELLING, waits_for_other_runs: false }
     }
 }
 
@@ -52,6 +53,15 @@ impl WaitContext {
     /// Returns the same context, whose waits are reported as waits for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         Self { purpose: Some(purpose.into()), ..self }
+    }
+
+    /// Returns the same context for a run that waits, or does not wait, until other runs release what it needs.
+    pub(crate) fn waiting_for_other_runs(self, waits: bool) -> Self {
+        Self { waits_for_other_runs: waits, ..self }
+    }
+
+    pub(crate) fn waits_for_other_runs(&self) -> bool {
+        self.waits_for_other_runs
     }
 
     pub(crate) fn unstoppable(self) -> Self {

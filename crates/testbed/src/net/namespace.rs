@@ -1,6 +1,6 @@
 //! Our own network namespaces: created here, and removed with everything in them. Their names, `sb-<pid>-<role>`, show which process owns them.
 
-use crate::exec::{Shell, TestbedError, kill, warn};
+use crate::exec::{LifeLock, Shell, TestbedError, is_alive, kill, warn};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 pub struct Namespace {
     name: String,
     shell: Shell,
+    /// Released after the namespace has been removed.
+    _alive: Option<LifeLock>,
 }
 
 /// Returns the name of this process's namespace for a role. `run` distinguishes several testbeds of one process.
@@ -30,7 +32,8 @@ impl Namespace {
     /// Creates the namespace. An interrupted command may have created it, too; one that existed before is not ours to remove.
     fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let was_there = exists(name);
-        let made = || Self { name: name.to_owned(), shell: shell.clone() };
+        let alive = (!shell.is_rehearsal()).then(LifeLock::take);
+        let made = || Self { name: name.to_owned(), shell: shell.clone(), _alive: alive.clone() };
         let outcome = shell.run(words).map(|_| made());
         outcome.inspect_err(|_| {
             if !was_there && exists(name) {
@@ -92,9 +95,9 @@ pub fn stale() -> Vec<String> {
     names.filter(|name| is_left_behind(name)).collect()
 }
 
-/// Returns true if the process whose ID is in this name no longer exists.
+/// Returns true if the process that gave this name has ended.
 pub(super) fn is_left_behind(name: &str) -> bool {
-    owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+    owner(name).is_some_and(|process| !is_alive(process))
 }
 
 fn owner(name: &str) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use super::namespace::{is_left_behind, name, remove, stale};
 use super::{interfaces, sysctls};
-use crate::exec::{self, Shell, TestbedError, guessable, own_directory};
+use crate::exec::{self, Shell, TestbedError, guessable, own_directory, sweep_locks};
 use std::fs::{DirBuilder, DirEntry};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::PathBuf;
@@ -30,6 +30,8 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     for directory in &directories {
         let _ = std::fs::remove_dir_all(temporary(directory));
     }
+    // The last step: until then, these files show that their processes have ended.
+    sweep_locks();
     Ok([found, directories].concat())
 }
 
@@ -60,10 +62,17 @@ pub fn holder_directories() -> Vec<PathBuf> {
     directories(HOLDER).iter().map(|name| temporary(name)).collect()
 }
 
-/// Returns the names of this user's directories of shared-memory devices and of holders whose processes no longer exist. (The devices end with
-/// them.)
+/// Returns the names of this user's directories of devices and of holders whose processes have ended. (The devices end with them.) The namespace of
+/// a device may be gone already.
 pub(crate) fn stale_directories() -> Vec<String> {
-    [IN_MEMORY, HOLDER].into_iter().flat_map(directories).filter(|name| is_left_behind(name)).collect()
+    own_directories().into_iter().filter(|name| is_of_a_role(name) && is_left_behind(name)).collect()
+}
+
+/// Returns true if a directory is that of a device or a holder: `sb-7.1-dut`, `sb-7.1-t1-dut2`, `sb-7.1-memif`.
+fn is_of_a_role(name: &str) -> bool {
+    let role = name.rsplit('-').next().unwrap_or_default();
+    let device = role.strip_prefix("dut").is_some_and(|number| number.bytes().all(|octet| octet.is_ascii_digit()));
+    device || [IN_MEMORY, HOLDER].contains(&role)
 }
 
 /// Returns the names of this user's directories for a role.
@@ -91,13 +100,14 @@ mod tests {
 
     #[test]
     fn only_directories_of_processes_that_are_gone_are_left_behind() {
-        let gone = [IN_MEMORY, HOLDER].map(|role| format!("sb-{}-{role}", u32::MAX));
-        let all = [directory_name("here"), format!("{}-not-ours", gone[0]), gone[0].clone(), gone[1].clone()];
+        let gone = [IN_MEMORY, HOLDER, "dut", "t1-dut2"].map(|role| format!("sb-{}-{role}", u32::MAX));
+        let others = [directory_name("here"), format!("{}-not-ours", gone[0])];
+        let all: Vec<String> = others.iter().chain(&gone).cloned().collect();
         all.iter().for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
         let stale = stale_directories();
         all.iter().for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
         let found: Vec<&String> = all.iter().filter(|name| stale.iter().any(|left| guessable(left) == **name)).collect();
-        assert_eq!(found, gone.each_ref());
+        assert_eq!(found, gone.iter().collect::<Vec<_>>());
         assert!(stale.iter().all(|left| !gone.contains(left)), "nobody can guess {stale:?}");
     }
 }

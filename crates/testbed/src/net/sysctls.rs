@@ -1,12 +1,18 @@
 //! Sysctls of this machine that a device or a plan changes, such as the size of the kernel's connection tracking table. All processes share them,
-//! so each is written once, several devices at the same time must agree on its value, and the old value is restored after the last of them is gone.
-//! A run that is killed leaves a note for the next sweep.
+//! so each is written once, several devices at the same time must agree on its value, and the old value is restored after the last of them is gone,
+//! whether they belong to this run or to others. A run that is killed leaves a note for the next sweep.
 
-use crate::exec::{Shell, TestbedError, is_alive, warn};
+mod notes;
+
+use crate::exec::{LifeLock, Shell, TestbedError, command_of, warn};
 use crate::facts::CPU;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The pause between two attempts while another run needs a different value.
+const PAUSE: Duration = Duration::from_millis(250);
 
 struct Used {
     before: String,
@@ -21,6 +27,8 @@ static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
 pub struct Sysctls {
     files: Vec<String>,
     shell: Shell,
+    /// Shows that this process will restore what its note says.
+    _alive: Option<LifeLock>,
 }
 
 impl Sysctls {
@@ -43,9 +51,23 @@ impl Sysctls {
     /// Writes each value to its file.
     ///
     /// # Errors
-    /// A sysctl cannot be written, or another device of this process needs a different value.
+    /// A sysctl cannot be written, or another device of this process or another run needs a different value. If the shell waits for other runs, this
+    /// waits until that run has ended.
     pub(crate) fn write(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
-        let mut sysctls = Self { files: Vec::new(), shell: shell.clone() };
+        let mut wait = shell.wait(Duration::MAX, PAUSE);
+        loop {
+            match Self::write_now(wanted, shell) {
+                Err(error @ TestbedError::NeededByAnother { .. }) if shell.context().waits_for_other_runs() => {
+                    wait.rest(|| format!("another run: {error}"))?;
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn write_now(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
+        let alive = (!shell.is_rehearsal()).then(LifeLock::take);
+        let mut sysctls = Self { files: Vec::new(), shell: shell.clone(), _alive: alive };
         for (file, value) in wanted {
             take((file, value), shell, || shell.set(file, value))?;
             sysctls.files.push(file.clone());
@@ -72,15 +94,35 @@ fn take(
         other.users += 1;
         return Ok(());
     }
+    let _guard = (!shell.is_rehearsal()).then(notes::guard);
     let found = shell.look(&["cat", file])?.trim().to_owned();
     // If another run has changed the sysctl, the current value is not the original one.
-    let before = noted_by_others(file).unwrap_or_else(|| found.clone());
+    let before = before_any_run((file, value), &found)?;
     used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
-    let written = note(&used, shell).and_then(|()| write());
+    let written = notes::write(&used, shell).and_then(|()| write());
     written.inspect_err(|_| {
         used.remove(file);
         restore_if_changed(shell, file, &found);
     })
+}
+
+/// Returns the value of a sysctl before any run changed it, given the current value.
+///
+/// # Errors
+/// Another run needs a different value.
+fn before_any_run((file, value): (&str, &str), found: &str) -> Result<String, TestbedError> {
+    let Some(need) = notes::need_of_others(file) else { return Ok(found.to_owned()) };
+    let needed = need.value.unwrap_or_else(|| found.to_owned());
+    if needed != value {
+        return Err(TestbedError::NeededByAnother {
+            file: file.to_owned(),
+            value: value.to_owned(),
+            needed,
+            process: need.process,
+            command: command_of(need.process),
+        });
+    }
+    Ok(need.before)
 }
 
 /// Restores a sysctl after a failed write, because an interrupted command may still have written it.
@@ -90,36 +132,22 @@ fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
     }
 }
 
-/// Records the original values of the sysctls for a later process, in case this one is killed.
-fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
-    if shell.is_rehearsal() {
-        return Ok(());
-    }
-    let path = note_of(std::process::id());
-    let lines: String = used.iter().map(|(file, used)| format!("{file} {}\n", used.before)).collect();
-    let written = if lines.is_empty() { std::fs::remove_file(&path).or(Ok(())) } else { std::fs::write(&path, lines) };
-    written.map_err(TestbedError::file("write", &path))
-}
-
-/// A directory that only root can write to: with a forged note, another user could make root write to any file.
-const NOTES: &str = "/run";
-
-fn note_of(process: u32) -> PathBuf {
-    Path::new(NOTES).join(format!("sb-{process}-switches"))
-}
-
 impl Drop for Sysctls {
     fn drop(&mut self) {
         let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = (!self.shell.is_rehearsal()).then(notes::guard);
         for file in self.files.iter().rev() {
             let Some(sysctl) = used.get_mut(file) else { continue };
             sysctl.users -= 1;
             if sysctl.users == 0 {
-                restore(&self.shell, file, &sysctl.before);
+                // Another run that needs it restores it, because its note has the same original value.
+                if self.shell.is_rehearsal() || notes::need_of_others(file).is_none() {
+                    restore(&self.shell, file, &sysctl.before);
+                }
                 used.remove(file);
             }
         }
-        if let Err(error) = note(&used, &self.shell) {
+        if let Err(error) = notes::write(&used, &self.shell) {
             warn("the note of sysctls to be set back is still there", &error);
         }
     }
@@ -137,12 +165,15 @@ fn restore(shell: &Shell, file: &str, before: &str) {
 /// Restores the sysctls left changed by processes that no longer exist, unless a running one uses them. A sysctl that does not exist here is left
 /// to other processes: those in another mount namespace, such as a container, may share `/run` with this one, but not the files below `/sys`.
 pub(crate) fn sweep(shell: &Shell) {
-    for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
-        let lines = lines_of(&note);
+    let _guard = notes::guard();
+    for note in notes::stale() {
+        let lines = notes::originals(&note);
         let is_sysctl = |(file, _): &&(String, String)| file.starts_with("/proc/sys/") || file.starts_with("/sys/");
         let (here, elsewhere): (Vec<_>, Vec<_>) =
             lines.iter().filter(is_sysctl).partition(|(file, _)| Path::new(file).exists());
-        here.iter().filter(|(file, _)| noted_by_others(file).is_none()).for_each(|(file, before)| restore(shell, file, before));
+        here.iter()
+            .filter(|(file, _)| notes::need_of_others(file).is_none())
+            .for_each(|(file, before)| restore(shell, file, before));
         let kept: String = elsewhere.iter().map(|(file, before)| format!("{file} {before}\n")).collect();
         let _ = match (here.is_empty(), kept.is_empty()) {
             (_, true) => std::fs::remove_file(&note),
@@ -152,31 +183,13 @@ pub(crate) fn sweep(shell: &Shell) {
     }
 }
 
-/// Returns the value of a sysctl before another process, still running, changed it.
-fn noted_by_others(file: &str) -> Option<String> {
-    let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
-    let mut lines = others.flat_map(|(note, _)| lines_of(&note));
-    lines.find_map(|(noted, before)| (noted == file).then_some(before))
-}
-
-fn notes() -> Vec<(PathBuf, u32)> {
-    let entries = std::fs::read_dir(NOTES).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
-}
-
-fn lines_of(note: &Path) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(note).unwrap_or_default();
-    let pairs = text.lines().filter_map(|line| line.split_once(' '));
-    pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
-}
-
-fn owner(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::notes::path_of as note_of;
     use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::path::PathBuf;
+    use std::process::{Child, Command, Stdio};
 
     /// A process has only one file for its notes.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -232,10 +245,13 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
         std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
-        let sysctls = Sysctls::write(&wanted(&file, "5"), &Shell::new()).expect("written");
+        // A note of an earlier version does not say which value its process needs: it is the current one.
+        let refused = Sysctls::write(&wanted(&file, "5"), &Shell::new()).map(drop);
+        assert!(matches!(refused, Err(TestbedError::NeededByAnother { process: 1, .. })), "{refused:?}");
+        let sysctls = Sysctls::write(&wanted(&file, "2"), &Shell::new()).expect("written");
+        std::fs::remove_file(&other).expect("removed");
         drop(sysctls);
         assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
-        std::fs::remove_file(&other).expect("removed");
         std::fs::remove_file(&file).expect("removed");
     }
 
@@ -260,9 +276,129 @@ mod tests {
         let _ = std::fs::remove_file(&note);
     }
 
+    /// The variables that make [`a_process_of_its_own_holds_a_sysctl`] hold one.
+    const HELD: [&str; 2] = ["SIXBENCH_TEST_SYSCTL", "SIXBENCH_TEST_VALUE"];
+
+    /// The part of another run in the tests below: this program again, for this test alone. Without the variables it does nothing.
     #[test]
-    fn a_note_tells_its_process() {
-        assert_eq!(owner(&note_of(7)), Some(7));
-        assert_eq!(owner(Path::new("/run/sb-7-dut")), None);
+    fn a_process_of_its_own_holds_a_sysctl() {
+        let [Ok(file), Ok(value)] = HELD.map(std::env::var) else { return };
+        let held = Sysctls::write(&wanted(Path::new(&file), &value), &Shell::new());
+        println!("{}", held.as_ref().map_or_else(ToString::to_string, |_| "held".to_owned()));
+        // Ends when the other process closes the pipe.
+        let _ = std::io::stdin().lines().count();
+    }
+
+    struct OtherRun(Child, BufReader<std::process::ChildStdout>);
+
+    impl OtherRun {
+        fn start(file: &Path, value: &str) -> Self {
+            let mut command = Command::new(std::env::current_exe().expect("this program"));
+            command.args(["--exact", "net::sysctls::tests::a_process_of_its_own_holds_a_sysctl", "--nocapture"]);
+            command.env(HELD[0], file).env(HELD[1], value).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("this program");
+            let output = BufReader::new(child.stdout.take().expect("piped"));
+            let mut run = Self(child, output);
+            run.wait_for("held");
+            run
+        }
+
+        fn wait_for(&mut self, word: &str) {
+            let mut line = String::new();
+            while !line.contains(word) {
+                line.clear();
+                assert_ne!(self.1.read_line(&mut line).expect("its output"), 0, "it ended before it said {word}");
+            }
+        }
+
+        fn end(mut self) {
+            drop(self.0.stdin.take());
+            self.0.wait().expect("its end");
+        }
+
+        fn kill(mut self) {
+            self.0.kill().and_then(|()| self.0.wait()).expect("killed");
+        }
+    }
+
+    /// A stand-in for a sysctl, with the value 1.
+    fn stand_in(name: &str) -> (PathBuf, impl Fn() -> String) {
+        let file = std::env::temp_dir().join(format!("sixbench-{name}-{}", std::process::id()));
+        std::fs::write(&file, "1\n").expect("a file");
+        let read = file.clone();
+        (file, move || std::fs::read_to_string(&read).expect("a file").trim().to_owned())
+    }
+
+    #[test]
+    fn a_sysctl_of_several_runs_comes_back_after_the_last_of_them_and_another_value_is_refused() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let (file, read) = stand_in("two-runs");
+        let other = OtherRun::start(&file, "2");
+        let own = Sysctls::write(&wanted(&file, "2"), &Shell::new()).expect("the same value");
+        other.end();
+        assert_eq!(read(), "2", "this run still needs it");
+        let other = OtherRun::start(&file, "2");
+        drop(own);
+        assert_eq!(read(), "2", "the other run still needs it");
+        let error = Sysctls::write(&wanted(&file, "3"), &Shell::new()).expect_err("refused");
+        let needed = matches!(&error, TestbedError::NeededByAnother { needed, process, .. }
+            if needed == "2" && *process == other.0.id());
+        assert!(needed && error.to_string().contains("a_process_of_its_own_holds_a_sysctl"), "{error}");
+        assert_eq!(read(), "2");
+        other.end();
+        assert_eq!(read(), "1");
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_sysctl_of_a_killed_run_stays_for_the_run_that_goes_on_and_comes_back_with_that() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let (file, read) = stand_in("killed-run");
+        let first = OtherRun::start(&file, "2");
+        let second = OtherRun::start(&file, "2");
+        let note = note_of(first.0.id());
+        first.kill();
+        assert!(note.exists());
+        sweep(&Shell::new());
+        assert_eq!((read().as_str(), note.exists()), ("2", false), "the second run still needs it");
+        second.end();
+        assert_eq!(read(), "1");
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_run_that_may_wait_waits_until_the_other_has_ended() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let (file, read) = stand_in("waiting-run");
+        let other = OtherRun::start(&file, "2");
+        let shell = Shell::new().waiting_for_other_runs(true);
+        let waiting = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| Sysctls::write(&wanted(&file, "3"), &shell));
+            std::thread::sleep(PAUSE);
+            assert!(!waiting.is_finished());
+            assert_eq!(read(), "2");
+            other.end();
+            waiting.join().expect("no panic").expect("written")
+        });
+        assert_eq!(read(), "3");
+        drop(waiting);
+        assert_eq!(read(), "1");
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_sysctl_of_this_machine_is_shared_by_two_runs() {
+        let _guard = ONE_AT_A_TIME.lock();
+        // Harmless: how many messages the kernel prints before it leaves some out.
+        let file = Path::new("/proc/sys/kernel/printk_ratelimit_burst");
+        let read = || std::fs::read_to_string(file).expect("a sysctl").trim().to_owned();
+        let before = read();
+        let value = format!("{}", before.parse::<u32>().expect("a number") + 1);
+        let other = OtherRun::start(file, &value);
+        let own = Sysctls::write(&wanted(file, &value), &Shell::new()).expect("the same value");
+        other.end();
+        assert_eq!(read(), value);
+        drop(own);
+        assert_eq!(read(), before);
     }
 }

@@ -1,6 +1,6 @@
 //! The directories of this process for what an ssh of it uses: the socket that its commands share, or the copy of a configuration.
 
-use crate::exec::{TestbedError, guessable, own_directory};
+use crate::exec::{TestbedError, guessable, is_alive, own_directory};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +20,7 @@ pub(super) fn make_directory() -> Result<PathBuf, TestbedError> {
 
 /// Removes those among the `directories` of this user that processes which are gone have left, with the copy of a configuration in them.
 pub(crate) fn sweep(directories: impl Iterator<Item = PathBuf>) {
-    let is_stale = |path: &PathBuf| owner(path).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists());
+    let is_stale = |path: &PathBuf| owner(path).is_some_and(|process| !is_alive(process));
     for directory in directories.filter(is_stale) {
         let _ = std::fs::remove_file(directory.join(COPY));
         // Nothing with something else in it.
