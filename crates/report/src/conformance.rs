@@ -1,4 +1,4 @@
-//! The clauses that are met, bent or broken, as a table.
+//! The clauses that are met, bent, broken, or not checked against their text, as a table.
 
 use crate::Input;
 use crate::table::Table;
@@ -18,12 +18,19 @@ pub(crate) fn table(input: &Input) -> Table {
     Table::new("Clause by clause", ["Clause", "Level", "Requirement", "This run", "Tests", "Conformance"]).with_rows(rows)
 }
 
-/// Returns the clauses that are bent or broken, and those that are met.
+/// Returns the clauses that are bent, broken or not checked, and those that are met.
 pub(crate) fn parted(table: &Table) -> (Table, Table) {
     let met = Conformance::Met.to_string();
     let is_met = |row: &Vec<String>| row.last() == Some(&met);
     let (met, open) = table.rows.iter().cloned().partition(is_met);
     (Table { rows: open, ..table.clone() }, Table { rows: met, ..table.clone() })
+}
+
+/// Returns the clauses that are bent or broken.
+pub(crate) fn departures(table: &Table) -> Table {
+    let words = [Conformance::Partial, Conformance::Violated].map(|conformance| conformance.to_string());
+    let is_departure = |row: &&Vec<String>| row.last().is_some_and(|word| words.contains(word));
+    Table { rows: table.rows.iter().filter(is_departure).cloned().collect(), ..table.clone() }
 }
 
 /// Returns the names of the tests. If they include all tests with a common beginning, they appear as the pattern that `--only` takes:

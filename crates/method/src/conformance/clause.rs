@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The document of all clauses on connections. No section is cited, because none was read: `docs/standards.toml`.
+pub(crate) const RFC_9693: &str = "RFC 9693";
+
 /// The strength of a requirement, by the capitalised words of RFC 2544 section 5 and BCP 14.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
@@ -18,6 +21,8 @@ pub enum Level {
 pub enum Conformance {
     /// The requirement is met; for a MAY, the option is used.
     Met,
+    /// Not judged, because the section that the clause cites was not read: `docs/standards.toml`.
+    Unchecked,
     /// A SHOULD is not met, or a requirement is met only in part.
     Partial,
     /// A MUST is not met.
@@ -78,6 +83,7 @@ impl fmt::Display for Conformance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Met => "met",
+            Self::Unchecked => "not checked against the text",
             Self::Partial => "bent",
             Self::Violated => "broken",
         })

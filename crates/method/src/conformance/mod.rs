@@ -15,13 +15,16 @@ pub(crate) mod numbers;
 mod order;
 mod overload;
 mod report;
+mod standard;
 mod stateful;
 #[cfg(test)]
 mod tests;
 mod traffic;
 mod trial;
 
+pub(crate) use clause::RFC_9693;
 pub use clause::{Clause, Conformance, Level};
+pub use standard::{Standard, is_read, parts, standards};
 
 use crate::lists::by_key;
 use crate::plan::{Measure, Plan, Test};
@@ -36,6 +39,8 @@ pub enum Compliance {
     Conditional,
     /// A MUST requirement is not met, or only in part.
     No,
+    /// Nothing that was judged excludes conditional compliance, but a MUST requirement was not checked against its text.
+    Unchecked,
 }
 
 /// Returns every clause that concerns this test, those of the plan and of the instrument, in the order of [`of_plan`].
@@ -46,21 +51,27 @@ pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// Returns the clauses that another plan could meet or violate.
+/// Returns the clauses that another plan could meet or violate. Those whose sections were not read are not judged.
 pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = judged(plan, test).into_iter().map(standard::as_read).collect();
+    order::sort(&mut clauses);
+    clauses
+}
+
+/// Returns the clauses that another plan could meet or violate, all of them judged as if their sections had been read.
+fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
     clauses.extend(test.measure.clauses(&test.context(plan)));
     clauses.extend(stateful::clauses(test));
     clauses.extend(overload::clauses(plan, test));
     clauses.extend(report::clauses());
-    order::sort(&mut clauses);
     clauses
 }
 
 /// Returns the clauses that sixbench meets only in part or not at all, whatever the plan: `docs/deviations.toml`.
 pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
-    let mut clauses = deviation::clauses(measure);
+    let mut clauses: Vec<Clause> = deviation::clauses(measure).into_iter().map(standard::as_read).collect();
     order::sort(&mut clauses);
     clauses
 }
@@ -75,11 +86,17 @@ pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
 
 /// Returns the term of RFC 2544 section 5 for a test with these clauses.
 pub fn compliance(clauses: &[Clause]) -> Compliance {
-    let fails = |level: Level| clauses.iter().any(|c| c.level == level && c.conformance != Conformance::Met);
-    match (fails(Level::Must), fails(Level::Should)) {
-        (true, _) => Compliance::No,
-        (false, true) => Compliance::Conditional,
-        (false, false) => Compliance::Unconditional,
+    let has = |level: Level, found: &[Conformance]| clauses.iter().any(|c| c.level == level && found.contains(&c.conformance));
+    let fails = |level: Level| has(level, &[Conformance::Partial, Conformance::Violated]);
+    let is_unknown = |level: Level| has(level, &[Conformance::Unchecked]);
+    if fails(Level::Must) {
+        Compliance::No
+    } else if is_unknown(Level::Must) {
+        Compliance::Unchecked
+    } else if fails(Level::Should) || is_unknown(Level::Should) {
+        Compliance::Conditional
+    } else {
+        Compliance::Unconditional
     }
 }
 
@@ -89,6 +106,7 @@ impl fmt::Display for Compliance {
             Self::Unconditional => "unconditionally compliant",
             Self::Conditional => "conditionally compliant",
             Self::No => "not compliant",
+            Self::Unchecked => "compliance unknown: not every clause was checked against its text",
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The order of clauses in the table.
 
 use super::clause::Clause;
+use super::standard::parts;
 use std::cmp::Reverse;
 
 /// The RFCs of the table: the methodology itself first, then those it builds on.
@@ -11,11 +12,11 @@ pub(super) fn sort(clauses: &mut [Clause]) {
     clauses.sort_by_cached_key(key);
 }
 
-/// Returns the RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1.
+/// Returns the RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1; `RFC 9693` has no numbers.
 pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
-    let (rfc, section) = clause.strip_prefix("RFC ")?.split_once(" section ")?;
-    let numbers = section.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
-    Some((rfc.parse().ok()?, numbers))
+    let (document, section) = parts(clause);
+    let numbers = section.split('.').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some((document.strip_prefix("RFC ")?.parse().ok()?, numbers))
 }
 
 /// Returns the sort key: by RFC, then the worst first, then by section.

@@ -2,8 +2,8 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::Clause;
 use crate::conformance::numbers::percent;
+use crate::conformance::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
@@ -12,16 +12,12 @@ use crate::trial::{TrialKind, TrialSpec};
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct EstablishmentRate;
 
-// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
-const RATE: &str = "RFC 9693 section 4.5";
-const VALIDATION: &str = "RFC 9693 section 4.6";
-
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "establishment-rate",
         definition: "Maximum connection establishment rate: the highest rate at which every frame of phase 1 opens a \
                      connection that works.",
-        clause: "RFC 9693 sections 4.5 and 4.6",
+        clause: "RFC 9693",
         here: "A search over the rate of phase 1; the table is emptied before each trial. A trial passes only if every frame \
                arrived correctly and from the pool, no two connections look the same behind the DUT, and then, in validation, \
                a frame from the Responder on each of them came back to its Initiator. If the DUT counts its connections, the \
@@ -66,13 +62,13 @@ impl Measurement for EstablishmentRate {
         let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
         vec![
             Clause::must(
-                RATE,
+                RFC_9693,
                 "the highest rate at which all frames of phase 1 arrive",
                 format!("{} connections; {}", stateful.connections, test.search.start.in_words()),
                 is_zero,
             ),
             Clause::must(
-                VALIDATION,
+                RFC_9693,
                 "the Responder sends a frame on every connection, and all come back",
                 validation,
                 stateful.state_table >= stateful.connections,

@@ -5,8 +5,8 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::conformance::Clause;
 use crate::conformance::numbers::percent;
+use crate::conformance::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate};
@@ -31,14 +31,11 @@ pub struct Capacity {
     pub error: u64,
 }
 
-// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
-const CAPACITY: &str = "RFC 9693 section 4.9";
-
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "table-capacity",
         definition: "Connection tracking table capacity: the largest number of connections that the DUT holds at once.",
-        clause: "RFC 9693 section 4.9",
+        clause: "RFC 9693",
         here: "The number is doubled, and the establishment rate is searched again below that of the previous step, until it \
                falls below `beta` of it or there is none; then the interval between the last number held and the first not \
                held is halved, with `gamma`, down to `error`. A full table that drops old connections for new ones is found by \
@@ -120,8 +117,8 @@ impl Measurement for Capacity {
         let doubled = format!("from {} until the rate falls below {} of that before", self.start, percent(beta));
         let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), self.error);
         vec![
-            Clause::must(CAPACITY, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
-            Clause::must(CAPACITY, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
+            Clause::must(RFC_9693, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
+            Clause::must(RFC_9693, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
         ]
     }
 

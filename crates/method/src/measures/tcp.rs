@@ -61,7 +61,7 @@ pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, 
             closed,
             tcp.close == Close::Reset,
         ),
-        Clause::must(
+        Clause::should(
             "RFC 8219 section 8",
             "tests of stateful translation by RFC 3511",
             "as RFC 8219 cites it; RFC 9411 has obsoleted RFC 3511 and has different tests",

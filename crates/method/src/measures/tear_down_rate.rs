@@ -4,8 +4,8 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
 use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::conformance::Clause;
 use crate::conformance::numbers::count;
+use crate::conformance::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
@@ -13,14 +13,11 @@ use crate::trial::{TrialKind, TrialResult, Verdict};
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct TearDownRate;
 
-// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
-const TEAR_DOWN: &str = "RFC 9693 section 4.8";
-
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "tear-down-rate",
         definition: "Connection tear-down rate: connections that the DUT deletes in a second.",
-        clause: "RFC 9693 section 4.8",
+        clause: "RFC 9693",
         here: "N connections are opened; then the recipe's own command deletes all of them, timed until the DUT counts none. \
                The result is N divided by that time. This is not a black-box test: the command is part of the device, and \
                starting it is part of the time.",
@@ -60,7 +57,7 @@ impl Measurement for TearDownRate {
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let Some(stateful) = &test.stateful else { return Vec::new() };
         let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-        vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
+        vec![Clause::must(RFC_9693, "the time to delete N connections is measured", actual, true)]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

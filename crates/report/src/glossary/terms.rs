@@ -84,7 +84,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "mlrsearch",
         definition: "Multiple Loss Ratio search: one search for several loss goals, short trials first.",
-        clause: "draft-ietf-bmwg-mlrsearch",
+        clause: "draft-ietf-bmwg-mlrsearch-15",
         here: "Loads are classified from all their trials. With the goal of RFC 2544 one trial of full length decides.",
         unit: "-",
     },
@@ -210,7 +210,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "initiator",
         definition: "The side that opens connections: the client's.",
-        clause: "RFC 9693 section 3",
+        clause: "RFC 9693",
         here: "The side that the recipe's [state] names, or left if it names none. It sends alone in phase 1, and in phase 2 \
                on connections of phase 1 only.",
         unit: "-",
@@ -218,7 +218,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "responder",
         definition: "The side that answers: the server's. It learns from what arrives how the DUT translated the sources.",
-        clause: "RFC 9693 section 3",
+        clause: "RFC 9693",
         here: "Every frame of phase 1 is verified in every field except the translated source, which must be in the recipe's \
                pool and is stored. In phase 2 the Responder takes four-tuples from its state table, ends swapped, in \
                `responder-order`.",
@@ -227,7 +227,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "phase-1",
         definition: "The part of a stateful test in which every frame opens a connection.",
-        clause: "RFC 9693 section 4.2",
+        clause: "RFC 9693",
         here: "N frames at rate R, each with a four-tuple of its own: a keyed permutation numbers all combinations of the \
                ranges, so no table of them is needed, however many there are. If a frame is lost, there is no phase 2, and the \
                trial is invalid.",
@@ -236,7 +236,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "phase-2",
         definition: "The part of a stateful test in which no frame opens a connection: the classic measures on the connections of phase 1.",
-        clause: "RFC 9693 section 4.7",
+        clause: "RFC 9693",
         here: "Begins D after phase 1 began, by default N / R + 2 T. Every frame is verified in every field, because it is \
                known how the DUT translated each connection. If the DUT counts other connections afterwards, the trial is \
                invalid.",
@@ -245,21 +245,21 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "four-tuple",
         definition: "Source and destination address, source and destination port: what distinguishes the connections of one protocol.",
-        clause: "RFC 9693 section 3, RFC 4814 section 4.5",
+        clause: "RFC 9693, RFC 4814 section 4.5",
         here: "On the Initiator's link made from `ports` and addresses that vary; on the Responder's as the DUT translated it.",
         unit: "-",
     },
     Term {
         name: "state-table",
         definition: "The tester's memory of the four-tuples that arrived at the Responder in phase 1.",
-        clause: "RFC 9693 sections 3 and 4.10",
+        clause: "RFC 9693",
         here: "A ring of M entries, eight octets each: the last M that arrived. Not the connection tracking table, which is the DUT's.",
         unit: "four-tuples",
     },
     Term {
         name: "connection-tracking-table",
         definition: "The DUT's memory of its connections.",
-        clause: "RFC 9693 sections 3 and 4.4",
+        clause: "RFC 9693",
         here: "Emptied by the recipe's `flush` before every trial, counted by `count` before and after each phase; its size by \
                `limit`, how long it keeps idle connections by `timeout`. Anything that the recipe does not provide is not \
                checked.",
@@ -268,7 +268,7 @@ pub(super) const TERMS: [Term; 43] = [
     Term {
         name: "validation",
         definition: "After phase 1: a check that the connections that were opened really exist.",
-        clause: "RFC 9693 section 4.6",
+        clause: "RFC 9693",
         here: "The Responder sends one frame on every connection of its state table, at half the rate at which they were \
                opened; all must reach the Initiator, each on its own connection.",
         unit: "-",

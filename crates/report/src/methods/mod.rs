@@ -249,16 +249,29 @@ fn deviations(plan: &Plan) -> Paragraph {
     };
     let text = format!(
         "Of the {} requirements of the RFCs that concern these tests, {} are met; {} (a SHOULD that is not met, or a requirement met in part); \
-         and {} (a MUST that is not met).",
+         and {} (a MUST that is not met).{}",
         clauses.len(),
         met.len(),
         named("bent", &bent),
-        named("broken", &broken)
+        named("broken", &broken),
+        unchecked(&of(Conformance::Unchecked))
     );
     let paragraph = Paragraph::new("Deviations from the RFCs").text(text);
     match bent.len() + broken.len() {
         0 => paragraph,
         _ => paragraph.text(" Each of these is in ").refer("deviations").text(", with what was done instead."),
+    }
+}
+
+/// Returns a sentence on the clauses that were not judged; empty if there are none.
+fn unchecked(clauses: &[&Clause]) -> String {
+    match clauses {
+        [] => String::new(),
+        [one] => format!(" 1 was not checked against the text of the RFC, which was not read ({}).", one.clause),
+        several => {
+            let cited = sections(&each_once(several.iter().map(|clause| clause.clause)));
+            format!(" {} were not checked against the text of the RFC, which was not read ({cited}).", several.len())
+        }
     }
 }
 

@@ -37,6 +37,6 @@ pub(super) fn machine(input: &Input) -> Table {
 
 /// Returns a table of the clauses that are bent or broken.
 pub(super) fn deviations(input: &Input) -> Table {
-    let (open, _) = conformance::parted(&conformance::table(input));
-    Table { title: "Deviations from the RFCs".to_owned(), ..open }
+    let departures = conformance::departures(&conformance::table(input));
+    Table { title: "Deviations from the RFCs".to_owned(), ..departures }
 }

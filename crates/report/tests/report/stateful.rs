@@ -31,6 +31,23 @@ fn each_part_of_a_stateful_run_is_on_the_page_once() {
 }
 
 #[test]
+fn clauses_whose_text_was_not_read_have_no_standing_in_any_format() {
+    const UNREAD: &str = "not checked against the text";
+    let sample = Sample::of_stateful_gateways();
+    let page = page(&sample);
+    let cells: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("<tr>") && line.contains(">RFC 9693</a></td>")).collect();
+    assert!(!cells.is_empty() && cells.iter().all(|row| row.contains(UNREAD)), "{cells:?}");
+    let latex = latex(&sample.input());
+    let rows: Vec<&str> = latex.lines().filter(|line| line.starts_with("RFC 9693 &")).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(UNREAD)), "{rows:?}");
+    for standing in ["met", "bent", "broken"] {
+        assert!(!cells.iter().any(|row| row.contains(&format!(">{standing}</td>"))), "{standing}");
+        assert!(!rows.iter().any(|row| row.contains(&format!("& {standing} "))), "{standing}");
+    }
+}
+
+#[test]
 fn a_run_that_only_opens_connections_speaks_of_connections() {
     let sample = Sample::of_stateful_gateways().only(&["rate", "rate-ipt"]);
     for text in [markdown(&sample.input()), terminal(&sample.input(), 100, false)] {
