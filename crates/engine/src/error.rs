@@ -55,6 +55,21 @@ pub enum MeasureError {
         /// The number of requests.
         tries: u32,
     },
+    /// The DUT answers, but not as the protocol demands.
+    #[error(
+        "{port}: asked for the hardware address of {address}; {answers} answers came and were refused: {why}; correct what the device answers to ARP \
+         requests and neighbour solicitations (RFC 826, RFC 4861 section 7.1.2), or its address in the recipe"
+    )]
+    AnswersRefused {
+        /// The tester's port.
+        port: String,
+        /// The DUT's address asked for.
+        address: IpAddr,
+        /// The number of answers.
+        answers: u64,
+        /// The reason for the first.
+        why: String,
+    },
     /// The DUT answers with a hardware address that no station has.
     #[error(
         "{port}: {address} says that its hardware address is {claimed}, which no station can have, and is not believed (RFC 1812 section 3.3.2); \
