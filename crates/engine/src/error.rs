@@ -2,6 +2,7 @@
 
 use crate::memory::OutOfMemory;
 use sixbench_io::PortError;
+use sixbench_method::trial::IcmpErrors;
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -30,11 +31,13 @@ pub enum MeasureError {
     #[error(
         "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the \
          Initiator's side to the other, does it have routes to both, and is it set up for the addresses of [foreground] in its \
-         recipe?"
+         recipe?{}", answered(*.connections, .errors)
     )]
     NothingArrived {
         /// Frames sent.
         connections: u64,
+        /// The ICMP errors that answered them.
+        errors: Vec<IcmpErrors>,
     },
     /// A port failed.
     #[error(transparent)]
@@ -51,6 +54,21 @@ pub enum MeasureError {
         address: IpAddr,
         /// The number of requests.
         tries: u32,
+    },
+    /// The DUT answers, but not as the protocol demands.
+    #[error(
+        "{port}: asked for the hardware address of {address}; {answers} answers came and were refused: {why}; correct what the device answers to ARP \
+         requests and neighbour solicitations (RFC 826, RFC 4861 section 7.1.2), or its address in the recipe"
+    )]
+    AnswersRefused {
+        /// The tester's port.
+        port: String,
+        /// The DUT's address asked for.
+        address: IpAddr,
+        /// The number of answers.
+        answers: u64,
+        /// The reason for the first.
+        why: String,
     },
     /// The DUT answers with a hardware address that no station has.
     #[error(
@@ -88,4 +106,13 @@ pub enum MeasureError {
     /// Another call to the system failed.
     #[error("cannot run the tester: {0}")]
     System(#[from] io::Error),
+}
+
+/// Returns what the device answered to `offered` frames of which none arrived, to be appended to a sentence; nothing if it did not answer.
+fn answered(offered: u64, errors: &[IcmpErrors]) -> String {
+    let advised = |errors: &IcmpErrors| {
+        let advice = errors.advice().map_or_else(String::new, |advice| format!(" ({advice})"));
+        format!("; {}{advice}", errors.sentence(offered))
+    };
+    errors.iter().map(advised).collect()
 }

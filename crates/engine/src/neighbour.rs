@@ -4,10 +4,10 @@
 use crate::profile::Neighbours;
 use sixbench_io::clock::Clock;
 use sixbench_io::{PortError, Receive};
-use sixbench_wire::MacAddress;
 use sixbench_wire::arp::{Arp, Operation};
-use sixbench_wire::ethernet::EthernetView;
+use sixbench_wire::ethernet::{EtherType, EthernetView};
 use sixbench_wire::ndp::{NdpMessage, Solicitation};
+use sixbench_wire::{Ipv6View, MacAddress, WireError, protocol};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -124,6 +124,8 @@ pub(crate) enum NeighbourResolution {
     Silent(IpAddr),
     /// This one answered, but never with the hardware address of a station.
     NoStation { address: IpAddr, claimed: MacAddress },
+    /// Answers came, and none could be accepted, for this reason.
+    Refused { address: IpAddr, answers: u64, why: String },
     /// The user asked to stop.
     Interrupted,
 }
@@ -144,7 +146,11 @@ pub(crate) fn resolve(
             (Some(mac), _) => found = mac,
             (None, _) if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
             (None, Some(claimed)) => return Ok(NeighbourResolution::NoStation { address, claimed }),
-            (None, None) => return Ok(NeighbourResolution::Silent(address)),
+            (None, None) => {
+                let silent = NeighbourResolution::Silent(address);
+                let refused = |why| NeighbourResolution::Refused { address, answers: claims.unacceptable, why };
+                return Ok(claims.why.map_or(silent, refused));
+            }
         }
     }
     Ok(NeighbourResolution::All(found))
@@ -189,13 +195,22 @@ fn ask(
 struct Claims {
     believed: Option<MacAddress>,
     refused: Option<MacAddress>,
+    /// Answers that could not be accepted, and the reason for the first.
+    unacceptable: u64,
+    why: Option<String>,
 }
 
 impl Claims {
     /// Notes what `frame` says of `wanted`. The address of a group is not believed (RFC 1812 section 3.3.2): test frames would go to all stations
     /// of the link, and the hardware addresses of what comes back could not be checked.
     fn note(&mut self, frame: &[u8], wanted: IpAddr) {
-        let Some(claimed) = claim_in(frame, wanted) else { return };
+        let Some(claimed) = claim_in(frame, wanted) else {
+            if let Some(why) = why_unacceptable(frame, wanted) {
+                self.unacceptable += 1;
+                self.why.get_or_insert(why);
+            }
+            return;
+        };
         let kind = if claimed.is_station() { &mut self.believed } else { &mut self.refused };
         kind.get_or_insert(claimed);
     }
@@ -206,6 +221,33 @@ fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     match (neighbour.tester, neighbour.dut) {
         (IpAddr::V4(tester), IpAddr::V4(dut)) => Some(Arp::request(own, tester, dut).to_frame().to_vec()),
         (IpAddr::V6(tester), IpAddr::V6(dut)) => Some(Solicitation::multicast(own, tester, dut).to_frame()),
+        _ => None,
+    }
+}
+
+/// Returns the reason why an answer to a question for `wanted` is none; `None` for a frame that is no answer at all.
+fn why_unacceptable(frame: &[u8], wanted: IpAddr) -> Option<String> {
+    let ethernet = EthernetView::new(frame).ok()?;
+    match (ethernet.ether_type(), wanted) {
+        (EtherType::ARP, IpAddr::V4(_)) => match Arp::parse(frame) {
+            Ok(arp) if arp.operation == Operation::Reply => Some(format!("an ARP reply of {}", arp.sender)),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        },
+        (EtherType::IPV6, IpAddr::V6(_)) => {
+            const ADVERTISEMENT: u8 = 136;
+            let ip = Ipv6View::new(ethernet.payload()).ok()?;
+            if ip.next_header() != protocol::ICMPV6 || ip.payload().first() != Some(&ADVERTISEMENT) {
+                return None;
+            }
+            Some(match NdpMessage::parse(frame) {
+                Ok(NdpMessage::Advertisement(other)) => format!("an advertisement of {}", other.target),
+                Ok(NdpMessage::Solicitation(_)) => return None,
+                Err(WireError::Checksum { .. }) => "wrong ICMPv6 checksum".to_owned(),
+                Err(WireError::Field { field: "hop limit", value, .. }) => format!("hop limit {value} instead of 255"),
+                Err(error) => error.to_string(),
+            })
+        }
         _ => None,
     }
 }
@@ -286,6 +328,29 @@ mod tests {
         }
         assert_eq!(answer_in(&arp.reply(DUT).to_frame(), four.into()), Some(DUT));
         assert_eq!(answer_in(&solicitation.advertise(DUT).to_frame(), six.into()), Some(DUT));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_accepted_is_told_with_the_reason() {
+        let wanted = "2001:2::1".parse().expect("address");
+        let good = Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), wanted).advertise(DUT).to_frame();
+        let changed = |at: usize, to: u8| {
+            let mut frame = good.clone();
+            frame[at] = to;
+            why_unacceptable(&frame, wanted.into())
+        };
+        assert_eq!(changed(56, 0xff).as_deref(), Some("wrong ICMPv6 checksum"));
+        assert_eq!(changed(21, 64).as_deref(), Some("hop limit 64 instead of 255"));
+        let other = why_unacceptable(&good, "2001:2::7".parse().expect("address"));
+        assert_eq!(other.as_deref(), Some("an advertisement of 2001:2::1"));
+        assert_eq!(changed(54, 128), None, "an echo is no answer");
+        let four = "198.18.0.1".parse().expect("address");
+        let reply = Arp::request(TESTER, "198.18.0.2".parse().expect("address"), four).reply(DUT).to_frame();
+        let refused = why_unacceptable(&reply, "198.18.0.9".parse().expect("address"));
+        assert_eq!(refused.as_deref(), Some("an ARP reply of 198.18.0.1"));
+        let mut claims = Claims::default();
+        (0..3).for_each(|_| claims.note(&reply, "198.18.0.9".parse().expect("address")));
+        assert_eq!((claims.unacceptable, claims.believed), (3, None));
     }
 
     /// The answer to a question with this asker for our address of the same family.

@@ -7,10 +7,11 @@ use crate::receiver::{Received, Receiver};
 use crate::responder::SentReplies;
 use crate::sender::Sender;
 use crate::sent::{SentNumbers, SentShare};
+use crate::tally::{IcmpErrorTable, note_errors};
 use crate::trial::Task;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{DirectionResult, Fault, Receiving, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, IcmpErrors, Receiving, TrialResult, TrialSpec};
 
 /// The two ends of a direction: its senders and its receivers.
 #[derive(Default)]
@@ -32,9 +33,12 @@ pub(crate) struct ReceivedShare<'a> {
 /// A port cannot report the number of frames for which it had no room.
 pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64) -> Result<TrialResult, PortError> {
     let (mut directions, mut faults) = (Vec::with_capacity(2), Vec::new());
-    for (direction, ends) in grouped(tasks) {
+    let mut ends = grouped(tasks);
+    let errors = icmp_errors(&mut ends);
+    for ((direction, ends), errors) in ends.into_iter().zip(errors) {
         if !ends.senders.is_empty() || !ends.replies.is_empty() {
-            let (result, of_direction) = ends.result(direction, spec.rate, stall_ns)?;
+            let (mut result, of_direction) = ends.result(direction, spec.rate, stall_ns)?;
+            note_errors(&mut result, errors);
             directions.push(result);
             faults.extend(of_direction);
         }
@@ -42,16 +46,19 @@ pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64)
     Ok(TrialResult::new(spec, directions, faults))
 }
 
-/// Returns what was sent here, what was received here in the `loaded` directions, and the faults of the senders.
+/// Returns what was sent here, with the ICMP errors about it, what was received here in the `loaded` directions, and the faults of the senders.
 pub(crate) fn shares<'a>(
     tasks: Vec<Task<'a>>,
     loaded: &[Direction],
     stall_ns: u64,
 ) -> (Vec<SentShare>, Vec<ReceivedShare<'a>>, Vec<Fault>) {
     let (mut all_sent, mut received, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    for (direction, ends) in grouped(tasks) {
+    let mut ends = grouped(tasks);
+    let errors = icmp_errors(&mut ends);
+    for ((direction, ends), errors) in ends.into_iter().zip(errors) {
         if !ends.senders.is_empty() {
-            let (counted, by_queue) = sent(direction, ends.senders);
+            let (mut counted, by_queue) = sent(direction, ends.senders);
+            note_errors(&mut counted, errors);
             faults.extend(fault::of_sending(&counted, stall_ns));
             all_sent.push(SentShare { counted, by_queue });
         }
@@ -93,6 +100,19 @@ fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
         }
     }
     [(Direction::Forward, forward), (Direction::Reverse, reverse)]
+}
+
+/// Returns the ICMP errors about the frames of each direction, forward first, with the number of those without a place in the list. They arrived where
+/// the other direction is received, even if that has no frames.
+fn icmp_errors(ends: &mut [(Direction, DirectionEnds<'_>); 2]) -> [(Vec<IcmpErrors>, u64); 2] {
+    let [forward, reverse] = ends.each_mut().map(|(_, ends)| {
+        let tables = ends.receivers.iter_mut().map(Receiver::take_icmp_errors);
+        tables.reduce(|mut all, table| {
+            all.add(&table);
+            all
+        })
+    });
+    [reverse, forward].map(|of_port| of_port.map_or_else(Default::default, IcmpErrorTable::finish))
 }
 
 impl DirectionEnds<'_> {

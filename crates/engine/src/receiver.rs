@@ -2,7 +2,7 @@
 
 use crate::neighbour::NeighbourAnswerer;
 use crate::stall::Gaps;
-use crate::tally::FrameTally;
+use crate::tally::{FrameTally, IcmpErrorTable};
 use crate::verify::FrameClass;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Receive};
@@ -90,6 +90,11 @@ impl<'a> Receiver<'a> {
         let mut seen = self.tally.seen().clone();
         others.iter().for_each(|other| drop(seen.unite(other.tally.seen())));
         seen.count()
+    }
+
+    /// Returns the ICMP errors that arrived at the port, and leaves none.
+    pub(crate) fn take_icmp_errors(&mut self) -> IcmpErrorTable {
+        self.tally.take_icmp_errors()
     }
 
     /// Returns the counts, including the frames for which the receive ring had no room.

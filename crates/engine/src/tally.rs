@@ -2,8 +2,10 @@
 //! combines the counts of several queues.
 
 mod fields;
+mod icmp_errors;
 mod queues;
 
+pub(crate) use icmp_errors::{IcmpErrorTable, note_errors};
 pub(crate) use queues::QueueCounts;
 
 use crate::bitmap::Bitmap;
@@ -51,6 +53,8 @@ pub(crate) struct FrameTally {
     counts: ReceiverCounts,
     /// Those of the frames that came back wrong, by field.
     wrong_fields: WrongFields,
+    /// The ICMP errors about frames that left from the port at which this direction arrives: those of the opposite direction.
+    icmp_errors: IcmpErrorTable,
     /// The highest sequence number so far of foreground and background, which take different ways through a DUT, for each sending queue: there is
     /// no order between queues.
     highest: Box<[[Option<u64>; 2]]>,
@@ -103,6 +107,7 @@ impl FrameTally {
             faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
             counts: ReceiverCounts::default(),
             wrong_fields: WrongFields::new(queues.receiving > 1),
+            icmp_errors: IcmpErrorTable::new(),
             highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
             bins: vec![0; bins as usize],
             last_missing: None,
@@ -184,10 +189,20 @@ impl FrameTally {
     pub(crate) fn take_foreign(&mut self, frame: &[u8]) {
         self.counts.foreign += 1;
         match foreign_frame(frame) {
+            ForeignFrame::IcmpError(error) => {
+                self.counts.icmp += 1;
+                let of_background = error.quoted.and_then(|tag| self.expected.verifier.is_answered_background(tag));
+                self.icmp_errors.count(&error, of_background);
+            }
             ForeignFrame::Icmp => self.counts.icmp += 1,
             ForeignFrame::Fragment => self.counts.fragments += 1,
             ForeignFrame::Other => {}
         }
+    }
+
+    /// Returns the ICMP errors that arrived, and leaves none.
+    pub(crate) fn take_icmp_errors(&mut self) -> IcmpErrorTable {
+        std::mem::replace(&mut self.icmp_errors, IcmpErrorTable::new())
     }
 
     /// Returns the number of different frames that were seen.

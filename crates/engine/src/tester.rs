@@ -182,6 +182,9 @@ impl FrameTester {
                 end.check_link()?;
                 Err(MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES })
             }
+            neighbour::NeighbourResolution::Refused { address, answers, why } => {
+                Err(MeasureError::AnswersRefused { port: end.name.clone(), address, answers, why })
+            }
             neighbour::NeighbourResolution::NoStation { address, claimed } => {
                 Err(MeasureError::NoStation { port: end.name.clone(), address, claimed })
             }

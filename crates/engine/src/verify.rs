@@ -9,7 +9,7 @@ mod foreign;
 mod mismatch;
 mod seen;
 
-pub(crate) use foreign::{ForeignFrame, foreign_frame};
+pub(crate) use foreign::{ForeignFrame, ReceivedError, foreign_frame};
 pub(crate) use mismatch::Mismatch;
 
 use crate::stream::{FrameKind, Stream, StreamId};
@@ -118,6 +118,14 @@ impl Verifier {
         }
         let may_be_absent = self.absent_checksum_is_known && seen.ip.source.is_ipv4();
         self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable), may_be_absent)
+    }
+
+    /// Returns whether a frame that an ICMP error quotes is background, if it is one of this trial that left from the port where this verifier's
+    /// frames arrive; otherwise `None`.
+    pub(crate) fn is_answered_background(&self, quoted: Tag) -> Option<bool> {
+        let id = StreamId(quoted.stream);
+        let is_of_port = id.same_trial(self.expected.id) && id.0 & 1 != self.expected.id.0 & 1;
+        is_of_port.then(|| id.is_background())
     }
 
     /// Notes the source of a right frame if it opens a connection. Only the first frame with its number counts, not a duplicate.

@@ -12,6 +12,7 @@ use sixbench_method::terms::{FrameRate, Share};
 use sixbench_method::trial::{TrialResult, TrialSpec};
 use sixbench_wire::MacAddress;
 use sixbench_wire::arp::{Arp, Operation};
+use sixbench_wire::ndp::NdpMessage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -127,4 +128,22 @@ fn questions_for_neighbours_take_no_frame_away_and_get_no_flood_of_answers() {
     let (questions, answered) = (FLOOD as u64 * FRAMES, answers.load(Ordering::Relaxed));
     // An address is answered for at most once a millisecond: of the 10,000 requests, as often as a trial of half a second and its end allow.
     assert!(answered > 0 && answered < questions / 4, "{answered} answers");
+}
+
+#[test]
+fn a_neighbour_whose_answers_have_a_wrong_checksum_is_told_from_one_that_is_silent() {
+    const DEVICE: MacAddress = MacAddress([2, 0, 0, 0, 0, 9]);
+    let device: LoopbackDevice = Box::new(|frame, from_left, out| {
+        if let Ok(NdpMessage::Solicitation(asked)) = NdpMessage::parse(frame) {
+            let mut answer = asked.advertise(DEVICE).to_frame();
+            answer[56] ^= 0xff;
+            out.push((!from_left, answer));
+        }
+    });
+    let address = |text: &str| text.parse().expect("address");
+    let neighbours = vec![Neighbours { tester: address("2001:2::2"), dut: address("2001:2::1") }];
+    let profile = TrafficProfile { left: neighbours, ..ipv6_with_background(Share::ALL) };
+    let error = try_trial(profile, device, TrialSpec::constant(FrameRate(1), 1_000_000_000)).expect_err("refused");
+    let words = error.to_string();
+    assert!(words.contains("10 answers came and were refused: wrong ICMPv6 checksum"), "{words}");
 }

@@ -328,3 +328,52 @@ fn a_flood_of_somebody_elses_datagrams_takes_no_frame_away() {
     let forward = forward(&result);
     assert_eq!((forward.received, forward.foreign, forward.icmp), (FRAMES, 20 * FRAMES, 0));
 }
+
+/// Returns the frame in which the device answers `frame` with this error; it quotes the datagram and comes from 198.18.0.1.
+fn error_about(frame: &[u8], kind: u8, code: u8, value: u16) -> Vec<u8> {
+    let mut message = [&[kind, code, 0, 0, 0, 0][..], &value.to_be_bytes(), &frame[14..]].concat();
+    let sum: u32 = message.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    message[2..4].copy_from_slice(&(!(folded as u16 + (folded >> 16) as u16)).to_be_bytes());
+    common::floods::to_all(common::floods::IPV4, &common::floods::ipv4_datagram(1, &message))
+}
+
+/// A device that answers each frame of the forward direction with an error, at the port from which it came.
+fn refusing(kind: u8, code: u8, value: u16) -> LoopbackDevice {
+    Box::new(move |frame, from_left, out| match from_left {
+        true => out.push((false, error_about(frame, kind, code, value))),
+        false => out.push((false, frame.to_vec())),
+    })
+}
+
+#[test]
+fn a_device_that_refuses_every_frame_is_quoted_in_the_direction_that_it_refuses() {
+    let result = trial(ipv4(), refusing(3, 4, 1280));
+    let [forward, reverse] = &result.directions[..] else { panic!("{result:?}") };
+    assert_eq!((forward.received, reverse.received), (0, FRAMES));
+    let [errors] = &forward.icmp_errors[..] else { panic!("{forward:?}") };
+    let (counts, of) = ([errors.messages, errors.quoting, errors.background, errors.wrong_checksum], errors.to_string());
+    assert_eq!(counts, [FRAMES, FRAMES, 0, 0]);
+    assert_eq!(of, "ICMP Destination Unreachable, fragmentation needed and DF set, MTU 1280 (from 198.18.0.1)");
+    assert!(
+        forward.icmp_errors_in_words()[0].starts_with(&format!("the device answered {FRAMES} of {FRAMES} frames with ICMP"))
+    );
+    // They arrived where reverse frames do, and are counted there as frames that do not belong to the trial.
+    assert_eq!((reverse.icmp, &reverse.icmp_errors[..], forward.icmp), (FRAMES, &[][..], 0));
+}
+
+#[test]
+fn a_refusal_is_quoted_even_if_nothing_is_sent_in_the_direction_in_which_it_comes() {
+    let one_way = TrafficProfile { directions: Directions::Forward, ..ipv4() };
+    let result = trial(one_way, refusing(3, 13, 0));
+    let [forward] = &result.directions[..] else { panic!("{result:?}") };
+    assert_eq!(forward.answered_with_errors(), FRAMES, "{forward:?}");
+}
+
+#[test]
+fn errors_about_other_traffic_are_told_apart() {
+    let other = |frame: &[u8]| error_about(&common::floods::of_another_tester(frame), 3, 1, 0);
+    let result = trial(ipv4(), Box::new(move |frame, from_left, out| out.push((!from_left, other(frame)))));
+    let errors = &forward(&result).icmp_errors[0];
+    assert_eq!((errors.messages, errors.quoting), (FRAMES, 0));
+}

@@ -245,3 +245,16 @@ fn a_machine_that_does_not_agree_on_a_start_ends_the_trial_before_the_first_fram
     let error = tester.measure_end(&part(constant(), false), &mut companion).expect_err("no start");
     assert_eq!(error.to_string(), "it says nothing");
 }
+
+#[test]
+fn what_a_device_answers_at_one_end_is_told_of_the_direction_that_the_other_end_receives() {
+    let refusing: LoopbackDevice = Box::new(|frame, from_left, out| {
+        let message = common::floods::quoting(3, 13, frame);
+        let error = common::floods::to_all(common::floods::IPV4, &common::floods::ipv4_datagram(1, &message));
+        out.push((false, if from_left { error } else { frame.to_vec() }));
+    });
+    let result = through(refusing, &ipv4());
+    let [forward, reverse] = &result.directions[..] else { panic!("{result:?}") };
+    assert_eq!((forward.received, forward.answered_with_errors(), reverse.answered_with_errors()), (0, FRAMES, 0));
+    assert_eq!(forward.icmp_errors[0].wrong_checksum, FRAMES, "the device of this test computes none");
+}

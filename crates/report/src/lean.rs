@@ -93,10 +93,10 @@ impl TrialsAtLimits {
 
     /// Drops what was watched in a trial, and where its losses were, except what concerns the trial as a whole.
     fn drop_watched(&mut self, record: &mut TrialRecord) {
-        // Wrong frames are reported for every trial.
+        // Wrong frames and ICMP errors are reported for every trial.
         let rest = |of: DirectionDetails| {
-            let DirectionDetails { wrong_fields, examples, .. } = of;
-            DirectionDetails { wrong_fields, examples, ..DirectionDetails::default() }
+            let DirectionDetails { wrong_fields, examples, icmp_errors, other_icmp_errors, .. } = of;
+            DirectionDetails { wrong_fields, examples, icmp_errors, other_icmp_errors, ..DirectionDetails::default() }
         };
         record.result.directions.iter_mut().for_each(|direction| direction.change_details(rest));
         let Some(watch) = &record.watch else { return };

@@ -1,4 +1,4 @@
-//! ICMPv6 echo requests and replies (RFC 4443 section 4). Neighbour discovery has its own module; error messages are not parsed.
+//! ICMPv6 echo requests and replies (RFC 4443 section 4). Neighbour discovery and error messages have modules of their own.
 
 use std::fmt;
 

@@ -24,6 +24,7 @@ pub mod checksum;
 pub mod embed;
 pub mod ethernet;
 pub mod icmp6;
+pub mod icmp_error;
 pub mod ipv4;
 pub mod ipv6;
 pub mod mac;
@@ -37,6 +38,7 @@ mod octets;
 
 pub use embed::{Eam, EamTable, Prefix4, Prefix6, Prefix6052};
 pub use ethernet::{EtherType, EthernetHeader, EthernetView};
+pub use icmp_error::IcmpErrorView;
 pub use icmp6::{EchoHeader, EchoKind, EchoView};
 pub use ipv4::{Ipv4Header, Ipv4View};
 pub use ipv6::{Ipv6Header, Ipv6View};

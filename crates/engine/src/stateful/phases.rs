@@ -25,7 +25,8 @@ impl FrameTester {
         let opened = self.one_way(&conversation, &gateway, gateway.opens, phase_one)?;
         self.has_delivered |= opened.directions.iter().any(|d| d.received + d.mistranslated + d.corrupt > 0);
         if !self.has_delivered {
-            return Err(MeasureError::NothingArrived { connections: phase_one.connections });
+            let errors = opened.directions.iter().flat_map(|direction| direction.icmp_errors.clone()).collect();
+            return Err(MeasureError::NothingArrived { connections: phase_one.connections, errors });
         }
         let mut result = self.opened(spec, phase_one, &conversation, opened)?;
         // Frames that the sender left out have not opened connections either.
@@ -96,6 +97,7 @@ impl FrameTester {
             }
         }
         let (offered, established) = opened.directions.first().map_or((0, 0), |forward| (forward.offered, forward.received));
+        let icmp_errors = opened.directions.first().map_or_else(Vec::new, |forward| forward.icmp_errors.clone());
         let connections = Connections {
             offered,
             established,
@@ -103,6 +105,7 @@ impl FrameTester {
             state_table: conversation.table.len(),
             mapping,
             counted,
+            icmp_errors,
             examples,
             ..Connections::default()
         };

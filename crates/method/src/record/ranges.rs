@@ -47,6 +47,8 @@ fn largest_count(of: &DirectionResult) -> u64 {
     let counts = [of.intended, of.offered, of.received, of.late, of.mistranslated, of.corrupt, of.duplicate, of.reordered];
     let odd = [of.defective, of.foreign, of.icmp, of.fragments, of.misdirected, of.refused, of.sending.late_frames];
     let lists = of.lost_by_bin.iter().copied().chain(of.wrong_fields.values().copied());
+    let errors = of.icmp_errors.iter().flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
+    let lists = lists.chain(errors).chain([of.other_icmp_errors]);
     let delays = of.delays.iter().map(|bucket| bucket.frames);
     counts.into_iter().chain(odd).chain([of.receiving.overruns]).chain(lists).chain(delays).max().unwrap_or(0)
 }

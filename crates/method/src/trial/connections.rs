@@ -1,6 +1,6 @@
 //! What phase 1 of a stateful trial came to (RFC 9693): connections opened, as the tester and as the DUT count them, and how they were mapped.
 
-use super::Fault;
+use super::{Fault, IcmpErrors};
 use crate::terms::FrameRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub struct Connections {
     /// The time the DUT took to delete all of its connections, nanoseconds, where it was asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn_down_ns: Option<u64>,
+    /// The ICMP errors that answered frames of phase 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icmp_errors: Vec<IcmpErrors>,
     /// The first connections that were lost, or mixed up with another, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,

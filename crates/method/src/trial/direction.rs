@@ -1,12 +1,17 @@
 //! The counts of one direction of a trial.
 
 use super::delay::{Bucket, Delay, Ipdv};
+use super::icmp_error::IcmpErrors;
 use crate::terms::{Direction, LossRatio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
 
 /// Makes the types of a direction from the list of its fields: counts that every trial has, and details that only some have.
 macro_rules! direction {
@@ -132,6 +137,12 @@ direction! {
         /// versions, and of DNS queries.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         wrong_fields: BTreeMap<String, u64>,
+        /// The ICMP and ICMPv6 errors that came back to the port from which the frames were sent, by kind and source, the most frequent first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        icmp_errors: Vec<IcmpErrors>,
+        /// Errors of further kinds and sources, for which there was no room in the list.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        other_icmp_errors: u64,
         /// The first wrong frames, one line each: "expected ..., got ...".
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         examples: Vec<String>,
