@@ -2,6 +2,7 @@
 //! file.
 #![forbid(unsafe_code)]
 
+pub mod anomaly;
 pub mod bottleneck;
 pub mod budget;
 pub mod campaign;

@@ -34,7 +34,7 @@ struct AnswerRow {
     size: String,
     /// The number, as precise as the spread of its repetitions supports.
     value: String,
-    /// The results for the further loss goals, each with its goal.
+    /// The results for the further loss goals, each with its goal; and what the goal says nothing about.
     others: Vec<String>,
     /// SVG; empty if there is no number, or a curve.
     bar: String,
@@ -130,7 +130,7 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         size: point.size().map_or_else(String::new, |size| size.to_string()),
         bar: summary.map_or_else(String::new, |summary| bar(&name, summary.median, is_open, &repetitions, end)),
         value: number(digest, point, summary),
-        others: point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(of_goal).collect(),
+        others: point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(of_goal).chain(beside(point)).collect(),
         n: point.planned(digest).map_or(0, |planned| planned.repetitions.with_result),
         spread: summary
             .filter(|s| s.n > 1)
@@ -139,6 +139,11 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
         name,
     }
+}
+
+/// Returns what passing trials had beside frames that were received as they were sent: `but with duplicate frames (100 % of those received)`.
+fn beside(point: &PointDigest) -> Option<String> {
+    point.beside_the_goal().strip_prefix(", ").map(str::to_owned)
 }
 
 /// Returns the result for a further loss goal: `45.1 k with at most 0.01 % loss`.

@@ -7,6 +7,7 @@ use crate::tables::{
     burst, degradation, dns, loss, machines, mix, path, points, relative, repeated, resources, response, scaling, soak,
     stateful, tcp, throughput, trial,
 };
+use crate::warning;
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
 
@@ -106,7 +107,12 @@ fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
 /// Returns the chapter on anomalous frames, under the heading of its first table.
 fn anomalies(digest: &Digest) -> Chapter {
     let anomalies = trial::anomalies(digest);
-    Chapter::new("anomalies", anomalies.title.clone(), vec![anomalies, trial::wrong_fields(digest)], vec![])
+    Chapter::new(
+        "anomalies",
+        anomalies.title.clone(),
+        vec![anomalies, warning::by_test(digest), trial::wrong_fields(digest)],
+        vec![],
+    )
 }
 
 pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {

@@ -3,10 +3,12 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::expectations;
-use crate::numbers::title;
+use crate::numbers::{title, whole};
 use crate::plot::sheet::escaped;
 use crate::status::why;
+use crate::warning::noun;
 use serde_json::{Value, json};
+use sixbench_method::anomaly;
 use sixbench_method::expectation::{Judged, judge};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Quantity;
@@ -57,12 +59,21 @@ fn case(digest: &Digest<'_>, point: &PointDigest<'_>, judged: &[Judged<'_>]) -> 
         (Some(PointStatus::Result | PointStatus::AtLeast(_)), _) => (TestOutcome::Passed, String::new()),
     };
     let seconds = point.records.iter().map(|record| record.result.spec.duration_ns).sum::<u64>() as f64 / 1e9;
-    let result = point.result(digest).map_or_else(String::new, |result| result.shown);
+    let result = point.result(digest).map_or_else(String::new, |result| result.shown + &point.beside_the_goal());
+    let result = result + &anomalies(point);
     let name = point.size().map_or_else(|| point.test.name.clone(), |size| format!("{}/{size}", point.test.name));
     let mut xml =
         format!("<testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.3}\">", text(&title(point.test)), text(&name));
     let _ = write!(xml, "{element}<system-out>{}</system-out></testcase>", text(&result));
     (outcome, xml + "\n")
+}
+
+/// Returns the numbers of anomalous frames in all trials of a point: `; in all trials: 4,000 duplicate frames`. Empty if there are none.
+fn anomalies(point: &PointDigest<'_>) -> String {
+    let counts = anomaly::counts(point.records.iter().copied());
+    let words = counts.iter().map(|(kind, frames)| format!("{} {}", whole(*frames), noun(*kind, *frames, Some(point.test))));
+    let words = words.collect::<Vec<_>>().join(", ");
+    if words.is_empty() { words } else { format!("; in all trials: {words}") }
 }
 
 fn element(name: &str, message: &str) -> String {

@@ -1,5 +1,6 @@
 //! `results.csv` and `results-values.csv`: one row for each number of a repetition, in full precision, with units in the header.
 
+mod anomalies;
 mod points;
 mod run;
 mod scaling;
@@ -33,12 +34,13 @@ const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,
 pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
+    let columns = format!("{BRACKET},{}{}", anomalies::columns(), if has_queries { QUERIES } else { "" });
+    let counts = anomalies::by_repetition(input.records);
     let row = move |o: &Outcome, b: &Bracket| {
         let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
-        bracket(input, o, b).into_iter().chain(names).collect()
+        bracket(input, o, b).into_iter().chain(anomalies::cells(counts.get(&(&o.point, o.repetition)))).chain(names).collect()
     };
     let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
-    let columns = format!("{BRACKET}{}", if has_queries { QUERIES } else { "" });
     of_outcomes(digest, &columns, rows.map(move |(o, b)| (o, row(o, b))))
 }
 

@@ -6,7 +6,7 @@ use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
-use sixbench_method::trial::{Connections, DirectionResult, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{AnomalyKind, Connections, TrialResult, TrialSpec, Verdict};
 use sixbench_method::units::{show_ns, show_rate, show_rate_at_least, show_seconds};
 
 /// Returns a line about a trial that answers a sceptical expert's questions: did the tester keep up, in both directions, and what was lost?
@@ -20,10 +20,8 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
         lost.join(" + "),
         show_lateness(lateness),
     );
-    match result.dns() {
-        Some(dns) => text += &fates(&dns.answers),
-        None => text += &strange_frames(result),
-    }
+    text += &result.dns().map_or_else(String::new, |dns| fates(&dns.answers));
+    text += &strange_frames(result);
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
@@ -39,8 +37,8 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
 }
 
 fn strange_frames(result: &TrialResult) -> String {
-    let wrong = [("mistranslated", total(result, |d| d.mistranslated)), ("corrupt", total(result, |d| d.corrupt))];
-    let kinds = wrong.into_iter().chain([("ICMP messages", total(result, |d| d.icmp))]);
+    let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss());
+    let kinds = told.map(|kind| (kind.in_a_list(), kind.in_trial(result)));
     kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
 }
 
@@ -70,11 +68,6 @@ fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let at = if spec.phase_one.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
     let example = connections.examples.first().map(|example| format!(" ({example})")).unwrap_or_default();
     format!("  {established} of {offered} connections{at}{counted}{example}")
-}
-
-/// Returns the sum of a count over both directions.
-fn total(result: &TrialResult, of: fn(&DirectionResult) -> u64) -> u64 {
-    result.directions.iter().map(of).sum()
 }
 
 fn show_lateness(ns: u64) -> String {

@@ -44,6 +44,8 @@ struct Page<'a> {
     headline: String,
     tally: String,
     trust: Option<TrustBox>,
+    /// A sentence for each kind of frames that were neither received as they were sent nor simply lost.
+    anomalies: Vec<String>,
     answer: Vec<AnswerGroup>,
     contents: Vec<ContentsEntry>,
     downloads: [&'static str; 5],
@@ -152,6 +154,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         code: document.code(),
         host: &input.facts.host,
         trust: digest.trust.as_ref().map(trust::TrustBox::of),
+        anomalies: digest.anomalies_in_brief(),
         layout: input.facts.layouts(),
         duts: &input.facts.duts,
         warning_table,

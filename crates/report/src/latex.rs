@@ -29,11 +29,12 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
         trust::sentence(&document.digest).map_or_else(String::new, |line| format!("\n\\textbf{{{}}}\n", escaped(&line)));
     let input = document.digest.input;
     format!(
-        "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
+        "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}{}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
         head(document, style),
         Preamble::of_tables(style, &input.plan.name),
         escaped(&origin::sentence(&document.digest)),
         escaped(&status::counted(&document.digest)),
+        document.digest.anomalies_in_brief().iter().map(|text| format!("{}.\n", escaped(text))).collect::<String>(),
         tables.join("\n\\clearpage\n\n")
     )
 }
@@ -46,7 +47,8 @@ fn tables<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d Table> {
 
 fn head(document: &Document<'_>, style: PaperStyle) -> String {
     let input = document.digest.input;
-    let warnings: String = input.facts.warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
+    let warnings = document.digest.warnings_in_brief();
+    let warnings: String = warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
     format!(
         "% {}. {}.\n% pdflatex compiles this file by itself. A paper that has \\usepackage{{array,booktabs}} may \\input it.\n\
          {STYLE_LINE}{}.\n% {}\n% {}. Written {}.\n{warnings}\n",

@@ -42,6 +42,7 @@ mod terminal;
 pub mod trial_words;
 mod trust;
 mod verdict;
+mod warning;
 mod wrapping;
 
 pub use document::Document;

@@ -2,15 +2,18 @@
 
 pub(crate) mod text;
 
+use crate::digest::Digest;
 use crate::document::Document;
-use crate::{Input, origin, status, trust};
+use crate::warning::BY_TEST;
+use crate::{origin, status, trust};
 use text::{escaped, table};
 
 pub(crate) fn markdown(document: &Document<'_>) -> String {
     let input = document.digest.input;
     let sentences = document.verdict().iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
-    let warnings = warnings(input);
-    let tables = document.results().iter().flat_map(|chapter| &chapter.tables);
+    let warnings = warnings(&document.digest);
+    let anomalies = document.evidence().iter().flat_map(|chapter| &chapter.tables).filter(|table| table.title == BY_TEST);
+    let tables = document.results().iter().flat_map(|chapter| &chapter.tables).chain(anomalies);
     let tables: String = tables.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
     let of_run = [document.run(), document.code()].into_iter().filter(|table| !table.rows.is_empty());
     let run: String = of_run.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
@@ -19,7 +22,7 @@ pub(crate) fn markdown(document: &Document<'_>) -> String {
     format!("# {name}\n\n{origin}.\n\n{}.\n\n{trust}{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
 }
 
-fn warnings(input: &Input) -> String {
-    let lines: String = input.facts.warnings.iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
+fn warnings(digest: &Digest<'_>) -> String {
+    let lines: String = digest.warnings_in_brief().iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
     if lines.is_empty() { lines } else { format!("\nWarnings of the run:\n\n{lines}") }
 }

@@ -10,6 +10,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Schema;
 use jiff::Timestamp;
+use sixbench_method::trial::AnomalyKind;
 use std::borrow::Cow;
 use std::io::Write;
 use std::str::FromStr;
@@ -37,8 +38,8 @@ impl ColumnKind {
             "run_started" | "run_ended" | "started" => Self::Time,
             "frame_size_octets" | "repetition" | "trial" | "trials" | "invalid_trials" => Self::Integer,
             "cached_percent" | "with_aaaa_percent" | "rate_per_s" => Self::Integer,
-            "intended" | "offered" | "received" | "late" | "mistranslated" | "corrupt" | "lost" | "duplicate" | "reordered"
-            | "defective" | "misdirected" | "foreign" | "refused" | "late_frames" => Self::Integer,
+            "intended" | "offered" | "received" | "lost" | "late_frames" => Self::Integer,
+            of if AnomalyKind::ALL.iter().any(|kind| kind.name() == of) => Self::Integer,
             of if of.ends_with("_ns") || of.ends_with("_frames_per_s_per_direction") => Self::Integer,
             _ => Self::Text,
         }

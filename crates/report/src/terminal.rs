@@ -1,6 +1,5 @@
 //! The summary printed at the end of a run.
 
-use crate::alike;
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
@@ -97,7 +96,7 @@ fn said(digest: &Digest) -> Vec<String> {
         said.push(verdict::nothing(digest));
     }
     said.extend(verdict::reservations(digest));
-    said.extend(alike::in_brief(&digest.input.facts.warnings).iter().map(|warning| format!("warning: {warning}")));
+    said.extend(digest.warnings_in_brief().iter().map(|warning| format!("warning: {warning}")));
     said
 }
 

@@ -9,6 +9,7 @@ pub use counts::{direction, exchange};
 pub use queries::queries;
 
 use crate::event_words::word as verdict_word;
+use crate::warning;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, TrialResult};
 use sixbench_method::units::{show_ns, show_rate};
@@ -28,6 +29,7 @@ pub fn trial(result: &TrialResult) -> String {
     text += &result.exchange().map_or(String::new(), |found| exchange(&found));
     text += &result.phase_one_result().map_or(String::new(), connections);
     result.directions.iter().for_each(|counts| text += &direction(counts));
+    text += &warning::of_trial(result);
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
 }

@@ -61,7 +61,7 @@ fn check_values(text: &str) {
     is_same::<Prefix6>(text);
     is_same::<Prefix6052>(text);
     is_same::<Names>(text);
-    for number in [units::percent, units::octets, units::ratio, units::signed_ns] {
+    for number in [units::percent, units::octets, units::share, units::factor, units::signed_ns] {
         assert!(number(text).is_ok_and(f64::is_finite) || number(text).is_err(), "{text}");
     }
     if let Ok(ns) = units::duration_ns(text) {

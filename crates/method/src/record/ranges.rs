@@ -1,7 +1,7 @@
 //! The valid ranges of the numbers in a record, which may come from an untrusted source.
 
 use super::{CpuSample, TrialRecord, Watch};
-use crate::trial::DirectionResult;
+use crate::trial::{AnomalyKind, DirectionResult};
 use std::ops::RangeInclusive;
 
 /// The longest duration of a trial in nanoseconds: five days.
@@ -44,13 +44,13 @@ impl TrialRecord {
 
 /// Returns the largest count of frames of a direction.
 fn largest_count(of: &DirectionResult) -> u64 {
-    let counts = [of.intended, of.offered, of.received, of.late, of.mistranslated, of.corrupt, of.duplicate, of.reordered];
-    let odd = [of.defective, of.foreign, of.icmp, of.fragments, of.misdirected, of.refused, of.sending.late_frames];
+    let counts = [of.intended, of.offered, of.received, of.sending.late_frames];
+    let anomalies = AnomalyKind::ALL.iter().map(|kind| kind.count(of));
     let lists = of.lost_by_bin.iter().copied().chain(of.wrong_fields.values().copied());
     let errors = of.icmp_errors.iter().flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
     let lists = lists.chain(errors).chain([of.other_icmp_errors]);
     let delays = of.delays.iter().map(|bucket| bucket.frames);
-    counts.into_iter().chain(odd).chain([of.receiving.overruns]).chain(lists).chain(delays).max().unwrap_or(0)
+    counts.into_iter().chain(anomalies).chain([of.receiving.overruns]).chain(lists).chain(delays).max().unwrap_or(0)
 }
 
 /// Returns the largest of the observed numbers other than shares of processor time.

@@ -13,9 +13,12 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Makes the types of a direction from the list of its fields: counts that every trial has, and details that only some have.
+/// Makes the types of a direction from the list of its fields: counts that every trial has, in three groups, and details that only some have.
+/// A field among the anomalies is the count of one [`AnomalyKind`], which every format of a report prints.
 macro_rules! direction {
     (
+        frames { $($(#[$of_frames:meta])* $frames:ident: $frames_type:ty,)* }
+        anomalies { $($(#[doc = $doc:literal])* $anomaly:ident: $kind:ident,)* }
         counts { $($(#[$of_count:meta])* $count:ident: $count_type:ty,)* }
         details { $($(#[$of_detail:meta])* $detail:ident: $detail_type:ty,)* }
     ) => {
@@ -24,6 +27,8 @@ macro_rules! direction {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(from = "RecordedDirection", into = "RecordedDirection")]
         pub struct DirectionResult {
+            $($(#[$of_frames])* pub $frames: $frames_type,)*
+            $($(#[doc = $doc])* #[serde(default)] pub $anomaly: u64,)*
             $($(#[$of_count])* pub $count: $count_type,)*
             /// What only some trials have.
             pub details: OptionalDetails,
@@ -38,27 +43,64 @@ macro_rules! direction {
         /// A direction as records have it: all fields in one object.
         #[derive(Serialize, Deserialize, JsonSchema)]
         struct RecordedDirection {
+            $($(#[$of_frames])* $frames: $frames_type,)*
+            $($(#[doc = $doc])* #[serde(default)] $anomaly: u64,)*
             $($(#[$of_count])* $count: $count_type,)*
             $($(#[$of_detail])* $detail: $detail_type,)*
         }
 
         impl From<RecordedDirection> for DirectionResult {
-            fn from(RecordedDirection { $($count,)* $($detail,)* }: RecordedDirection) -> Self {
-                Self { $($count,)* details: DirectionDetails { $($detail,)* }.into() }
+            fn from(
+                RecordedDirection { $($frames,)* $($anomaly,)* $($count,)* $($detail,)* }: RecordedDirection,
+            ) -> Self {
+                Self { $($frames,)* $($anomaly,)* $($count,)* details: DirectionDetails { $($detail,)* }.into() }
             }
         }
 
         impl From<DirectionResult> for RecordedDirection {
-            fn from(DirectionResult { $($count,)* details }: DirectionResult) -> Self {
+            fn from(DirectionResult { $($frames,)* $($anomaly,)* $($count,)* details }: DirectionResult) -> Self {
                 let DirectionDetails { $($detail,)* } = details.0.map_or_else(DirectionDetails::default, |details| *details);
-                Self { $($count,)* $($detail,)* }
+                Self { $($frames,)* $($anomaly,)* $($count,)* $($detail,)* }
+            }
+        }
+
+        /// A kind of frames that were neither received as they were sent nor simply lost.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum AnomalyKind {
+            $($(#[doc = $doc])* $kind,)*
+        }
+
+        impl AnomalyKind {
+            /// Every kind, in the order of the records.
+            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            /// Returns the name of its field in the records, which is its name in all formats for machines.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => stringify!($anomaly),)*
+                }
+            }
+
+            /// Returns the number of its frames in a direction of a trial.
+            pub fn count(self, of: &DirectionResult) -> u64 {
+                match self {
+                    $(Self::$kind => of.$anomaly,)*
+                }
+            }
+
+            /// Returns the count of its frames in a direction of a trial, to be set by measurers.
+            pub fn count_mut(self, of: &mut DirectionResult) -> &mut u64 {
+                match self {
+                    $(Self::$kind => &mut of.$anomaly,)*
+                }
             }
         }
     };
 }
 
 direction! {
-    counts {
+    frames {
         /// The direction these frames went.
         direction: Direction,
         /// Frames the schedule held.
@@ -67,40 +109,33 @@ direction! {
         offered: u64,
         /// Distinct frames that came back right in every field and within the frame timeout.
         received: u64,
+    }
+    anomalies {
         /// Distinct frames that came back right, but after the frame timeout.
-        #[serde(default)]
-        late: u64,
+        late: Late,
         /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
-        #[serde(default)]
-        mistranslated: u64,
+        mistranslated: Mistranslated,
         /// Distinct frames whose header was right and whose payload was damaged, or whose tag has a time of sending that cannot be.
-        #[serde(default)]
-        corrupt: u64,
+        corrupt: Corrupt,
         /// Extra copies of frames already counted. They never make up for a lost one.
-        #[serde(default)]
-        duplicate: u64,
+        duplicate: Duplicate,
         /// Frames that arrived after one with a higher sequence number of the same direction.
-        #[serde(default)]
-        reordered: u64,
+        reordered: Reordered,
         /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
-        #[serde(default)]
-        defective: u64,
+        defective: Defective,
         /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
-        #[serde(default)]
-        foreign: u64,
+        foreign: Foreign,
         /// The number of foreign frames that are ICMP and ICMPv6 messages other than those of neighbour discovery: what a device
         /// says when it refuses to forward.
-        #[serde(default)]
-        icmp: u64,
+        icmp: Icmp,
         /// The number of foreign frames that are fragments of datagrams (test frames are never to be fragmented).
-        #[serde(default)]
-        fragments: u64,
+        fragments: Fragments,
         /// Frames of the other direction, back at the port they were sent from.
-        #[serde(default)]
-        misdirected: u64,
+        misdirected: Misdirected,
         /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
-        #[serde(default)]
-        refused: u64,
+        refused: Refused,
+    }
+    counts {
         /// Statistics on how well the sender kept its schedule.
         sending: Sending,
         /// Statistics on how well the receiver kept up.

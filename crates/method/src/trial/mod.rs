@@ -1,6 +1,7 @@
 //! One trial: what is asked of a measurer, what it counted, and what that means.
 //! A `TrialResult` never holds a ratio: counts are stored, ratios are derived.
 
+mod anomaly_kind;
 mod connections;
 mod delay;
 mod direction;
@@ -14,9 +15,12 @@ mod spec;
 mod spoilt;
 pub mod tcp;
 
+pub use anomaly_kind::ShareBase;
 pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, Ipdv, Moments};
-pub use direction::{DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence};
+pub use direction::{
+    AnomalyKind, DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence,
+};
 pub use fault::Fault;
 pub use icmp_error::IcmpErrors;
 pub use outcome::TrialOutcome;

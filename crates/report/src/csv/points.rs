@@ -1,15 +1,21 @@
 //! `points.csv`: one row for each planned point, with or without a result.
 
-use super::{directions, run};
+use super::{anomalies, directions, run};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::title;
 use crate::span::Span;
 use crate::status::why;
+use sixbench_method::anomaly;
 use sixbench_method::status::PlannedPoint;
 
 const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,status,reason,why,quantity,statistic,value,unit,\
      load_frames_per_s_per_direction,repetitions_with_result,repetitions_made,repetitions_planned,trials,first_trial_started,\
      last_trial_ended";
+
+/// Returns the names of the columns.
+fn columns() -> String {
+    format!("{COLUMNS},{}", anomalies::columns())
+}
 
 /// Returns every planned point with its status, its main number and its run, and a column `label_KEY` for each label of the run.
 pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
@@ -17,7 +23,7 @@ pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
         let on = digest.hosts.of_points([&point.point]).into_iter().collect::<Vec<_>>().join(", ");
         Some((on, row(digest, point, point.planned(digest)?)))
     });
-    run::file(digest, COLUMNS, rows)
+    run::file(digest, &columns(), rows)
 }
 
 fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<String> {
@@ -39,6 +45,7 @@ fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<Stri
     row.extend([repetitions.with_result, repetitions.made, repetitions.planned].map(|n| n.to_string()));
     row.push(point.records.len().to_string());
     row.extend(run::times(Span::of(point.records.iter().copied())));
+    row.extend(anomalies::cells(Some(&anomaly::counts(point.records.iter().copied()))));
     row
 }
 

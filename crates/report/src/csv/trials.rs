@@ -8,7 +8,7 @@ use crate::numbers::title;
 use crate::parquet::{Cell, ColumnTable, TableRow};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{DirectionResult, Fault, TrialKind, Verdict};
+use sixbench_method::trial::{AnomalyKind, DirectionResult, Fault, TrialKind, Verdict};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -60,20 +60,11 @@ const OF_TRIAL: [TrialColumn; 15] = [
 /// A column with a number for each direction.
 type DirectionColumn = (&'static str, fn(&DirectionResult) -> Option<u64>);
 
-const OF_DIRECTION: [DirectionColumn; 21] = [
+const OF_DIRECTION: [DirectionColumn; 12] = [
     ("intended", |d| Some(d.intended)),
     ("offered", |d| Some(d.offered)),
     ("received", |d| Some(d.received)),
-    ("late", |d| Some(d.late)),
-    ("mistranslated", |d| Some(d.mistranslated)),
-    ("corrupt", |d| Some(d.corrupt)),
     ("lost", |d| Some(d.lost())),
-    ("duplicate", |d| Some(d.duplicate)),
-    ("reordered", |d| Some(d.reordered)),
-    ("defective", |d| Some(d.defective)),
-    ("misdirected", |d| Some(d.misdirected)),
-    ("foreign", |d| Some(d.foreign)),
-    ("refused", |d| Some(d.refused)),
     ("sending_took_ns", |d| Some(d.sending.took_ns)),
     ("worst_lateness_ns", |d| Some(d.sending.worst_lateness_ns)),
     ("late_frames", |d| Some(d.sending.late_frames)),
@@ -98,7 +89,8 @@ pub(crate) struct DirectionRow<'r> {
 /// Returns every trial of the run, in order. A trial without directions, because its phase 1 was incomplete, has one row.
 pub(crate) fn trials<'r>(digest: &'r Digest<'r>) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
     let of_trial = OF_TRIAL.iter().map(|(name, _)| *name).chain(["direction"]);
-    let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name));
+    let anomalies = AnomalyKind::ALL.iter().map(|kind| kind.name());
+    let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name)).chain(anomalies);
     let of_plan = &digest.input.plan.tests;
     let places: HashMap<&str, usize> = of_plan.iter().enumerate().map(|(place, test)| (test.name.as_str(), place)).collect();
     let rows = digest.input.records.iter().flat_map(move |record| {
@@ -133,13 +125,24 @@ impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
         let of_direction = |place: usize| match (place.checked_sub(1), direction) {
             (_, None) => text(""),
             (None, Some(direction)) => Cell::Text(direction.direction.to_string().into()),
-            (Some(number), Some(direction)) => OF_DIRECTION[number].1(direction).map_or(text(""), Cell::Number),
+            (Some(number), Some(direction)) => of_number(number, direction).map_or(text(""), Cell::Number),
         };
         match place.checked_sub(OF_TRIAL.len()) {
             None => OF_TRIAL[place].1(table, self),
-            Some(place) if place <= OF_DIRECTION.len() => of_direction(place),
-            Some(place) => table.of_run(record, place - OF_DIRECTION.len() - 1),
+            Some(place) if place <= NUMBERS => of_direction(place),
+            Some(place) => table.of_run(record, place - NUMBERS - 1),
         }
+    }
+}
+
+/// The number of columns of each direction that hold a number.
+const NUMBERS: usize = OF_DIRECTION.len() + AnomalyKind::ALL.len();
+
+/// Returns the number of a direction in the column with this index: those of [`OF_DIRECTION`], then a count for each kind of anomaly.
+fn of_number(number: usize, direction: &DirectionResult) -> Option<u64> {
+    match number.checked_sub(OF_DIRECTION.len()) {
+        None => OF_DIRECTION[number].1(direction),
+        Some(kind) => Some(AnomalyKind::ALL[kind].count(direction)),
     }
 }
 

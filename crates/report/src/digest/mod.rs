@@ -26,6 +26,7 @@ pub(crate) use steps::CapacityStep;
 
 use crate::span::Span;
 use crate::{Input, ReportError};
+use sixbench_method::anomaly::{Anomaly, anomalies};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
 use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord, by_point};
@@ -46,6 +47,8 @@ pub(crate) struct Digest<'a> {
     pub(crate) planned: Vec<PlannedPoint<'a>>,
     /// The trust in the figures; `None` if nothing was measured.
     pub(crate) trust: Option<Trust>,
+    /// The frames that were neither received as they were sent nor simply lost, by test and kind.
+    pub(crate) anomalies: Vec<Anomaly>,
     pub(crate) hosts: RepetitionHosts<'a>,
     /// The time from the first trial to the last; `None` if nothing was measured.
     pub(crate) span: Option<Span>,
@@ -67,11 +70,12 @@ impl<'a> Digest<'a> {
         let mut digests = |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
         let (points, left_out) = (digests(points), digests(left_out));
         let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
+        let anomalies = anomalies(input.plan, input.records);
         let hosts = RepetitionHosts::new(input.facts, input.records);
         let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan)));
         let goals = goals.filter(|(_, goal)| *goal != LossRatio::ZERO).collect();
         let span = Span::of(input.records.iter());
-        Self { input, points, left_out, planned, trust, hosts, span, goals }
+        Self { input, points, left_out, planned, trust, anomalies, hosts, span, goals }
     }
 
     /// Returns the result of `view` for each host alone, with the name of the host; a single one, with an empty name, if there is one host. Results of

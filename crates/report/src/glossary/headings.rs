@@ -60,6 +60,7 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("every-loss-goal", "loss-ratio"),
     ("loss-goal", "loss-ratio"),
     ("frames-that-were-neither-correct-nor-simply-lost", "mistranslated"),
+    ("anomalies-by-test", "mistranslated"),
     ("wrong-fields", "mistranslated"),
     ("where-the-tester-fell-short", "verdict"),
     ("by-frame-size", "frame-size"),

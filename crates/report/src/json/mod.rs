@@ -13,14 +13,17 @@ use scaling::JsonScaling;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use sixbench_method::anomaly::{self, Anomaly, WarningLevel};
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
+use sixbench_method::trial::AnomalyKind;
 use sixbench_method::trust::Trust;
 use sixbench_stats::Summary;
 use stateful::JsonStateful;
+use std::collections::BTreeMap;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
 pub const FORMAT: u32 = 2;
@@ -37,14 +40,33 @@ struct JsonResults<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<&'a Trust>,
     /// The warnings of the run, the doubts about its numbers first.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    /// The frames that were neither received as they were sent nor simply lost, by test and kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    anomalies: Vec<JsonAnomaly<'a>>,
     /// The unit of every rate, where a point does not say otherwise.
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
     /// The series over the DUT's cores.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     core_scaling: Vec<JsonScaling<'a>>,
+}
+
+/// An anomaly, with what follows from its counts.
+#[derive(Serialize, JsonSchema)]
+struct JsonAnomaly<'a> {
+    #[serde(flatten)]
+    anomaly: &'a Anomaly,
+    /// The number as a share of the frames received or offered, by the kind; null if there were none of those.
+    share: Option<f64>,
+    level: WarningLevel,
+}
+
+impl<'a> JsonAnomaly<'a> {
+    fn of(anomaly: &'a Anomaly) -> Self {
+        Self { anomaly, share: anomaly.share(), level: anomaly.level() }
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -70,6 +92,9 @@ struct JsonPoint<'a> {
     /// Everything else that was measured.
     quantities: Vec<JsonQuantity>,
     repetitions: Vec<JsonRepetition<'a>>,
+    /// The number of frames of each kind that were neither received as they were sent nor simply lost, in all trials of the point.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    anomalies: BTreeMap<AnomalyKind, u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -147,7 +172,8 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         generated: input.generated,
         interrupted: input.interrupted,
         run: JsonRun::of(digest),
-        warnings: &input.facts.warnings,
+        warnings: digest.warnings_in_brief(),
+        anomalies: digest.anomalies.iter().map(JsonAnomaly::of).collect(),
         counts: StatusCounts::of(&digest.planned),
         trust: digest.trust.as_ref(),
         rate_unit: Noun::Frames.per_second_and_direction(),
@@ -174,6 +200,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(digest, o)).collect(),
+        anomalies: anomaly::counts(point.records.iter().copied()),
     }
 }
 

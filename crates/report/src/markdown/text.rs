@@ -41,7 +41,10 @@ mod tests {
 
     #[test]
     fn text_mentions_nobody_and_links_no_issue() {
-        assert_eq!(escaped("@torvalds, (@org/team) #1 a/b#2 !3"), "@&#8203;torvalds, (@&#8203;org/team) #&#8203;1 a/b#&#8203;2 !&#8203;3");
+        assert_eq!(
+            escaped("@torvalds, (@org/team) #1 a/b#2 !3"),
+            "@&#8203;torvalds, (@&#8203;org/team) #&#8203;1 a/b#&#8203;2 !&#8203;3"
+        );
         assert_eq!(escaped("&#64;torvalds &commat;torvalds"), "\\&#&#8203;64;torvalds \\&commat;torvalds");
         assert_eq!(escaped("_@torvalds `@torvalds`"), "\\_@&#8203;torvalds \\`@&#8203;torvalds\\`");
     }

@@ -233,7 +233,9 @@ fn validity(digest: &Digest<'_>) -> Paragraph {
     );
     let trust = trust::sentence(digest)
         .map(|sentence| format!(" {}", sentence.replacen("Trust:", "How far the figures may be trusted:", 1)));
-    let warnings: String = input.facts.warnings.iter().map(|text| format!(" Warning of the run: {text}.")).collect();
+    let recorded: String = input.facts.warnings.iter().map(|text| format!(" Warning of the run: {text}.")).collect();
+    let anomalies = digest.anomalies_in_brief().into_iter().map(|text| format!(" {text}."));
+    let warnings = recorded + &anomalies.collect::<String>();
     Paragraph::new("Validity").text(rule + &made + &trust.unwrap_or_default() + &warnings)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{dispersion, mbit, percentile_note};
 use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, all_goals, common_goal, sizes};
-use crate::numbers::{common_quantity, full_rate_unit, grouped, quantity, size_cell, title};
+use crate::numbers::{common_quantity, full_rate_unit, grouped, loss_goal, quantity, size_cell, title};
 use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{FrameSize, LossRatio};
@@ -22,6 +22,13 @@ pub(crate) fn headline(digest: &Digest) -> Table {
              Mbit/s: layer 2, per direction, of the median and the nominal size.",
         ))
         .with_note(sample_note(digest))
+        .with_notes(digest.throughput_points().filter_map(beside))
+}
+
+/// Returns a note on what passing trials of a point had beside frames that were received as they were sent; `None` if nothing.
+fn beside(point: &PointDigest) -> Option<String> {
+    let beside = point.beside_the_goal();
+    (!beside.is_empty()).then(|| format!("{}: {}{beside}.", point.name(), loss_goal(point.first_goal())))
 }
 
 /// Returns the note on percentiles, which are never printed without the size of the sample.

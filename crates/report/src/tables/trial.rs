@@ -6,7 +6,7 @@ use crate::table::Table;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{Delay, DirectionResult, Fault};
+use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult, Fault};
 use std::collections::BTreeMap;
 
 /// Returns a table of the delays in the passing trial at the highest load of each point.
@@ -33,35 +33,38 @@ fn delay_rows(point: &PointDigest) -> Vec<Vec<String>> {
     directions.filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay))).collect()
 }
 
-/// A column of the anomalies: its name and its count.
-type Anomaly = (&'static str, fn(&DirectionResult) -> u64);
+/// Returns the heading of the column of a kind of anomaly.
+fn heading(kind: AnomalyKind) -> &'static str {
+    match kind {
+        AnomalyKind::Late => "#Late",
+        AnomalyKind::Mistranslated => "#Mistranslated",
+        AnomalyKind::Corrupt => "#Corrupt",
+        AnomalyKind::Duplicate => "#Duplicate",
+        AnomalyKind::Reordered => "#Reordered",
+        AnomalyKind::Defective => "#Defective",
+        AnomalyKind::Foreign => "#Foreign",
+        AnomalyKind::Icmp => "#ICMP",
+        AnomalyKind::Fragments => "#Fragments",
+        AnomalyKind::Misdirected => "#Misdirected",
+        AnomalyKind::Refused => "#Refused",
+    }
+}
 
-/// Frames that were neither correct nor simply lost.
-const ANOMALIES: [Anomaly; 11] = [
-    ("#Late", |d| d.late),
-    ("#Mistranslated", |d| d.mistranslated),
-    ("#Defective", |d| d.defective),
-    ("#Corrupt", |d| d.corrupt),
-    ("#Duplicate", |d| d.duplicate),
-    ("#Reordered", |d| d.reordered),
-    ("#Misdirected", |d| d.misdirected),
-    ("#ICMP", |d| d.icmp),
-    ("#Fragments", |d| d.fragments),
-    ("#Refused", |d| d.refused),
-    ("#Foreign", |d| d.foreign),
-];
-
+/// Returns a table of the frames that were neither correct nor simply lost.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
-    let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
-    let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
-    let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
+    let columns = std::iter::once("Test").chain(AnomalyKind::ALL.iter().map(|kind| heading(*kind)));
+    let total = |test: &Test, kind: AnomalyKind| {
+        grouped(directions(digest, test).map(|of| kind.count(of)).fold(0, u64::saturating_add) as f64)
+    };
+    let row =
+        |test: &Test| std::iter::once(title(test)).chain(AnomalyKind::ALL.iter().map(|kind| total(test, *kind))).collect();
     // The outcomes of queries have separate tables.
     let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     Table::new("Frames that were neither correct nor simply lost", columns).with_rows(tests.map(row)).with_note(
         "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, otherwise correct; \
          counted as received. Refused: the link had no room because the DUT's receive queue was full. Foreign: not test \
-         frames, ignored (RFC 2544 section 10).",
+         frames, ignored (RFC 2544 section 10); ICMP and fragments are among them.",
     )
 }
 

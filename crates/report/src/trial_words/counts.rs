@@ -1,6 +1,6 @@
 //! A single trial in words: the counts of each direction, and of requests and answers together.
 
-use sixbench_method::trial::{Delay, DirectionResult, Exchange};
+use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult, Exchange};
 
 /// Returns the result of an exchange, requests and answers together, in words.
 pub fn exchange(exchange: &Exchange<'_>) -> String {
@@ -58,19 +58,7 @@ pub fn direction(result: &DirectionResult) -> String {
 
 /// Returns the counts that are zero for a device without errors, as far as they are not zero here, in words.
 fn unusual_counts(result: &DirectionResult) -> Vec<String> {
-    let counts = [
-        ("lost", result.lost()),
-        ("of these refused by the full link", result.refused),
-        ("late", result.late),
-        ("mistranslated", result.mistranslated),
-        ("received with a known defect", result.defective),
-        ("corrupt", result.corrupt),
-        ("duplicate", result.duplicate),
-        ("reordered", result.reordered),
-        ("misdirected", result.misdirected),
-        ("foreign", result.foreign),
-        ("of these ICMP messages", result.icmp),
-        ("fragments", result.fragments),
-    ];
-    counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect()
+    let anomalies = AnomalyKind::ALL.iter().map(|kind| (kind.in_a_list(), kind.count(result)));
+    let counts = std::iter::once(("lost", result.lost())).chain(anomalies);
+    counts.filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect()
 }

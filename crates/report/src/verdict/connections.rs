@@ -79,7 +79,7 @@ impl Told {
             // Connections that had already left the Responder's ring were not validated.
             let is_whole = !alike.clone().any(|p| p.is_validated_in_part());
             let tail = if is_whole { self.tail } else { "" };
-            self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
+            self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Ranked::of(title(p.test), p))))
         };
         each_once(points.iter().map(|p| self.number(p))).into_iter().flat_map(of).collect()
     }
@@ -107,7 +107,8 @@ impl Told {
         match leader.median == 0.0 {
             true => format!("{} {nothing}.", leader.name),
             false => {
-                format!("{} {verb} {}{}{of}{}{}.", leader.name, leader.amount(), self.unit, tail, leader.why_open(self.kind))
+                let (amount, why) = (leader.amount(), leader.why_open(self.kind));
+                format!("{} {verb} {amount}{}{of}{tail}{}{why}.", leader.name, self.unit, leader.beside)
             }
         }
     }

@@ -76,7 +76,7 @@ fn shares(digest: &Digest, groups: &[&ServerGroup]) -> Vec<QueryShares> {
 }
 
 fn of_share(digest: &Digest, groups: &[&ServerGroup], (cached, with_aaaa): QueryShares) -> Vec<Ranked> {
-    let rated = |group: &&ServerGroup| Some((group.title.clone(), group.at(digest, cached, with_aaaa)?.rated()?));
+    let rated = |group: &&ServerGroup| Ranked::of(group.title.clone(), group.at(digest, cached, with_aaaa)?);
     ranking(groups.iter().filter_map(rated))
 }
 
@@ -96,9 +96,10 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
     let first = match leader.median == 0.0 {
         true => format!("{} {} ({under}).", leader.name, kind.nothing),
         false => format!(
-            "{} answered {} {noun}, {all} correctly and within {within} ({under}){}.",
+            "{} answered {} {noun}, {all} correctly and within {within} ({under}){}{}.",
             leader.name,
             leader.amount(),
+            leader.beside,
             leader.why_open(kind)
         ),
     };

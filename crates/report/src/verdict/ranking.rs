@@ -1,7 +1,7 @@
 //! Results of one kind side by side, highest first, and what may be said in comparing them.
 
 use crate::bound::Bound;
-use crate::digest::{InvalidReason, Limits, Rated};
+use crate::digest::{InvalidReason, Limits, PointDigest, Rated};
 use crate::numbers::{share_bound, supported};
 
 #[derive(Clone)]
@@ -12,6 +12,9 @@ pub(super) struct Ranked {
     spread: f64,
     limits: Limits,
     span: (f64, f64),
+    /// What passing trials had beside frames that were received as they were sent: `, but with duplicate frames (100 % of those received)`; empty if
+    /// nothing.
+    pub(super) beside: String,
 }
 
 #[derive(Clone, Copy)]
@@ -25,12 +28,8 @@ pub(super) struct RankingWords {
 }
 
 /// Returns the results, highest median first, with equal ones in the order of the plan.
-pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ranked> {
-    let ranked = |(name, rated): (String, Rated)| {
-        let Rated { summary, limits, span } = rated;
-        Ranked { name, median: summary.median, spread: summary.max - summary.min, limits, span }
-    };
-    let mut ranking: Vec<Ranked> = results.map(ranked).collect();
+pub(super) fn ranking(results: impl Iterator<Item = Ranked>) -> Vec<Ranked> {
+    let mut ranking: Vec<Ranked> = results.collect();
     ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
     ranking
 }
@@ -45,12 +44,19 @@ pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords)
 pub(super) fn listed(ranking: &[Ranked]) -> String {
     let name = |(i, r): (usize, &Ranked)| {
         let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
-        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
+        format!("{} {}{}{tie}{}", r.name, r.amount(), r.in_brackets(), r.beside)
     };
     ranking.iter().enumerate().map(name).collect::<Vec<_>>().join("; ")
 }
 
 impl Ranked {
+    /// Returns the result of a point under this name; `None` without one.
+    pub(super) fn of(name: String, point: &PointDigest) -> Option<Self> {
+        let Rated { summary, limits, span } = point.rated()?;
+        let beside = point.beside_the_goal();
+        Some(Self { name, median: summary.median, spread: summary.max - summary.min, limits, span, beside })
+    }
+
     /// Returns the median: `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
         let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
@@ -97,7 +103,7 @@ impl Ranked {
         if self.median == 0.0 {
             return format!("{name} {}.", kind.nothing);
         }
-        let why = self.why_open_briefly(kind);
+        let why = self.why_open_briefly(kind) + &self.beside;
         if self.limits.disturbed + leader.limits.disturbed > 0 {
             // A disturbed result does not bound a ratio in any way.
             return format!("{name} {verb} {}{why}.", self.amount());

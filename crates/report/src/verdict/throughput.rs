@@ -33,9 +33,12 @@ pub(super) fn headline(digest: &Digest) -> Option<String> {
     let (leader, others) = ranking.split_first()?;
     let first = match leader.median == 0.0 {
         true => format!("{} {}", leader.name, KIND.nothing),
-        false => format!("{} passed {} frames/s per direction {}", leader.name, leader.amount(), goal_words(digest)),
+        false => {
+            let (amount, goal) = (leader.amount(), goal_words(digest));
+            format!("{} passed {amount} frames/s per direction {goal}{}", leader.name, leader.beside)
+        }
     };
-    let named = others.iter().take(MOST_BESIDE).map(|other| format!("{} {}", other.name, other.amount()));
+    let named = others.iter().take(MOST_BESIDE).map(|other| format!("{} {}{}", other.name, other.amount(), other.beside));
     let more = others.len().saturating_sub(MOST_BESIDE);
     let more = (more > 0).then(|| format!("{more} more are below"));
     let all: Vec<String> = std::iter::once(format!("{first} at {size}\u{a0}bytes")).chain(named).chain(more).collect();
@@ -61,7 +64,7 @@ fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
     let points = || digest.compared_points().filter(|point| digest.is_in_memory(point.test) == in_memory);
     let of_size = |size: FrameSize| {
         let of_size = points().filter(|point| point.point.frame_size == size);
-        ranking(of_size.filter_map(|point| Some((subject(point.test), point.rated()?))))
+        ranking(of_size.filter_map(|point| Ranked::of(subject(point.test), point)))
     };
     sizes(points()).into_iter().map(|size| (size, of_size(size))).filter(|(_, ranks)| !ranks.is_empty()).collect()
 }
@@ -69,10 +72,11 @@ fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
 fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> {
     let leader = &ranking[0];
     let first = format!(
-        "{} passed {} frames/s per direction {} at a frame size of {size}\u{a0}bytes{}.",
+        "{} passed {} frames/s per direction {}{} at a frame size of {size}\u{a0}bytes{}.",
         leader.name,
         leader.amount(),
         goal_words(digest),
+        leader.beside,
         leader.why_open(KIND),
     );
     with_others(first, ranking, KIND)

@@ -34,6 +34,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         Measure::Reset(_) => format!("forwarded nothing after a reset for {}", mean(point.worst(Quantity::ResetTimeByLoss)?)),
     };
     let rate = short(point.samples.first()?.load.0 as f64);
+    let result = result + &point.beside_the_goal();
     Some(format!("{}: {result} at {}\u{a0}bytes and {rate} frames/s.", title(point.test), point.point.frame_size))
 }
 

@@ -23,7 +23,8 @@ fn divided(mut sample: Sample, host_of: impl Fn(&str, u32) -> &'static str) -> S
 fn told(sample: &Sample) -> (String, Vec<String>) {
     let input = sample.input();
     let markdown = markdown(&input);
-    let verdict = markdown.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned);
+    let (verdict, _) = markdown.split_once("Warnings of the run:").expect("warnings");
+    let verdict = verdict.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned);
     (Document::new(&input).expect("a report").headline(), verdict.collect())
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sixbench_method::plan::Test;
 use sixbench_method::record::Ending;
 use sixbench_method::status::{PlannedPoint, planned_points};
-use sixbench_method::trial::Fault;
+use sixbench_method::trial::{AnomalyKind, Fault};
 
 /// The words for the status of a point in each format.
 const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];
@@ -284,6 +284,8 @@ fn every_csv_says_when_where_and_by_which_command_and_with_which_labels() {
 #[test]
 fn the_warnings_of_a_run_have_a_file_in_their_order() {
     let mut sample = Sample::complete();
+    let directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
+    directions.for_each(|direction| AnomalyKind::ALL.iter().for_each(|kind| *kind.count_mut(direction) = 0));
     sample.facts.warnings = vec!["core 1 is 97 % busy, by \"make\"".to_owned(), "the machine is virtual".to_owned()];
     let text = warnings_csv(&sample.input());
     let rows: Vec<Vec<String>> = text.lines().skip(1).map(fields).collect();
