@@ -99,6 +99,7 @@ mod tests {
             counted_after: Some(10_001),
             torn_down_ns: None,
             examples: vec!["10.0.0.2:1024 -> 198.18.0.2:1 was lost".to_owned()],
+            icmp_errors: Vec::new(),
         }
     }
 
