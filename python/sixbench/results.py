@@ -1,8 +1,11 @@
 """The files of a results directory as tables. Nothing here computes a result: that is what sixbench does."""
 
 import csv
+import html
+import io
 import json
 import pathlib
+import stat
 import tomllib
 from dataclasses import dataclass
 
@@ -25,7 +28,11 @@ class ResultsError(Exception):
     """A directory that cannot be read: the message says where, what, and what next."""
 
 
-@dataclass(frozen=True)
+class _Mistake(Exception):
+    """What is wrong with a record."""
+
+
+@dataclass(frozen=True, repr=False)
 class Results:
     """A run: its tables as lists of rows, its facts and its plan as they are in the files."""
 
@@ -38,6 +45,24 @@ class Results:
     plan: dict
     #: The records of the trials, whole: what `trials` leaves out, such as the samples of the processors.
     records: list[dict]
+
+    def __repr__(self):
+        """Returns one line: a run may have thousands of trials."""
+        counted = ", ".join(f"{rows} {name}" for name, rows in self._counted())
+        return f"<sixbench.Results {str(self.directory)!r}: plan {self._name()!r}, {counted}>"
+
+    def _repr_html_(self):
+        """Returns what notebooks show: the tables and how many rows each has, without the rows."""
+        rows = "".join(f"<tr><td>{name}</td><td>{rows}</td><td>{TABLES.get(name, '')}</td></tr>" for name, rows in self._counted())
+        head = f"<b>{html.escape(self._name())}</b> in {html.escape(str(self.directory))}"
+        return f"{head}<table><tr><th>table</th><th>rows</th><th>file</th></tr>{rows}</table>"
+
+    def _name(self):
+        return str(self.plan.get("name", ""))
+
+    def _counted(self):
+        """Returns each table's name and number of rows."""
+        return [(name, len(getattr(self, name))) for name in TABLES]
 
     def frame(self, table):
         """Returns a table as a data frame of pandas, or of polars where pandas is not installed."""
@@ -61,55 +86,135 @@ class Results:
 def read(directory):
     """Reads a results directory, also one that is still being written.
 
-    Raises ResultsError where there are no records, or records of a newer format. A last line that is torn, as a killed run leaves it, is left out.
+    Raises ResultsError, which names the file and what to do next, where there are no records, where their format is newer, and where a file cannot be read or
+    holds something else. A last line that is torn, as a killed run leaves it, is left out.
     """
     directory = pathlib.Path(directory)
     records = list(_records(directory / TABLES["trials"]))
-    tables = {name: _rows(directory / file) for name, file in TABLES.items() if name != "trials"}
     return Results(
         directory=directory,
-        trials=[row for record in records for row in _trial_rows(record)],
-        facts=_json(directory / "facts.json"),
-        plan=_toml(directory / "resolved.toml"),
-        records=records,
-        **tables,
+        trials=[row for _, rows in records for row in rows],
+        facts=_table(directory / "facts.json", json.loads, "JSON"),
+        plan=_table(directory / "resolved.toml", tomllib.loads, "TOML"),
+        records=[record for record, _ in records],
+        **{name: _rows(directory / file) for name, file in TABLES.items() if name != "trials"},
     )
 
 
+#: What to do about a file that sixbench derives from the records, and about one that it does not.
+DERIVED = "make it again: sixbench report DIRECTORY"
+ORIGINAL = "copy it again from where the run was made"
+
+
+def _octets(path):
+    """Returns the content of a file, or None where there is none. Whatever else is in its place is not opened: it could make the reader wait for ever."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ResultsError(f"{path}: this is no file, such as sixbench writes; {ORIGINAL}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise ResultsError(f"{path}: {path.parent} is no directory; is this a results directory of sixbench?") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror}; whose file is it, and is the path right?") from None
+    except ValueError as error:
+        raise ResultsError(f"{path}: this is no path: {error}; name a results directory of sixbench") from None
+
+
+def _decoded(path, octets, next_step):
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: octet {error.start} is not UTF-8; {next_step}") from None
+
+
 def _records(path):
-    if not path.is_file():
+    """Yields each record with its rows."""
+    octets = _octets(path)
+    if octets is None:
         raise ResultsError(f"{path}: there is no such file; is this a results directory of sixbench?")
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines, has_any = octets.split(b"\n"), False
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
+            record = _record(line)
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             if number == len(lines):
-                return
-            raise ResultsError(f"{path}:{number}: no record: {error}") from None
+                break
+            raise ResultsError(f"{path}:{number}: no record: {error}; {ORIGINAL}") from None
+        except (_Mistake, RecursionError, ValueError) as error:
+            raise ResultsError(f"{path}:{number}: no record: {error}; {ORIGINAL}") from None
         if record["format"] > FORMAT:
             raise ResultsError(f"{path}:{number}: format {record['format']}; this package knows {FORMAT}: install a newer one")
-        yield record
+        try:
+            rows = list(_trial_rows(record))
+        except _Mistake as error:
+            raise ResultsError(f"{path}:{number}: no record: {error}; {ORIGINAL}") from None
+        has_any = True
+        yield record, rows
+    if not has_any:
+        raise ResultsError(f"{path}: there is no record yet; wait for the first trial, or resume the run: sixbench run --resume DIRECTORY")
+
+
+def _record(line):
+    """Returns a line as an object with a format."""
+    record = json.loads(line.decode("utf-8"))
+    if _field(record, "format", int) < 1:
+        raise _Mistake(f"there has been no format {record['format']}")
+    return record
+
+
+#: Types in words.
+WORDS = {int: "a whole number", str: "text", list: "a list", dict: "an object"}
+
+
+def _field(record, path, kind):
+    """Returns a field of a record, named with dots, which must have this type."""
+    value = record
+    for name in path.split("."):
+        if not isinstance(value, dict) or name not in value:
+            raise _Mistake(f"`{path}` is missing")
+        value = value[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _Mistake(f"`{path}` is not {WORDS[kind]}")
+    return value
+
+
+def _objects(record, path):
+    """Returns a list of objects in a record."""
+    found = _field(record, path, list)
+    if not all(isinstance(each, dict) for each in found):
+        raise _Mistake(f"`{path}` is not a list of objects")
+    return found
+
+
+def _optional(record, name):
+    """Returns an object in a record that may be missing or null."""
+    return {} if record.get(name) is None else _field(record, name, dict)
+
+
+#: The columns of a row that all directions of a trial share: the field of the record, and its type.
+OF_TRIAL = {
+    "test": ("point.test", str),
+    "frame_size_octets": ("point.frame-size", int),
+    "repetition": ("repetition", int),
+    "trial": ("trial", int),
+    "started": ("started", str),
+    "rate": ("result.spec.rate", int),
+    "duration_ns": ("result.spec.duration_ns", int),
+}
 
 
 def _trial_rows(record):
-    """Returns one row for each direction of a trial."""
-    result = record["result"]
-    of_trial = {
-        "test": record["point"]["test"],
-        "frame_size_octets": record["point"]["frame-size"],
-        "repetition": record["repetition"],
-        "trial": record["trial"],
-        "started": record["started"],
-        "rate": result["spec"]["rate"],
-        "duration_ns": result["spec"]["duration_ns"],
-        "faults": [fault["fault"] for fault in result.get("faults", [])],
-    }
-    for direction in result["directions"]:
+    """Yields one row for each direction of a trial."""
+    of_trial = {name: _field(record, path, kind) for name, (path, kind) in OF_TRIAL.items()}
+    faults = _objects(record, "result.faults") if "faults" in record["result"] else []
+    of_trial["faults"] = [_field(fault, "fault", str) for fault in faults]
+    for direction in _objects(record, "result.directions"):
         counts = {name: value for name, value in direction.items() if isinstance(value, (int, str))}
-        sending, delay = direction.get("sending") or {}, direction.get("delay") or {}
+        sending, delay = _optional(direction, "sending"), _optional(direction, "delay")
         yield of_trial | counts | {
             "sending_took_ns": sending.get("took_ns"),
             "worst_lateness_ns": sending.get("worst_lateness_ns"),
@@ -122,10 +227,21 @@ def _trial_rows(record):
 
 def _rows(path):
     """Returns the rows of a CSV file, numbers as numbers and empty cells as None; no rows where there is no file."""
-    if not path.is_file():
+    octets = _octets(path)
+    if octets is None:
         return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [{name: _cell(name, value) for name, value in row.items()} for row in csv.DictReader(file)]
+    reader = csv.reader(io.StringIO(_decoded(path, octets, DERIVED), newline=""), strict=True)
+    try:
+        lines = [(reader.line_num, line) for line in reader if line]
+    except csv.Error as error:
+        raise ResultsError(f"{path}:{reader.line_num}: no CSV: {error}; {DERIVED}") from None
+    if not lines:
+        raise ResultsError(f"{path}: the file is empty; {DERIVED}")
+    names = lines[0][1]
+    for number, line in lines[1:]:
+        if len(line) != len(names):
+            raise ResultsError(f"{path}:{number}: {len(line)} cells where the first line has {len(names)}; {DERIVED}")
+    return [{name: _cell(name, value) for name, value in zip(names, line)} for _, line in lines[1:]]
 
 
 def _cell(name, value):
@@ -141,9 +257,15 @@ def _cell(name, value):
     return {"true": True, "false": False}.get(value, value)
 
 
-def _json(path):
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def _toml(path):
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def _table(path, parsed, language):
+    """Returns a file that is an object or a table; an empty one where there is no file."""
+    octets = _octets(path)
+    if octets is None:
+        return {}
+    try:
+        table = parsed(_decoded(path, octets, ORIGINAL))
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{path}: no {language}: {error}; {ORIGINAL}") from None
+    if not isinstance(table, dict):
+        raise ResultsError(f"{path}: not an object; {ORIGINAL}")
+    return table
