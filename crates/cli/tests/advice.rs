@@ -79,3 +79,10 @@ fn no_error_of_a_library_advises_a_command() {
     }
     assert!(advising.is_empty(), "{advising:#?}");
 }
+
+#[test]
+fn the_readme_names_the_oldest_rust_that_builds_it() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).expect("README.md");
+    let rust = env!("CARGO_PKG_RUST_VERSION");
+    assert!(readme.contains(&format!("Rust {rust} or later")) && readme.contains("https://rustup.rs"), "Rust {rust}");
+}

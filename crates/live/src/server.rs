@@ -2,9 +2,8 @@
 //! reads nothing misses intermediate states, but costs no memory and does not delay the others.
 
 use crate::access;
-use crate::connections::{self, ConnectionLimits};
+use crate::connections::{self, Connection, ConnectionLimits};
 use crate::feed::{EventQueue, LiveFeed, queue};
-
 use crate::page::{Publisher, Snapshot};
 use crate::{LiveRun, files, metrics, page};
 use axum::Router;
@@ -37,6 +36,8 @@ const MOST_WATCHING: usize = 32;
 /// The time that browsers have to fetch the last state, and the extra time that the thread has to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// The answer to a request with the token over one connection too many.
+const TOO_MANY: access::Refusal = (StatusCode::SERVICE_UNAVAILABLE, "Too many connections watch this run; close some pages.\n");
 
 /// The reason why no page could be opened.
 #[derive(Debug, thiserror::Error)]
@@ -200,11 +201,14 @@ fn router(shared: Arc<ServedRun>) -> Router {
         .with_state(shared)
 }
 
-/// Answers only permitted requests, and keeps the answers out of caches and other pages, and the token out of `Referer` headers.
+/// Answers only permitted requests, and keeps the answers out of caches and other pages, and the token out of `Referer` headers. The connection of a
+/// request that is refused is closed, so that it takes no place.
 async fn guard(State(shared): State<Arc<ServedRun>>, request: Request, next: Next) -> Response {
-    let mut response = match access::check(request.method(), request.uri(), request.headers(), &shared.token) {
+    let permitted = access::check(request.method(), request.uri(), request.headers(), &shared.token);
+    let permitted = permitted.and_then(|()| if Connection::showed_token(&request) { Ok(()) } else { Err(TOO_MANY) });
+    let mut response = match permitted {
         Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+        Err(refusal) => ([(header::CONNECTION, "close")], refusal).into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

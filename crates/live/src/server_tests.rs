@@ -174,8 +174,14 @@ fn metrics_are_openmetrics_text() {
 }
 
 /// Limits short enough for a test.
-const SHORT: ConnectionLimits =
-    ConnectionLimits { most: 2, head: Duration::from_millis(300), unread: Duration::from_millis(1000) };
+const SHORT: ConnectionLimits = ConnectionLimits {
+    most: 2,
+    most_unknown: 16,
+    most_unknown_of_address: 8,
+    unknown: Duration::from_millis(300),
+    head: Duration::from_millis(300),
+    unread: Duration::from_millis(1000),
+};
 
 /// Returns the time until the server has closed a connection, and what it sent before.
 fn closed_after(mut stream: TcpStream) -> (Duration, String) {
@@ -218,15 +224,57 @@ fn a_head_without_end_is_refused_before_it_takes_much_memory() {
     assert!(written < 10_000, "ten million octets of head were taken");
 }
 
+/// Limits that close nothing by its time within a test.
+const PATIENT: ConnectionLimits = ConnectionLimits {
+    most: 2,
+    most_unknown: 16,
+    most_unknown_of_address: 8,
+    unknown: Duration::from_secs(3600),
+    head: Duration::from_secs(3600),
+    unread: Duration::from_secs(3600),
+};
+
+/// The time in which an answer must come, far more than it takes, and far less than the limits of `PATIENT`.
+const AT_ONCE: Duration = Duration::from_secs(30);
+
 #[test]
-fn more_connections_than_there_may_be_wait_for_their_turn() {
-    let (_page, address) = open_with(run(), SHORT);
-    let idle: Vec<TcpStream> = (0..2 * SHORT.most).map(|_| connected(address)).collect();
+fn who_has_the_token_is_answered_whatever_others_without_it_do() {
+    let (_page, address) = open_with(run(), PATIENT);
+    let refused: Vec<TcpStream> = (0..60).map(|_| ask(address, "GET /wrong/ HTTP/1.1")).collect();
+    let idle: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
+    let slow: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
+    slow.iter().for_each(|mut stream| drop(write!(stream, "GET /{TOKEN}/ HTTP/1.1\r\n")));
     let begun = Instant::now();
+    for _ in 0..3 {
+        assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
+    }
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    // Whoever has shown the token keeps the place.
+    let mut watching = events(address);
+    wait_for(&mut watching, "event: state");
+    let more: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
     assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
-    // Two batches of idle connections had to be closed first.
-    assert!(begun.elapsed() >= SHORT.head, "{:?}", begun.elapsed());
-    drop(idle);
+    drop(_page);
+    wait_for(&mut watching, r#""is_last":true"#);
+    drop((refused, idle, slow, more));
+}
+
+#[test]
+fn a_refused_connection_is_closed() {
+    let (_page, address) = open_with(run(), PATIENT);
+    for request in ["GET / HTTP/1.1", "GET /wrong/events HTTP/1.1", "POST / HTTP/1.1"] {
+        let (time, told) = closed_after(ask(address, request));
+        assert!(told.contains("connection: close") && time < AT_ONCE, "{time:?}: {told}");
+    }
+}
+
+#[test]
+fn connections_with_the_token_beyond_those_that_there_may_be_are_refused() {
+    let (_page, address) = open_with(run(), PATIENT);
+    let mut watching: Vec<BufReader<TcpStream>> = (0..PATIENT.most).map(|_| events(address)).collect();
+    watching.iter_mut().for_each(|reader| wait_for(reader, "event: state"));
+    let refused = answer(address, &format!("/{TOKEN}/metrics"));
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("close some pages"), "{refused}");
 }
 
 #[test]
@@ -255,7 +303,14 @@ fn browsers_beyond_the_seats_are_told_so_and_the_page_stays_there_for_others() {
 fn one_that_reads_nothing_is_given_up_and_its_place_is_free_again() {
     let (page, address) = open_with(run(), ConnectionLimits { most: 1, ..SHORT });
     let mut silent = ask(address, &format!("GET /{TOKEN}/events HTTP/1.1"));
-    let waiting = std::thread::spawn(move || answer(address, &format!("/{TOKEN}/metrics")));
+    // It has its place as soon as there is an answer.
+    silent.read_exact(&mut [0; 8]).expect("the beginning of an answer");
+    let free = move || {
+        while !answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF") {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let waiting = std::thread::spawn(free);
     let end = Instant::now() + Duration::from_secs(60);
     let mut number = 0;
     while !waiting.is_finished() && Instant::now() < end {
@@ -264,7 +319,6 @@ fn one_that_reads_nothing_is_given_up_and_its_place_is_free_again() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(waiting.is_finished(), "the place was never free");
-    assert!(waiting.join().expect("an answer").contains("# EOF"));
     // Everything sent before can still be read, and then the connection has ended.
     let _ = silent.read_to_end(&mut Vec::new());
 }

@@ -40,7 +40,10 @@ fn a_number_of_clients_without_a_result_keeps_its_column_and_says_why() {
         assert_eq!([4, 9, 10].map(|clients| cells[clients + 1]), [nothing; 3], "{row}");
         assert!([1, 3, 5, 8].iter().all(|clients| cells[clients + 1] != nothing), "{row}");
     }
-    assert!(text.contains("No result for #4, #9 and #10: every trial of the measurement was invalid ("), "{text}");
+    assert!(
+        text.contains("No result for #&#8203;4, #&#8203;9 and #&#8203;10: every trial of the measurement was invalid ("),
+        "{text}"
+    );
     assert!(text.contains(" at 118\u{a0}bytes; no result with 4, 9 and 10 clients."), "{text}");
 }
 
