@@ -14,8 +14,8 @@ mod wire;
 pub use accuracy::{DelayRow, Quietest, accuracy};
 pub use ceiling::{Ceiling, ceiling};
 pub use distance::{CoreDistance, core_distance};
-pub use queries::{QueryFigures, SENDING_COLUMNS, SendingAccuracy};
-pub use result::{SelftestResult, table};
+pub use queries::{QueryFigures, QueryLoop, SENDING_COLUMNS, SendingAccuracy};
+pub use result::{RepeatedRate, SelftestResult, table};
 
 use crate::RunError;
 use crate::ports::open as open_port;
@@ -64,12 +64,13 @@ pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     dns::figures(stop)
 }
 
-/// Measures how accurately DNS queries are sent, and how many can be looped depending on the timeout for an answer, over the loopback interface.
+/// Measures how accurately DNS queries are sent, over the loopback interface, and how many can be looped depending on the timeout for an answer, over the
+/// loopback interface or between two interfaces.
 ///
 /// # Errors
-/// The tester cannot be set up, or `stop` was set.
-pub fn queries(stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
-    queries::figures(stop)
+/// The tester or the interfaces cannot be set up, or `stop` was set.
+pub fn queries(of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
+    queries::figures(of, stop)
 }
 
 /// Measures how fast one core generates frames in memory, that is, the send path without a port.

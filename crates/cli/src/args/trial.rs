@@ -33,6 +33,15 @@ pub(crate) struct Selftest {
     /// Only DNS over loopback: how exactly queries are sent, and the highest rate by timeout; needs no root
     #[arg(long, conflicts_with_all = ["generate", "receive", "accuracy", "queues"])]
     pub(crate) queries: bool,
+    /// Time of sending in each trial of looped queries; 60s in the paper of figure 17
+    #[arg(long = "for", value_name = "TIME", default_value = "500ms", value_parser = units::duration_ns, requires = "queries")]
+    pub(crate) duration_ns: u64,
+    /// Searches for each rate of looped queries, whose median is told; 20 in the paper
+    #[arg(long, value_name = "NUMBER", default_value = "1", requires = "queries")]
+    pub(crate) times: NonZeroU32,
+    /// Loop the queries between two interfaces joined by a cable instead of over loopback; needs root
+    #[arg(long, num_args = 2, value_names = ["LEFT", "RIGHT"], requires = "queries")]
+    pub(crate) between: Vec<String>,
     #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
     pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS

@@ -4,6 +4,7 @@ use super::locked;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
+use sixbench_io::PortSpec;
 use sixbench_plan::Links;
 use sixbench_runner::selftest;
 use sixbench_runner::stop;
@@ -11,7 +12,7 @@ use sixbench_testbed::doctor;
 
 /// Runs the self-test.
 pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
-    let _locks = locked(&Links::default(), "selftest", None, &arguments.waiting)?;
+    let _locks = locked(&links(arguments), "selftest", None, &arguments.waiting)?;
     if arguments.accuracy {
         return accuracy(arguments);
     }
@@ -47,6 +48,14 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
+/// Returns the interfaces that the self-test takes for itself.
+fn links(arguments: &args::Selftest) -> Links {
+    match &arguments.between[..] {
+        [left, right] => Links { ports: Some([left, right].map(|end| PortSpec::parse(end))), ..Links::default() },
+        _ => Links::default(),
+    }
+}
+
 /// Returns an error without root; `instead` names an alternative that does not need it.
 fn check_root(instead: &str) -> Result<(), Failed> {
     match doctor::is_root() {
@@ -73,7 +82,12 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
 
 /// Measures how precisely DNS queries are sent, and how many are answered in time.
 fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
-    let figures = selftest::queries(&stop::install()?)?;
+    let between: Option<[String; 2]> = arguments.between.clone().try_into().ok();
+    if between.is_some() {
+        check_root(", or leave out --between")?;
+    }
+    let of = selftest::QueryLoop { duration_ns: arguments.duration_ns, times: arguments.times, between };
+    let figures = selftest::queries(&of, &stop::install()?)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
@@ -82,5 +96,11 @@ fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
     output::line(selftest::SENDING_COLUMNS)?;
     figures.sending.iter().try_for_each(output::line)?;
     selftest::table(&figures.looped).into_iter().try_for_each(output::line)?;
+    output::line(match of.between {
+        None => {
+            "over loopback the kernel hands on many queries as one buffer (segmentation offload); between two interfaces: --between"
+        }
+        Some(_) => "queries and answers crossed the interfaces; `ethtool -S` counts them independently",
+    })?;
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::CertificateTrial;
 
 /// The search ends when the distance of the bounds is this share of the upper one.
-const WIDTH: f64 = 0.1;
+pub(super) const WIDTH: f64 = 0.1;
 /// The number of attempts at a rate, as the machine may have been busy during the first.
 const TRIES: u32 = 2;
 /// The least time by which sending may exceed its nominal time, if that is more than the tolerance of all trials: this only searches for a rate,
@@ -24,11 +24,11 @@ pub(super) struct CertificateSearch {
 }
 
 impl CertificateSearch {
-    /// Creates the search before any trial; rates above `most` are not needed.
-    pub(super) fn new(most: u64) -> Self {
+    /// Creates the search before any trial; rates above `most` are not needed. It ends when the distance of the bounds is `width` of the upper one.
+    pub(super) fn new(most: u64, width: f64) -> Self {
         // Any tester can send no queries, so the binary search goes down to one query per second and no minimum has to be tried.
         let known = Bounds { lower: Some(FrameRate(0)), upper: None };
-        Self { range: LoadRange::new(FrameRate(1), FrameRate(most), WIDTH), known, tries: 0 }
+        Self { range: LoadRange::new(FrameRate(1), FrameRate(most), width), known, tries: 0 }
     }
 
     /// Returns the rate to try next, starting with the highest: a tester that passes at it needs no other.
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn search(most: u64, capacity: u64) -> (u64, u32) {
-        let (mut bounds, mut trials) = (CertificateSearch::new(most), 0);
+        let (mut bounds, mut trials) = (CertificateSearch::new(most, WIDTH), 0);
         while let Some(rate) = bounds.next() {
             let in_time = rate.min(capacity);
             bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 });
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn halving_begins_at_nothing_and_ends_at_one_query_per_second() {
-        let (mut bounds, mut tried) = (CertificateSearch::new(1001), Vec::new());
+        let (mut bounds, mut tried) = (CertificateSearch::new(1001, WIDTH), Vec::new());
         while let Some(rate) = bounds.next() {
             tried.push(rate);
             bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time: 0, is_paced: true, slowest_ns: 1 });
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_answered_but_not_paced_is_tried_again() {
-        let mut bounds = CertificateSearch::new(1000);
+        let mut bounds = CertificateSearch::new(1000, WIDTH);
         let trial = |is_paced| CertificateTrial { rate: 2200, sent: 2200, in_time: 2200, is_paced, slowest_ns: 1 };
         bounds.learn(1000, &trial(false));
         assert_eq!(bounds.next(), Some(1000));

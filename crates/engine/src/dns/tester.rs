@@ -424,6 +424,14 @@ impl DnsTester {
     /// # Errors
     /// Nothing could be sent. A rate that fails is not an error.
     pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, DnsError> {
+        self.certify_within(most, duration_ns, certify::WIDTH)
+    }
+
+    /// Does the same until the bounds of the rate differ by no more than `width`, a share of the upper one.
+    ///
+    /// # Errors
+    /// Those of [`DnsTester::certify`].
+    pub fn certify_within(&mut self, most: FrameRate, duration_ns: u64, width: f64) -> Result<Option<Certificate>, DnsError> {
         let own = self.ends.authority.clone().and_then(|end| Some((end.looped.clone()?, Some(end))));
         let external = || self.ends.external.clone().map(|external| (external.looped, None));
         let Some(((address, path), own)) = own.or_else(external) else { return Ok(None) };
@@ -434,7 +442,7 @@ impl DnsTester {
         let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
         let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
         let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
-        let mut search = CertificateSearch::new(most.0);
+        let mut search = CertificateSearch::new(most.0, width);
         // Another socket at that address would get a part of the queries.
         drop(self.background.take());
         self.zone = None;

@@ -1,5 +1,5 @@
-//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch-15 (RFC 9971, whose text was not read): several loss goals in one search, short trials before long ones, and each load judged by
-//! all trials at it.
+//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch-15 (published as RFC 9971, whose text was not read): several loss goals in one search, short
+//! trials before long ones, and each load judged by all trials at it.
 
 use super::goal::Goal;
 use super::range::LoadRange;

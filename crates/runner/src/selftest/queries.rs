@@ -1,7 +1,7 @@
 //! Measures how accurately the DNS tester sends, in the form of the tables in dns64perf++'s paper (D. Bakai, G. Lencse, IEICE Trans. Commun.
 //! E100-B, 2017), and how many queries it can loop to its own authority, depending on the timeout for an answer (figure 17 of the SIIT paper).
 
-use super::dns;
+use super::dns::{self, LoopPath, LoopedTrials};
 use super::result::SelftestResult;
 use crate::RunError;
 use serde::Serialize;
@@ -9,8 +9,11 @@ use sixbench_engine::dns::DnsSettings;
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Measurer, TrialKind, TrialSpec};
+use sixbench_testbed::existing::OwnAddresses;
+use sixbench_testbed::{Hosts, Interfaces, Shell, sweep};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -87,23 +90,60 @@ impl fmt::Display for SendingAccuracy {
 /// The column headings for [`SendingAccuracy`].
 pub const SENDING_COLUMNS: &str = "queries/s    average  deviation    minimum    maximum    frequency";
 
-/// Measures both over the loopback interface, with client and authority on a core each, or on a shared one. Takes about three minutes.
+/// How queries are looped to the tester's own authority.
+#[derive(Clone, Debug)]
+pub struct QueryLoop {
+    /// The time of sending in each trial, nanoseconds; the paper's is 60 s.
+    pub duration_ns: u64,
+    /// The number of searches for each result, which is their median; the paper's is 20.
+    pub times: NonZeroU32,
+    /// Two interfaces of this machine that a cable joins; `None` for the loopback interface.
+    pub between: Option<[String; 2]>,
+}
+
+impl Default for QueryLoop {
+    fn default() -> Self {
+        Self { duration_ns: dns::DURATION_NS, times: NonZeroU32::MIN, between: None }
+    }
+}
+
+/// Measures the accuracy over the loopback interface, and the highest rates over it or between two interfaces, with client and authority on a core each,
+/// or on a shared one. Takes about three minutes with the default settings.
 ///
 /// # Errors
-/// The tester cannot be set up, or `stop` was set.
-pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
+/// The tester or the interfaces cannot be set up, or `stop` was set.
+pub(super) fn figures(of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
     let sending = RATES.iter().map(|rate| accuracy(*rate, stop)).collect::<Result<_, _>>()?;
-    let hosts: [(&str, IpAddr); 2] = [("IPv4", Ipv4Addr::LOCALHOST.into()), ("IPv6", Ipv6Addr::LOCALHOST.into())];
-    let mut looped = Vec::new();
-    for (family, host) in hosts {
+    let looped = match &of.between {
+        None => looped([Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()].map(LoopPath::loopback), of, stop)?,
+        Some([left, right]) => {
+            let shell = Shell::new().stopped_by(stop.clone());
+            sweep(&shell)?;
+            let interfaces = Interfaces::take(&shell, "selftest", [left, right], &[], OwnAddresses::Refused)?;
+            let hosts = Hosts::settle_joined(&interfaces, &two_cores()?)?;
+            interfaces.wait_for_carriers()?;
+            let name = format!("{left} to {right}");
+            let path = |host| LoopPath { namespaces: Some(hosts.namespaces()), host, name: name.clone() };
+            looped(Hosts::joined().map(path), of, stop)?
+        }
+    };
+    Ok(QueryFigures { sending, looped })
+}
+
+/// Measures the highest rate over each path, for each timeout in the figure.
+fn looped(paths: [LoopPath; 2], of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
+    let mut results = Vec::new();
+    for path in paths {
+        let family = if path.host.is_ipv4() { "IPv4" } else { "IPv6" };
         for timeout_ms in TIMEOUTS_MS {
             let timeout_ns = QUARTERS * timeout_ms * 1_000_000;
             let settings = DnsSettings { timeout_ns, window_ns: timeout_ns, ..dns::settings() };
-            let what = format!("DNS over loopback, {family}, all answers within {timeout_ms} ms");
-            looped.push(dns::looped(what, host, &two_cores()?, settings, stop)?);
+            let what = format!("DNS over {}, {family}, all answers within {timeout_ms} ms", path.name);
+            let trials = LoopedTrials { settings, duration_ns: of.duration_ns, times: of.times };
+            results.push(dns::looped(what, &path, &two_cores()?, &trials, stop)?);
         }
     }
-    Ok(QueryFigures { sending, looped })
+    Ok(results)
 }
 
 fn two_cores() -> Result<Vec<u32>, RunError> {
@@ -112,7 +152,7 @@ fn two_cores() -> Result<Vec<u32>, RunError> {
 
 /// Repeatedly sends the queries of one second.
 fn accuracy(rate: u64, stop: &Arc<AtomicBool>) -> Result<SendingAccuracy, RunError> {
-    let mut tester = dns::tester(Ipv6Addr::LOCALHOST.into(), &two_cores()?, dns::settings(), stop)?;
+    let mut tester = dns::tester(&LoopPath::loopback(Ipv6Addr::LOCALHOST.into()), &two_cores()?, dns::settings(), stop)?;
     let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), SECOND_NS) };
     let mut trials = Vec::with_capacity(TRIALS);
     for _ in 0..TRIALS {

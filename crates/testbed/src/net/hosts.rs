@@ -18,7 +18,10 @@ pub const LOOP_ENDS: [Ipv6Addr; 2] =
 /// The prefix length of that link.
 pub(crate) const LOOP_PREFIX: u8 = 64;
 
-/// The same for IPv4, /30, for an authority queried over IPv4. They avoid the addresses in recipes (RFC 2544).
+/// The prefix length of the addresses below.
+const LOOP_IPV4_PREFIX: u8 = 30;
+
+/// The same for IPv4, for an authority queried over IPv4. They avoid the addresses in recipes (RFC 2544).
 const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
 
 /// Both ends of the tester with their addresses.
@@ -101,6 +104,26 @@ impl Hosts {
         Ok(hosts)
     }
 
+    /// Gives two interfaces of this machine that a cable joins the addresses of the self-test, over both IP versions.
+    pub fn settle_joined(interfaces: &Interfaces, cores: &[u32]) -> Result<Self, TestbedError> {
+        let ends: Vec<_> = interfaces.ends().map(|(link, namespace)| TesterEnd::of(namespace, link)).collect();
+        let one = |_| TestbedError::Other("the self-test needs two interfaces of this machine".to_owned());
+        let hosts = Self { ends: ends.try_into().map_err(one)?, cores: cores.to_vec(), _own: None };
+        hosts.ends[0].shell.transcript().comment("two interfaces that a cable joins, for the self-test");
+        for ((end, ipv4), ipv6) in hosts.ends.iter().zip(LOOP_ENDS_IPV4).zip(LOOP_ENDS) {
+            let host = HostInterface::at(end);
+            host.open()?;
+            host.add(ipv4.into(), LOOP_IPV4_PREFIX)?;
+            host.add(ipv6.into(), LOOP_PREFIX)?;
+        }
+        Ok(hosts)
+    }
+
+    /// Returns the IPv4 and the IPv6 address of the right interface of [`Hosts::settle_joined`].
+    pub const fn joined() -> [IpAddr; 2] {
+        [IpAddr::V4(LOOP_ENDS_IPV4[1]), IpAddr::V6(LOOP_ENDS[1])]
+    }
+
     fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
         let [near, far] = &self.ends;
         HostInterface::at(near).settle(&recipe.left, left)?;
@@ -136,7 +159,7 @@ impl Hosts {
             IpAddr::V6(address) => near.line(&format!("ip route add {address}/128 via {} dev {LOOP}", LOOP_ENDS[1])).map(drop),
             IpAddr::V4(address) => {
                 for (end, own) in self.ends.iter().zip(LOOP_ENDS_IPV4) {
-                    end.shell.line(&format!("ip address add {own}/30 dev {LOOP}"))?;
+                    end.shell.line(&format!("ip address add {own}/{LOOP_IPV4_PREFIX} dev {LOOP}"))?;
                 }
                 near.line(&format!("ip route add {address}/32 via {} dev {LOOP}", LOOP_ENDS_IPV4[1])).map(drop)
             }
