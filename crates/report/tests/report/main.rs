@@ -17,4 +17,5 @@ mod schemas;
 mod soak;
 mod stateful;
 mod tables;
+mod trust;
 mod views;
