@@ -66,6 +66,12 @@ fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     2 * done_to_it > invalid.len()
 }
 
+/// Returns whether others disturbed a trial of this verdict, whatever became of it: it was made again for that reason, or other work had the cores of the
+/// device or the tester for long enough to matter. All sentences on disturbed trials count by this rule.
+pub fn disturbed(record: &TrialRecord, verdict: Verdict) -> bool {
+    record.result.was_made_again() || record.is_disturbed() || was_done_to_it(record, verdict)
+}
+
 /// Returns whether others used the cores of the tester or the device for long enough to explain the failure of the trial.
 pub(crate) fn was_done_to_it(record: &TrialRecord, verdict: Verdict) -> bool {
     let took_from_device = record.result.faults.iter().any(Fault::is_of_the_machine);

@@ -1,20 +1,26 @@
 //! How far the figures of a run may be trusted, and why: high, fair or low, with the reasons in numbers. All rules are here; each looks at one thing, and
 //! the worst of them is the level of the run.
 
+mod finding;
+mod sample;
+
+pub use finding::{DisturbedPoint, DisturbedSearches, DisturbedTrials, Spread, TrustFinding};
+
 use crate::bottleneck::Cause;
-use crate::disturbance::was_done_to_it;
+use crate::disturbance::disturbed;
 use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
-use crate::record::{Facts, TrialRecord};
+use crate::record::{Facts, TrialRecord, by_point};
 use crate::replay::by_outcome_point;
 use crate::search::Limit;
 use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
-use crate::units::show_seconds;
+use finding::percent;
+use sample::JudgedSample;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_stats::{Summary, drift, median, modes};
+use sixbench_stats::{drift, median, modes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far figures may be trusted.
@@ -54,8 +60,10 @@ impl TrustLevel {
 pub struct TrustReason {
     /// The level that it allows at most.
     pub level: TrustLevel,
-    /// What was found, in numbers.
+    /// What was found, in words.
     pub text: String,
+    /// The same as data.
+    pub found: TrustFinding,
 }
 
 /// How far the figures of a run may be trusted.
@@ -80,11 +88,11 @@ pub struct TrustRule {
 }
 
 /// Every rule.
-pub const RULES: [TrustRule; 9] = [
+pub const RULES: [TrustRule; 11] = [
     TrustRule {
-        subject: "trials that others disturbed, invalid or made again",
-        fair: "more than 10 % of all trials",
-        low: "more than 30 %",
+        subject: "trials that others disturbed, whatever became of them",
+        fair: "more than 10 % of all trials, or 20 % of those of a point that were not made again",
+        low: "more than 30 %, or 50 %",
         judge: disturbed_trials,
     },
     TrustRule {
@@ -93,12 +101,25 @@ pub const RULES: [TrustRule; 9] = [
         low: "at least half of those of a point",
         judge: disturbed_searches,
     },
+    TrustRule {
+        subject: "other results that are lower bounds because of a disturbance",
+        fair: "",
+        low: "any",
+        judge: disturbed_results,
+    },
     TrustRule { subject: "points that were tried and have no result", fair: "", low: "any", judge: without_result },
     TrustRule {
-        subject: "spread of a point's repetitions (highest less lowest, by the median)",
-        fair: "more than 10 %, or a single repetition",
+        subject: "spread of the repetitions of every quantity on the first screen (highest less lowest, by the median; of a loss by the \
+                  median or ten percentage points, whichever is more)",
+        fair: "more than 10 %, or any around a median of zero",
         low: "more than 30 %",
         judge: spread,
+    },
+    TrustRule {
+        subject: "number of repetitions of these quantities",
+        fair: "one, or fewer than their point has",
+        low: "",
+        judge: repetitions,
     },
     TrustRule { subject: "repetitions that drift or fall into two modes", fair: "any", low: "", judge: unsteady },
     TrustRule {
@@ -153,13 +174,28 @@ pub fn trust(
     Some(Trust { level, reasons })
 }
 
+impl Trust {
+    /// Returns the counts of disturbed trials, from which every sentence on them is made, and the level that they allow.
+    pub fn disturbed_trials(&self) -> Option<(&DisturbedTrials, TrustLevel)> {
+        self.reasons.iter().find_map(|reason| match &reason.found {
+            TrustFinding::DisturbedTrials(found) => Some((found, reason.level)),
+            _ => None,
+        })
+    }
+
+    /// Returns whether a result was measured once, so that nothing is known of its spread.
+    pub fn has_single_repetition(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason.found, TrustFinding::SingleRepetition { .. }))
+    }
+}
+
 impl Evidence<'_> {
     /// Returns the first loss goal of the test of a point, zero loss for a point of no test of the plan.
     fn goal_at(&self, point: &Point) -> LossRatio {
         self.goals.get(point.test.as_str()).copied().unwrap_or(LossRatio::ZERO)
     }
 
-    /// The points that have outcomes, each with the values of its repetitions.
+    /// The points that have outcomes, each with the headline values of its repetitions.
     fn samples(&self) -> impl Iterator<Item = (Point, Vec<f64>)> {
         // Of a rate that is repeated, passing or not is the result, and no spread.
         let measured = self.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
@@ -184,75 +220,125 @@ impl Evidence<'_> {
     }
 }
 
-fn reason(level: TrustLevel, text: String) -> TrustReason {
-    TrustReason { level, text }
-}
-
-fn percent(part: usize, of: usize) -> f64 {
-    100.0 * part as f64 / of.max(1) as f64
+fn reason(level: TrustLevel, found: TrustFinding) -> TrustReason {
+    TrustReason { level, text: found.to_string(), found }
 }
 
 fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let all = evidence.records.len();
-    let verdict = |record: &&TrialRecord| record.result.verdict(evidence.goal_at(&record.point));
-    let invalid: Vec<_> = evidence.records.iter().filter(|record| verdict(record) == Verdict::Invalid).collect();
-    let is_disturbed = |record: &&&TrialRecord| record.result.was_made_again() || was_done_to_it(record, Verdict::Invalid);
-    let disturbed = invalid.iter().filter(is_disturbed).count();
-    let (share, others) = (percent(disturbed, all), invalid.len() - disturbed);
-    let own = if others > 0 { format!(", and {others} were invalid because the tester fell short") } else { String::new() };
-    let longest = evidence.facts.disturbers.iter().max_by_key(|disturber| disturber.waited_ms);
-    let longest = longest.filter(|_| disturbed > 0).map_or_else(String::new, |longest| {
-        let seconds = show_seconds(longest.waited_ms.div_ceil(1000));
-        format!("; the run waited longest for {} ({seconds}, last at {})", longest.words(), longest.last)
-    });
-    let text = format!("others disturbed {disturbed} of {all} trials ({share:.0} %){own}{longest}");
-    vec![reason(TrustLevel::of(share, [10.0, 30.0]), text)]
+    let mut counts = DisturbedTrials { trials: evidence.records.len(), ..DisturbedTrials::default() };
+    for record in evidence.records {
+        let verdict = record.result.verdict(evidence.goal_at(&record.point));
+        match (disturbed(record, verdict), verdict) {
+            (true, _) if record.result.was_made_again() => counts.made_again += 1,
+            (true, Verdict::Passed) => counts.passed += 1,
+            (true, Verdict::Lost) => counts.lost += 1,
+            (true, Verdict::Invalid) => counts.invalid += 1,
+            (false, Verdict::Invalid) => counts.fell_short += 1,
+            (false, Verdict::Passed | Verdict::Lost) => {}
+        }
+    }
+    counts.worst = worst_point(evidence);
+    counts.longest = evidence.facts.disturbers.iter().max_by_key(|disturber| disturber.waited_ms).cloned();
+    let of_run = TrustLevel::of(counts.percent(), [10.0, 30.0]);
+    let of_point = counts.worst.as_ref().map_or(TrustLevel::High, |worst| TrustLevel::of(worst.percent(), [20.0, 50.0]));
+    vec![reason(of_run.max(of_point), TrustFinding::DisturbedTrials(counts))]
+}
+
+/// Returns the point with the largest share of disturbed trials, of those that were not made again.
+fn worst_point(evidence: &Evidence<'_>) -> Option<DisturbedPoint> {
+    let of_point = |(point, records): (&Point, Vec<&TrialRecord>)| {
+        let decide: Vec<_> = records.into_iter().filter(|record| !record.result.was_made_again()).collect();
+        let goal = evidence.goal_at(point);
+        let count = decide.iter().filter(|record| disturbed(record, record.result.verdict(goal))).count();
+        (count > 0).then(|| DisturbedPoint { point: point.clone(), disturbed: count, trials: decide.len() })
+    };
+    let found = by_point(evidence.records).into_iter().filter_map(of_point);
+    found.max_by(|a, b| a.percent().total_cmp(&b.percent()))
 }
 
 fn disturbed_searches(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let limits = evidence.limits();
     let disturbed: Vec<&Point> =
         limits.iter().filter(|(_, limit)| *limit == Limit::Disturbed).map(|(point, _)| *point).collect();
-    let Some(first) = disturbed.first() else { return Vec::new() };
-    let of = |point: &Point| limits.iter().filter(|(other, _)| *other == point).count();
-    let ended = |point: &Point| disturbed.iter().filter(|other| **other == point).count();
-    let worst = disturbed.iter().copied().find(|point| 2 * ended(point) >= of(point));
-    let point = worst.unwrap_or(first);
-    let text = format!(
-        "a disturbance ended {} of {} searches; at {point} {} of {}: a lower bound",
-        disturbed.len(),
-        limits.len(),
-        ended(point),
-        of(point)
-    );
-    vec![reason(if worst.is_some() { TrustLevel::Low } else { TrustLevel::Fair }, text)]
+    let count = |point: &Point| DisturbedSearches {
+        disturbed: disturbed.len(),
+        searches: limits.len(),
+        point: point.clone(),
+        at_point: disturbed.iter().filter(|other| **other == point).count(),
+        of_point: limits.iter().filter(|(other, _)| *other == point).count(),
+    };
+    let counts = || disturbed.iter().copied().map(count);
+    let Some(found) = counts().find(DisturbedSearches::is_most_of_point).or_else(|| counts().next()) else {
+        return Vec::new();
+    };
+    let level = if found.is_most_of_point() { TrustLevel::Low } else { TrustLevel::Fair };
+    vec![reason(level, TrustFinding::DisturbedSearches(found))]
+}
+
+/// Results of other kinds than searches, of which the status says that a disturbance made them lower bounds.
+fn disturbed_results(evidence: &Evidence<'_>) -> Vec<TrustReason> {
+    let searches: BTreeSet<&Point> =
+        evidence.limits().into_iter().filter(|(_, limit)| *limit == Limit::Disturbed).map(|(point, _)| point).collect();
+    let is_disturbed = |planned: &&PlannedPoint<'_>| {
+        matches!(&planned.status, PointStatus::AtLeast(open) if open.is_of_a_disturbance())
+            && !searches.contains(&planned.point)
+    };
+    let found: Vec<&PlannedPoint<'_>> = evidence.planned.iter().filter(is_disturbed).collect();
+    let finding =
+        |first: &&PlannedPoint<'_>| TrustFinding::DisturbedResults { points: found.len(), example: first.point.clone() };
+    found.first().map(|first| reason(TrustLevel::Low, finding(first))).into_iter().collect()
 }
 
 fn without_result(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let missing = || evidence.planned.iter().filter(|planned| matches!(planned.status, PointStatus::NoResult(_)));
-    let Some(first) = missing().next() else { return Vec::new() };
-    let all = evidence.planned.len();
-    vec![reason(
-        TrustLevel::Low,
-        format!("{} of {all} points were tried and have no result, such as {}", missing().count(), first.point),
-    )]
+    let finding = |first: &PlannedPoint<'_>| TrustFinding::WithoutResult {
+        points: missing().count(),
+        of: evidence.planned.len(),
+        example: first.point.clone(),
+    };
+    missing().next().map(|first| reason(TrustLevel::Low, finding(first))).into_iter().collect()
 }
 
 fn spread(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let samples: Vec<(Point, Vec<f64>)> = evidence.samples().collect();
-    let share = |values: &[f64]| Summary::of(values).and_then(|summary| summary.dispersion_percent());
-    let several = samples.iter().filter(|(_, values)| values.len() > 1);
-    let several = several.filter_map(|(point, values)| Some((share(values)?, point, values.len())));
-    let worst = several.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(share, point, n)| {
-        let text = format!("the repetitions of a point spread by up to {share:.0} % of the median ({point}, n = {n})");
-        reason(TrustLevel::of(share, [10.0, 30.0]), text)
+    let samples = evidence.judged();
+    let spreads = samples.iter().filter_map(|sample| Some((sample.spread_percent()?, sample)));
+    let worst = spreads.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(percent, sample)| {
+        let spread = Spread {
+            percent,
+            point: sample.point.clone(),
+            quantity: sample.quantity.clone(),
+            load: sample.load,
+            is_loss: sample.is_loss(),
+            n: sample.values.len(),
+        };
+        reason(TrustLevel::of(percent, [10.0, 30.0]), TrustFinding::Spread(spread))
     });
-    let single = samples.iter().filter(|(_, values)| values.len() == 1).count();
-    let single = (single > 0).then(|| {
-        let text = format!("{single} of {} points have one repetition: nothing is known of their spread", samples.len());
-        reason(TrustLevel::Fair, text)
+    let around_zero: Vec<&JudgedSample> = samples.iter().filter(|sample| sample.is_spread_around_zero()).collect();
+    let around_zero = around_zero.first().map(|first| {
+        let found = TrustFinding::SpreadOfZero { quantities: around_zero.len(), example: first.words() };
+        reason(TrustLevel::Fair, found)
     });
-    worst.into_iter().chain(single).collect()
+    worst.into_iter().chain(around_zero).collect()
+}
+
+fn repetitions(evidence: &Evidence<'_>) -> Vec<TrustReason> {
+    let samples = evidence.judged();
+    if samples.is_empty() {
+        return vec![reason(TrustLevel::Fair, TrustFinding::NothingToJudge)];
+    }
+    let due = || samples.iter().filter(|sample| sample.is_due);
+    let points = |samples: &mut dyn Iterator<Item = &JudgedSample>| samples.map(|s| &s.point).collect::<BTreeSet<_>>().len();
+    let single = points(&mut samples.iter().filter(|sample| sample.values.len() == 1));
+    let single = (single > 0).then(|| TrustFinding::SingleRepetition { points: single, of: points(&mut samples.iter()) });
+    let lacking = |sample: &&JudgedSample| sample.repetitions.saturating_sub(sample.values.len());
+    let worst = due().filter(|sample| lacking(sample) > 0).max_by_key(lacking);
+    let missing = worst.map(|sample| TrustFinding::MissingValues {
+        quantities: due().filter(|sample| lacking(sample) > 0).count(),
+        example: sample.words(),
+        with_value: sample.values.len(),
+        of: sample.repetitions,
+    });
+    single.into_iter().chain(missing).map(|found| reason(TrustLevel::Fair, found)).collect()
 }
 
 fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
@@ -262,8 +348,7 @@ fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     if drifting + bimodal == 0 {
         return Vec::new();
     }
-    let text = format!("of {} points {drifting} drift and {bimodal} have two modes", samples.len());
-    vec![reason(TrustLevel::Fair, text)]
+    vec![reason(TrustLevel::Fair, TrustFinding::Unsteady { drifting, bimodal, of: samples.len() })]
 }
 
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
@@ -273,11 +358,8 @@ fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     }
     let momentary = last.iter().filter(|is_an_accident| **is_an_accident).count();
     let share = percent(momentary, last.len());
-    let text = format!(
-        "the loss that ended a search stood in one moment in {momentary} of {} searches, and all along in the others",
-        last.len()
-    );
-    vec![reason(if share > 20.0 { TrustLevel::Fair } else { TrustLevel::High }, text)]
+    let level = if share > 20.0 { TrustLevel::Fair } else { TrustLevel::High };
+    vec![reason(level, TrustFinding::LastLosses { momentary, of: last.len() })]
 }
 
 fn moved_cores(evidence: &Evidence<'_>) -> Vec<TrustReason> {
@@ -294,10 +376,7 @@ fn moved_cores(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     if *most <= 2 * least {
         return Vec::new();
     }
-    let text = format!(
-        "a cache line took {least} to {most} ns from the tester's core to the device's and back: the host moves them, and rates change"
-    );
-    vec![reason(TrustLevel::Fair, text)]
+    vec![reason(TrustLevel::Fair, TrustFinding::MovedCores { least_ns: *least, most_ns: *most })]
 }
 
 fn headroom(evidence: &Evidence<'_>) -> Vec<TrustReason> {
@@ -310,9 +389,9 @@ fn headroom(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         (most > 0.0).then(|| (certified as f64 / most, name.clone()))
     };
     let least = evidence.facts.duts.iter().filter_map(of_dut).min_by(|a, b| a.0.total_cmp(&b.0));
-    let finding = |(times, name): (f64, String)| {
+    let finding = |(times, device): (f64, String)| {
         let level = if times < 1.5 { TrustLevel::Fair } else { TrustLevel::High };
-        reason(level, format!("the tester's self-test certified {times:.1} times the rate measured of {name}"))
+        reason(level, TrustFinding::Headroom { times, device })
     };
     least.map(finding).into_iter().collect()
 }
@@ -322,6 +401,6 @@ fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let causes: Vec<Option<Cause>> = ended.map(|outcome| outcome.signs.cause).collect();
     let is_full = |cause: &&Option<Cause>| matches!(cause, Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores));
     let full = causes.iter().filter(is_full).count();
-    let text = || format!("the device's processors were full in {full} of {} searches that it ended", causes.len());
-    if causes.is_empty() { Vec::new() } else { vec![reason(TrustLevel::High, text())] }
+    let found = || reason(TrustLevel::High, TrustFinding::FullProcessors { full, of: causes.len() });
+    if causes.is_empty() { Vec::new() } else { vec![found()] }
 }

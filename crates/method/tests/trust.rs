@@ -3,9 +3,10 @@
 mod common;
 
 use common::{live, plan};
-use sixbench_method::measures::Outcome;
-use sixbench_method::plan::Plan;
+use sixbench_method::measures::{Outcome, Quantity};
+use sixbench_method::plan::{LossScan, Measure, Plan};
 use sixbench_method::record::{DutFacts, Facts, TrialRecord, Watch};
+use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::outcomes;
 use sixbench_method::search::{Limit, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
@@ -90,7 +91,7 @@ fn a_wide_spread_and_a_single_repetition_cost_trust() {
     run.records.retain(|record| record.repetition == 1);
     assert_eq!(
         run.told(),
-        (TrustLevel::Fair, "2 of 2 points have one repetition: nothing is known of their spread".to_owned())
+        (TrustLevel::Fair, "2 of 2 points have a result of one repetition: nothing is known of its spread".to_owned())
     );
 }
 
@@ -148,4 +149,85 @@ fn a_point_that_was_tried_in_vain_costs_all_trust() {
     run.facts.runs = vec![];
     let (level, text) = run.told();
     assert!(level == TrustLevel::Low && text.contains("were tried and have no result"), "{text}");
+}
+
+/// Returns a run of a frame loss rate test at the highest rate and half of it.
+fn loss_scan(repetitions: u32) -> Run {
+    let mut plan = plan(SearchMethod::Binary, &[0.0]);
+    let scan = LossScan { rates: [500_000, 250_000].map(FrameRate).to_vec(), until_lossless: false };
+    plan.tests[0].measure = Measure::FrameLossRate(scan);
+    plan.tests[0].repetitions = Repetition::Fixed(repetitions);
+    let (records, _) = live(&plan, &mut SimulatedDut::new(Behaviour::HardLimit, FrameRate(400_000), 7));
+    Run { plan, facts: Facts::default(), records }
+}
+
+#[test]
+fn a_loss_that_was_measured_once_is_not_trusted_highly() {
+    assert_eq!(loss_scan(3).trust().level, TrustLevel::High);
+    let once = "2 of 2 points have a result of one repetition: nothing is known of its spread".to_owned();
+    assert_eq!(loss_scan(1).told(), (TrustLevel::Fair, once));
+}
+
+#[test]
+fn the_loss_at_each_rate_is_judged_by_its_median_or_ten_percentage_points() {
+    let run = loss_scan(3);
+    let level = |rate: u64, losses: [f64; 3]| {
+        let mut outcomes = run.outcomes();
+        let of_point = outcomes.iter_mut().filter(|outcome| outcome.point.frame_size.0 == 84);
+        for (outcome, loss) in of_point.zip(losses) {
+            outcome.values.iter_mut().filter(|value| value.load == FrameRate(rate)).for_each(|value| value.value = loss);
+        }
+        run.trust_in(&outcomes).expect("trials").level
+    };
+    assert_eq!(level(500_000, [20.0, 21.0, 20.5]), TrustLevel::High);
+    assert_eq!(level(500_000, [20.0, 30.0, 21.0]), TrustLevel::Low);
+    assert_eq!(level(250_000, [0.0, 0.05, 0.0]), TrustLevel::High, "a twentieth of a percentage point");
+    assert_eq!(level(250_000, [0.0, 5.0, 0.0]), TrustLevel::Low);
+}
+
+#[test]
+fn a_quantity_that_some_repetitions_lack_and_one_that_varies_around_zero_are_not_trusted_highly() {
+    let run = loss_scan(3);
+    let mut outcomes = run.outcomes();
+    outcomes[0].values.clear();
+    let trust = run.trust_in(&outcomes).expect("trials");
+    let text = trust.reasons.iter().map(|reason| reason.text.as_str()).collect::<Vec<_>>().join("; ");
+    assert!(text.contains("Frame loss rate at 500000 frames/s has one in 2 of 3"), "{text}");
+    let mut outcomes = run.outcomes();
+    for (outcome, value) in outcomes.iter_mut().zip([0.0, 0.0, 5e6]) {
+        outcome.values.iter_mut().for_each(|of| (of.quantity, of.value) = (Quantity::RecoveryTime, value));
+    }
+    let trust = run.trust_in(&outcomes).expect("trials");
+    let text = trust.reasons.iter().map(|reason| reason.text.as_str()).collect::<Vec<_>>().join("; ");
+    assert!(trust.level >= TrustLevel::Fair && text.contains("differ around a median of zero"), "{text}");
+}
+
+#[test]
+fn trials_that_passed_while_others_had_the_processors_are_counted_by_what_became_of_them() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    for record in run.records.iter_mut().filter(|record| record.result.not_received() == 0) {
+        record.result.faults.push(Fault::CpuTaken { milliseconds: record.result.spec.duration_ns / 2_000_000 });
+    }
+    let (passed, all) = (run.records.iter().filter(|record| !record.result.faults.is_empty()).count(), run.records.len());
+    let trust = run.trust();
+    let (found, level) = trust.disturbed_trials().expect("trials");
+    assert_eq!((found.passed, found.not_made_again(), found.trials), (passed, passed, all));
+    assert!(level == TrustLevel::Low && trust.level == TrustLevel::Low, "{trust:?}");
+    let start = format!("others disturbed {passed} of {all} trials (");
+    assert!(trust.reasons.iter().any(|reason| reason.text.starts_with(&start)), "{trust:?}");
+}
+
+#[test]
+fn a_point_whose_trials_were_all_disturbed_costs_trust_however_many_others_there_are() {
+    let mut run = Run::new(Behaviour::HardLimit);
+    let (first, all) = (run.records[0].point.clone(), run.records.len());
+    let mut taken = run.records.iter_mut().filter(|record| record.point == first && record.repetition == 1);
+    let record = taken.next().expect("a trial");
+    record.result.faults.push(Fault::CpuTaken { milliseconds: record.result.spec.duration_ns / 2_000_000 });
+    assert!(all > 10, "less than a tenth of {all}");
+    run.records.retain(|record| record.point != first || !record.result.faults.is_empty());
+    let trust = run.trust();
+    let worst = trust.disturbed_trials().expect("trials").0.worst.clone().expect("a disturbed trial");
+    assert_eq!((worst.point, worst.disturbed, worst.trials), (first, 1, 1));
+    assert_eq!(trust.level, TrustLevel::Low);
 }

@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use serde::Serialize;
-use sixbench_method::trust::{RULES, Trust, TrustLevel, TrustReason};
+use sixbench_method::trust::{RULES, Trust, TrustFinding, TrustLevel, TrustReason};
 
 /// Returns the line above the results; `None` if nothing was measured.
 pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {
@@ -11,9 +11,13 @@ pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {
     Some(format!("Trust: {}. {}.", trust.level.word(), capitalised(&reasons.join("; "))))
 }
 
-/// Returns the reasons that reduce trust or, if there are none, those that support the figures.
+/// Returns the reasons that reduce trust or, if there are none, those that support the figures. If a note tells of disturbed trials, so does this line,
+/// however few they are.
 fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
-    trust.reasons.iter().filter(|reason| trust.level == TrustLevel::High || reason.level != TrustLevel::High)
+    let is_noted =
+        |reason: &TrustReason| matches!(&reason.found, TrustFinding::DisturbedTrials(found) if found.not_made_again() > 0);
+    let is_told = move |reason: &TrustReason| reason.level != TrustLevel::High || is_noted(reason);
+    trust.reasons.iter().filter(move |reason| trust.level == TrustLevel::High || is_told(reason))
 }
 
 pub(crate) fn capitalised(text: &str) -> String {

@@ -135,6 +135,11 @@ impl Open {
         (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: InvalidCause::of(records), maximum, disturbed })
     }
 
+    /// Returns whether a disturbance is a reason, for any of the repetitions.
+    pub fn is_of_a_disturbance(&self) -> bool {
+        self.disturbed > 0 || (self.invalid > 0 && self.cause == InvalidCause::Disturbed)
+    }
+
     pub(super) fn name(&self) -> &'static str {
         match (self.invalid, self.cause) {
             _ if self.disturbed > 0 => "machine-disturbed",

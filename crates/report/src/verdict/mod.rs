@@ -14,6 +14,7 @@ pub(crate) use values::sentence as of_point;
 use crate::digest::Digest;
 use crate::status;
 use sixbench_method::status::Stop;
+use sixbench_method::trust::{Trust, TrustLevel};
 
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
@@ -78,25 +79,28 @@ fn stop(digest: &Digest) -> Stop {
 }
 
 /// Returns a sentence on how many trials were disturbed by other work, except those that were repeated, which decide nothing; `None` if there were
-/// none.
+/// none. Its counts and its advice are those of the line on trust.
 fn disturbed(digest: &Digest) -> Option<String> {
-    let records: Vec<_> = digest.input.records.iter().filter(|record| !record.result.was_made_again()).collect();
-    let trials = records.iter().filter(|record| record.is_disturbed()).count();
-    (trials > 0).then(|| {
+    let (found, level) = digest.trust.as_ref()?.disturbed_trials()?;
+    let advice = match level {
+        TrustLevel::High => "; these are too few for a median to depend on them.",
+        TrustLevel::Fair | TrustLevel::Low => {
+            ": a rate that such a trial decided is only a lower bound, and a delay only an upper bound. Run again on a quiet machine."
+        }
+    };
+    (found.not_made_again() > 0).then(|| {
         format!(
-            "In {trials} of {} that were not made again, other work used the DUT's processors: if such a trial decided, the rate is only a lower bound. \
-             Run again on a quiet machine.",
-            crate::numbers::count(records.len() as u64, "trial")
+            "In {} of {} that were not made again, other work used the processors of the DUT or the tester{advice}",
+            found.not_made_again(),
+            crate::numbers::count(found.deciding() as u64, "trial")
         )
     })
 }
 
 /// Returns a caution if there are single repetitions: they show no spread, without which a small difference means nothing.
 fn caution(digest: &Digest) -> Option<String> {
-    let throughputs = digest.points.iter().filter_map(|p| p.headline());
-    let values = digest.points.iter().flat_map(|p| &p.samples).map(|s| &s.summary);
-    let single = throughputs.chain(values).any(|s| s.n == 1);
-    single.then(|| "Where n = 1, nothing is known about the spread, so small differences mean nothing.".to_owned())
+    let has_single = digest.trust.as_ref().is_some_and(Trust::has_single_repetition);
+    has_single.then(|| "Where n = 1, nothing is known about the spread, so small differences mean nothing.".to_owned())
 }
 
 fn progress(digest: &Digest) -> Option<String> {

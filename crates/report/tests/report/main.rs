@@ -18,4 +18,5 @@ mod schemas;
 mod soak;
 mod stateful;
 mod tables;
+mod trust;
 mod views;

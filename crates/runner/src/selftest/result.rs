@@ -1,9 +1,9 @@
 //! A result of the self-test.
 
 use serde::Serialize;
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units::show_rate;
+use sixbench_stats::Summary;
 use std::fmt;
 
 /// A result of the self-test.

@@ -60,7 +60,7 @@ impl Sample {
     }
 
     /// Returns the run as a report reads it from disk, with the outcomes that result from the records.
-    fn replayed(mut self) -> Self {
+    pub(crate) fn replayed(mut self) -> Self {
         self.outcomes = replay::outcomes(&self.plan, &self.records);
         self
     }
