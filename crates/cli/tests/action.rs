@@ -21,7 +21,10 @@ fn run(scratch: &Scratch, script: &str, inputs: &[(&str, &str)]) -> Output {
     }
     let mut command = Command::new(format!("{ACTION}/{script}"));
     command.current_dir(&scratch.0).env("NO_COLOR", "1").envs([locks()]).env("INPUT_BINARY", env!("CARGO_BIN_EXE_sixbench"));
-    command.env("GITHUB_OUTPUT", scratch.path("output")).env("GITHUB_STEP_SUMMARY", scratch.path("summary"));
+    command
+        .env("RUNNER_TEMP", &scratch.0)
+        .env("GITHUB_OUTPUT", scratch.path("output"))
+        .env("GITHUB_STEP_SUMMARY", scratch.path("summary"));
     command.env_remove("GITHUB_SHA").envs(inputs.iter().copied()).output().expect("the action's script")
 }
 
