@@ -14,7 +14,7 @@ mod spoilt;
 pub mod tcp;
 
 pub use connections::{Connections, Mapping};
-pub use delay::{Bucket, Delay, Ipdv, Moments};
+pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments};
 pub use direction::{DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence};
 pub use fault::Fault;
 pub use outcome::TrialOutcome;
