@@ -104,6 +104,8 @@ struct JsonQuantity {
     dispersion_percent: Option<f64>,
     /// Values whose truth may be higher.
     at_least: usize,
+    /// Values whose truth may be lower.
+    at_most: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -215,6 +217,7 @@ fn quantity(sample: &PointSample) -> JsonQuantity {
         standard_deviation: sample.deviation,
         dispersion_percent: sample.summary.dispersion_percent(),
         at_least: sample.at_least,
+        at_most: sample.at_most,
     }
 }
 
