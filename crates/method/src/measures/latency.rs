@@ -122,7 +122,7 @@ impl Measurement for Latency {
             let tagging = Tagging { after_ns: latency.tag_after_ns + ramp_ns, frames: latency.tagged };
             TrialSpec { tagging: Some(tagging), ..spec }
         };
-        context.single_at(self.load, tagged, read)
+        context.delays_at(self.load, tagged, read)
     }
 }
 

@@ -90,7 +90,7 @@ impl Measurement for PdvStream {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let duration_ns = self.duration_ns;
-        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        context.delays_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
     }
 }
 

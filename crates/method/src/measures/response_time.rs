@@ -204,7 +204,7 @@ impl Measurement for ResponseTime {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let spec = self.trial(context.test.traffic.clients());
-        Box::new(Single::new(spec, context.tries(), read))
+        Box::new(Single::new(spec, context.tries(), read).of_delays())
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
