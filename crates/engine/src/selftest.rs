@@ -208,6 +208,7 @@ impl MemoryLink {
             duration_ns: spec.duration_ns,
             timeout_ns: 0,
             clocks_apart_ns: CLOCKS_APART_NS,
+            first_trial_ns: None,
         };
         let tally = FrameTally::new(expected, QueueCounts::SINGLE);
         Ok(Self { writer: Writer::new(&stream, at_once), stream, sender, receiver, tally, polls: Polls::default(), sent: 0 })

@@ -38,6 +38,8 @@ pub(crate) struct ExpectedFrames {
     pub(crate) timeout_ns: u64,
     /// The time by which the clocks of sender and receiver may differ, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
+    /// The time at which the tester sent the first frame of its first trial, nanoseconds; `None` if this is the first.
+    pub(crate) first_trial_ns: Option<u64>,
     /// The histograms in which delays are recorded.
     pub(crate) delays: Delays,
 }
@@ -145,6 +147,9 @@ impl FrameTally {
                     self.keep(frame, tag, mismatch, arrival.by_ns);
                 }
             }
+            FrameClass::Mistranslated(tag, _) | FrameClass::Corrupt(tag, _) if self.is_of_earlier_trial(tag) => {
+                return FrameClass::Foreign;
+            }
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
@@ -178,6 +183,14 @@ impl FrameTally {
         self.counts.before_sent += 1;
         self.counts.before_sent_ns = self.counts.before_sent_ns.max(tag.time_ns - arrival.by_ns);
         FrameClass::Corrupt(tag, Mismatch::SentAfterArrival)
+    }
+
+    /// Returns whether a frame was sent in an earlier trial of the tester: before the first frame of this one was due, and not before there were any. The
+    /// tag has only six bits of the trial's number, and a device may hold a frame for 64 trials; the time of sending tells them apart without a doubt.
+    #[cold]
+    fn is_of_earlier_trial(&self, tag: Tag) -> bool {
+        let is_before = tag.time_ns.saturating_add(self.expected.clocks_apart_ns) < self.pacer.start_ns;
+        is_before && self.expected.first_trial_ns.is_some_and(|first_ns| tag.time_ns >= first_ns)
     }
 
     /// Counts a frame that comes neither from the tester nor from a neighbour.
@@ -386,6 +399,7 @@ mod tests {
                 duration_ns: spec.duration_ns,
                 timeout_ns,
                 clocks_apart_ns: CLOCKS_APART_NS,
+                first_trial_ns: Some(SECOND),
             };
             let mut tally = FrameTally::new(expected, QueueCounts::SINGLE);
             tally.begin(start_ns);
@@ -413,6 +427,29 @@ mod tests {
             class => panic!("{class:?}"),
         };
         sent.iter().map(&mut verdict).collect()
+    }
+
+    #[test]
+    fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place() {
+        let (spec, start_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 100 * SECOND);
+        let mut trial = RiggedTrial::new(spec, 0, start_ns);
+        let arrival = Arrival::at(start_ns + 900 * 1_000_000);
+        for sequence in 0..5 {
+            // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
+            assert_eq!(trial.take((sequence, 36 * SECOND + sequence), arrival), FrameClass::Foreign);
+            let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
+            let last = spoilt.len() - 1;
+            spoilt[last] ^= 1;
+            assert_eq!(trial.tally.take(&spoilt, arrival, &mut |_| ()), FrameClass::Foreign, "whatever the device did to it");
+        }
+        for sequence in 0..10 {
+            let sent_ns = start_ns + sequence * SECOND / 10 + 50;
+            assert!(matches!(trial.take((sequence, sent_ns), arrival), FrameClass::Right(_)), "{sequence}");
+        }
+        let ReceiverCounts { distinct, received, corrupt, duplicate, reordered, mistranslated, .. } = trial.tally.counts;
+        assert_eq!((distinct, received, corrupt, duplicate, reordered, mistranslated), (10, 10, 0, 0, 0, 0));
+        // A time at which there was no trial yet was damaged on the way.
+        assert!(matches!(trial.take((0, SECOND - 1), arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
     }
 
     #[test]
