@@ -40,9 +40,9 @@ impl DelayLine {
     pub fn run(mut self, stop: &AtomicBool) -> Result<(), PortError> {
         let (mut forward, mut reverse) = (DelayQueue::new(), DelayQueue::new());
         while !stop.load(Ordering::Relaxed) {
-            forward.take(&mut *self.left.receive, self.clock.now_ns() + self.delay_ns)?;
+            forward.take(&mut *self.left.receive, self.delay_ns, &self.clock)?;
             forward.give(&mut *self.right.transmit, &self.clock)?;
-            reverse.take(&mut *self.right.receive, self.clock.now_ns() + self.delay_ns)?;
+            reverse.take(&mut *self.right.receive, self.delay_ns, &self.clock)?;
             reverse.give(&mut *self.left.transmit, &self.clock)?;
         }
         Ok(())
@@ -54,9 +54,12 @@ impl DelayQueue {
         Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
     }
 
-    /// Takes the frames waiting at `port` into the queue, due at `due_ns`. Frames that do not fit are lost, as in any device.
-    fn take(&mut self, port: &mut dyn Receive, due_ns: u64) -> Result<(), PortError> {
+    /// Takes the frames waiting at `port` into the queue, due `delay_ns` after they were seen. Frames that do not fit are lost, as in any device.
+    fn take(&mut self, port: &mut dyn Receive, delay_ns: u64, clock: &Clock) -> Result<(), PortError> {
+        let mut due_ns = None;
         port.receive(&mut |frame| {
+            // Read once the frames of this call are settled: a line that is preempted before that holds none of them too briefly.
+            let due_ns = *due_ns.get_or_insert_with(|| clock.now_ns() + delay_ns);
             if self.due.len() < HELD && frame.len() <= FRAME_OCTETS {
                 let at = self.next * FRAME_OCTETS;
                 self.memory[at..at + frame.len()].copy_from_slice(frame);

@@ -1,7 +1,7 @@
 //! The faults of the tester itself, derived from the notes of senders and receivers.
 
 use crate::stall::Gaps;
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{DirectionResult, Fault};
 use std::net::IpAddr;
 
@@ -40,6 +40,11 @@ pub(crate) fn of_receiving(
         .iter()
         .map(|address| Fault::NeighbourWentStale { direction: result.direction, address: address.to_string() });
     receiver_stalled(result, rate, stall_ns, gaps).into_iter().chain(ring_overrun(result)).chain(neighbours).collect()
+}
+
+/// Returns the fault that frames, by number and by the largest difference in nanoseconds, had arrived before they were sent.
+pub(crate) fn arrived_before_sent(direction: Direction, (frames, worst_ns): (u64, u64)) -> Option<Fault> {
+    (frames > 0).then_some(Fault::ArrivedBeforeSent { direction, frames, worst_ns })
 }
 
 /// Returns the fault that others occupied the tester's cores, if the tester had other faults; the time is an upper limit for the part that others
@@ -86,7 +91,6 @@ fn ring_overrun(result: &DirectionResult) -> Option<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::terms::Direction;
     use sixbench_method::trial::Sending;
 
     fn faults(sending: Sending, gaps: Gaps, overruns: u64) -> Vec<Fault> {
@@ -133,5 +137,13 @@ mod tests {
     fn a_full_ring_is_a_fault() {
         let faults = faults(Sending::default(), Gaps::new(1_000_000, 0), 3);
         assert!(matches!(faults[..], [Fault::ReceiveRingOverrun { frames: 3, .. }]));
+    }
+
+    #[test]
+    fn frames_that_arrived_before_they_were_sent_are_a_fault_and_no_delay_of_zero() {
+        assert_eq!(arrived_before_sent(Direction::Reverse, (0, 0)), None);
+        let fault = arrived_before_sent(Direction::Reverse, (3, 1_500)).expect("a fault");
+        assert_eq!(fault, Fault::ArrivedBeforeSent { direction: Direction::Reverse, frames: 3, worst_ns: 1_500 });
+        assert!(fault.to_string().contains("3 frames arrived up to 1.5 us before they were sent"), "{fault}");
     }
 }

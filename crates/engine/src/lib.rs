@@ -2,6 +2,7 @@
 //! last frame nothing here allocates, locks or logs.
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod bitmap;
 mod companion;
 mod delay;

@@ -149,10 +149,13 @@ fn receive(
     }
     let Some(Received { tally, gaps, overruns, lost_neighbours }) = received else { return Ok(Vec::new()) };
     result.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
+    let before_sent = fault::arrived_before_sent(result.direction, tally.arrived_before_sent());
     tally.finish(result, numbers);
     // A queue that is not polled delays or loses only its own frames.
     let of_one_queue = FrameRate(rate.0.div_ceil(queues));
-    Ok(fault::of_receiving(result, of_one_queue, stall_ns, gaps, &lost_neighbours))
+    let mut faults = fault::of_receiving(result, of_one_queue, stall_ns, gaps, &lost_neighbours);
+    faults.extend(before_sent);
+    Ok(faults)
 }
 
 /// Returns the combined counts of the queues that sent one schedule, and the number of frames that each sent.

@@ -1,5 +1,6 @@
 //! The receiver of one port: it judges every frame, counts by sequence number, and answers neighbours.
 
+use crate::arrival::Polls;
 use crate::neighbour::NeighbourAnswerer;
 use crate::stall::Gaps;
 use crate::tally::{FrameTally, IcmpErrorTable};
@@ -21,19 +22,21 @@ pub(crate) struct Receiver<'a> {
     port: &'a mut dyn Receive,
     answerer: NeighbourAnswerer,
     tally: FrameTally,
+    polls: Polls,
     gaps: Gaps,
 }
 
 impl<'a> Receiver<'a> {
     /// Returns a receiver; gaps between polls that are longer than `stall_ns` count as stalls.
     pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, tally: FrameTally, stall_ns: u64) -> Self {
-        Self { port, answerer, tally, gaps: Gaps::new(stall_ns, 0) }
+        Self { port, answerer, tally, polls: Polls::default(), gaps: Gaps::new(stall_ns, 0) }
     }
 
     /// Sets the time at which the first frame is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.gaps.begin(start_ns);
         self.tally.begin(start_ns);
+        self.polls.begin(start_ns);
     }
 
     /// Receives the frames that have arrived; `is_sending` is true while frames are still being sent.
@@ -51,22 +54,16 @@ impl<'a> Receiver<'a> {
         is_sending: bool,
         on_first: &mut impl FnMut(Tag),
     ) -> Result<(), PortError> {
-        let mut now_ns = clock.now_ns();
+        let now_ns = clock.now_ns();
         if is_sending {
             self.gaps.look(now_ns);
         }
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
-        for _ in 0..BATCHES {
-            let batch = self.port.receive(&mut |frame| {
-                if tally.take(frame, (now_ns, clock), on_first) == FrameClass::Foreign && !answerer.consider(frame, now_ns) {
-                    tally.take_foreign(frame);
-                }
-            })?;
-            if batch < BATCH {
-                break;
+        self.polls.receive(&mut *self.port, (now_ns, BATCHES), clock, |frame, arrival| {
+            if tally.take(frame, arrival, on_first) == FrameClass::Foreign && !answerer.consider(frame, arrival.by_ns) {
+                tally.take_foreign(frame);
             }
-            now_ns = clock.now_ns();
-        }
+        })?;
         while let Some(answer) = self.answerer.next_answer() {
             self.port.answer(&answer)?;
         }

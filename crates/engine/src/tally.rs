@@ -8,15 +8,15 @@ mod queues;
 pub(crate) use icmp_errors::{IcmpErrorTable, note_errors};
 pub(crate) use queues::QueueCounts;
 
+use crate::arrival::Arrival;
 use crate::bitmap::Bitmap;
-use crate::delay::Delays;
+use crate::delay::{DelayInterval, Delays};
 use crate::pacer::Pacer;
 use crate::reach::reach;
 use crate::sent::SentNumbers;
 use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
 use fields::WrongFields;
 use queues::{FaultyFrames, FrameFault};
-use sixbench_io::clock::Clock;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
@@ -40,6 +40,8 @@ pub(crate) struct ExpectedFrames {
     pub(crate) timeout_ns: u64,
     /// The time by which the clocks of sender and receiver may differ, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
+    /// The time at which the tester sent the first frame of its first trial, nanoseconds; `None` if this is the first.
+    pub(crate) first_trial_ns: Option<u64>,
     /// The histograms in which delays are recorded.
     pub(crate) delays: Delays,
 }
@@ -87,6 +89,9 @@ struct ReceiverCounts {
     fragments: u64,
     misdirected: u64,
     defective: u64,
+    /// Frames that had arrived before they were sent, according to the clocks of both ends, and by how much at most, in nanoseconds.
+    before_sent: u64,
+    before_sent_ns: u64,
 }
 
 struct Example {
@@ -120,21 +125,21 @@ impl FrameTally {
         }
     }
 
-    /// Counts a frame that had arrived at `now_ns`, or has since then, and hands it to `on_first` if it is the first right one with its number.
+    /// Counts a frame, and hands it to `on_first` if it is the first right one with its number.
     #[inline(always)]
-    pub(crate) fn take(&mut self, frame: &[u8], (now_ns, clock): (u64, &Clock), on_first: &mut impl FnMut(Tag)) -> FrameClass {
+    pub(crate) fn take(&mut self, frame: &[u8], arrival: Arrival, on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let mut class = self.expected.verifier.judge(frame);
         if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
-            && (tag.time_ns > now_ns + self.expected.clocks_apart_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
+            && (tag.time_ns > arrival.by_ns + self.expected.clocks_apart_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
         {
-            class = self.judge_time(class, tag, clock);
+            class = self.judge_time(tag, arrival);
         }
         match class {
             FrameClass::Right(tag) => {
                 if self.is_new(tag) {
                     on_first(tag);
                     self.expected.verifier.learn(frame, tag);
-                    self.take_right(tag, now_ns);
+                    self.take_right(tag, arrival);
                 }
             }
             FrameClass::Defective(tag, mismatch) => {
@@ -143,20 +148,23 @@ impl FrameTally {
                     self.counts.defective += 1;
                     self.note_faulty(tag, FrameFault::Defective);
                     self.expected.verifier.learn(frame, tag);
-                    self.take_right(tag, now_ns);
-                    self.keep(frame, tag, mismatch, now_ns);
+                    self.take_right(tag, arrival);
+                    self.keep(frame, tag, mismatch, arrival.by_ns);
                 }
+            }
+            FrameClass::Mistranslated(tag, _) | FrameClass::Corrupt(tag, _) if self.is_of_earlier_trial(tag) => {
+                return FrameClass::Foreign;
             }
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
-                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), now_ns);
+                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), arrival);
                 }
             }
             FrameClass::Corrupt(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
-                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), clock.now_ns());
+                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), arrival);
                 }
             }
             FrameClass::Misdirected => self.counts.misdirected += 1,
@@ -171,17 +179,23 @@ impl FrameTally {
         self.pacer.begin(start_ns);
     }
 
-    /// Returns the verdict on a right frame whose time of sending is implausible: no frame leaves before it is due, or after it arrived. This
-    /// reads the clock again, as the frame may have been sent and received since the last reading.
+    /// Returns the verdict on a right frame whose time of sending is implausible: no frame leaves before it is due, or after it arrived.
     #[cold]
-    fn judge_time(&self, class: FrameClass, tag: Tag, clock: &Clock) -> FrameClass {
-        match tag.time_ns {
-            time_ns if time_ns < self.pacer.due_time(tag.sequence) => FrameClass::Corrupt(tag, Mismatch::SentBeforeDue),
-            time_ns if time_ns > clock.now_ns() + self.expected.clocks_apart_ns => {
-                FrameClass::Corrupt(tag, Mismatch::SentAfterArrival)
-            }
-            _ => class,
+    fn judge_time(&mut self, tag: Tag, arrival: Arrival) -> FrameClass {
+        if tag.time_ns < self.pacer.due_time(tag.sequence) {
+            return FrameClass::Corrupt(tag, Mismatch::SentBeforeDue);
         }
+        self.counts.before_sent += 1;
+        self.counts.before_sent_ns = self.counts.before_sent_ns.max(tag.time_ns - arrival.by_ns);
+        FrameClass::Corrupt(tag, Mismatch::SentAfterArrival)
+    }
+
+    /// Returns whether a frame was sent in an earlier trial of the tester: before the first frame of this one was due, and not before there were any. The
+    /// tag has only six bits of the trial's number, and a device may hold a frame for 64 trials; the time of sending tells them apart without a doubt.
+    #[cold]
+    fn is_of_earlier_trial(&self, tag: Tag) -> bool {
+        let is_before = tag.time_ns.saturating_add(self.expected.clocks_apart_ns) < self.pacer.start_ns;
+        is_before && self.expected.first_trial_ns.is_some_and(|first_ns| tag.time_ns >= first_ns)
     }
 
     /// Counts a frame that comes neither from the tester nor from a neighbour.
@@ -203,6 +217,12 @@ impl FrameTally {
     /// Returns the ICMP errors that arrived, and leaves none.
     pub(crate) fn take_icmp_errors(&mut self) -> IcmpErrorTable {
         std::mem::replace(&mut self.icmp_errors, IcmpErrorTable::new())
+    }
+
+    /// Returns the number of frames that had arrived before they were sent, according to the clocks of both ends, and by how much at most, in
+    /// nanoseconds.
+    pub(crate) fn arrived_before_sent(&self) -> (u64, u64) {
+        (self.counts.before_sent, self.counts.before_sent_ns)
     }
 
     /// Returns the number of different frames that were seen.
@@ -241,28 +261,41 @@ impl FrameTally {
     }
 
     #[inline(always)]
-    fn take_right(&mut self, tag: Tag, now_ns: u64) {
-        // The time stamp of a batch may be a little older than the newest frame in it.
-        let delay = now_ns.saturating_sub(tag.time_ns);
-        if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
+    fn take_right(&mut self, tag: Tag, arrival: Arrival) {
+        let delay = self.delay(tag, arrival);
+        if self.expected.timeout_ns > 0 && delay.delay_ns > self.expected.timeout_ns && self.is_late(delay) {
             self.counts.late += 1;
             self.note_faulty(tag, FrameFault::Late);
-            self.expected.delays.take_late(delay);
+            self.expected.delays.take_late(delay.delay_ns);
             self.miss(tag.sequence);
             return;
         }
         self.counts.received += 1;
         self.expected.delays.take(tag.sequence, delay);
-        self.note_arrival(now_ns);
+        self.note_arrival(arrival.by_ns);
     }
 
-    /// Notes a frame that does not count as received because it is wrong, and that had arrived by `now_ns`.
+    /// Returns the delay of a right frame. By the clocks of both ends it may have arrived before it was sent, but by no more than these are known to
+    /// differ (see [`Self::judge_time`]): then it took no time that they can show.
+    #[inline(always)]
+    fn delay(&self, tag: Tag, arrival: Arrival) -> DelayInterval {
+        debug_assert!(tag.time_ns <= arrival.by_ns + self.expected.clocks_apart_ns, "judged before");
+        DelayInterval { delay_ns: arrival.by_ns.saturating_sub(tag.time_ns), width_ns: arrival.width_ns() }
+    }
+
+    /// Returns whether a frame was late wherever in the interval it arrived: a receiver that polled late makes no frame late.
     #[cold]
-    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), now_ns: u64) {
+    fn is_late(&self, DelayInterval { delay_ns, width_ns }: DelayInterval) -> bool {
+        delay_ns - width_ns.min(delay_ns) > self.expected.timeout_ns
+    }
+
+    /// Notes a frame that does not count as received because it is wrong.
+    #[cold]
+    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), arrival: Arrival) {
         self.note_faulty(tag, fault);
         self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
         self.miss(tag.sequence);
-        self.keep(frame, tag, mismatch, now_ns);
+        self.keep(frame, tag, mismatch, arrival.by_ns);
     }
 
     #[inline]
@@ -361,56 +394,110 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    /// The frames of a trial whose first one was due at `start_ns`, and their receiver.
+    struct RiggedTrial {
+        tally: FrameTally,
+        stream: Stream,
+    }
+
+    impl RiggedTrial {
+        fn new(spec: TrialSpec, timeout_ns: u64, start_ns: u64) -> Self {
+            let address = |text: &str| text.parse().expect("address");
+            let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));
+            let source =
+                StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+            let stream = || Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream");
+            let expected = ExpectedFrames {
+                verifier: Verifier::new(stream(), spec.frames(), false),
+                delays: Delays::new(None, false),
+                schedule: spec.schedule(),
+                duration_ns: spec.duration_ns,
+                timeout_ns,
+                clocks_apart_ns: CLOCKS_APART_NS,
+                first_trial_ns: Some(SECOND),
+            };
+            let mut tally = FrameTally::new(expected, QueueCounts::SINGLE);
+            tally.begin(start_ns);
+            Self { tally, stream: stream() }
+        }
+
+        /// Returns the frame of this number, sent at this time.
+        fn frame(&self, sequence: u64, time_ns: u64) -> Vec<u8> {
+            let kind = self.stream.kind(sequence).0;
+            kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns))).to_vec()
+        }
+
+        fn take(&mut self, (sequence, time_ns): (u64, u64), arrival: Arrival) -> FrameClass {
+            let frame = self.frame(sequence, time_ns);
+            self.tally.take(&frame, arrival, &mut |_| ())
+        }
+    }
+
     /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.
-    fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64, clock: &Clock) -> Vec<Option<Mismatch>> {
-        let address = |text: &str| text.parse().expect("address");
-        let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));
-        let source =
-            StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
-        let stream = || Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream");
-        let expected = ExpectedFrames {
-            verifier: Verifier::new(stream(), spec.frames(), false),
-            delays: Delays::new(None, false),
-            schedule: spec.schedule(),
-            duration_ns: spec.duration_ns,
-            timeout_ns: 0,
-            clocks_apart_ns: CLOCKS_APART_NS,
-        };
-        let (mut tally, stream) = (FrameTally::new(expected, QueueCounts::SINGLE), stream());
-        tally.begin(7);
-        let mut verdict = |&(sequence, time_ns): &(u64, u64)| {
-            let kind = stream.kind(sequence).0;
-            let frame = kind.template.patched(&stream.variable(kind, sequence, StampedTime::new(time_ns)));
-            match tally.take(&frame, (now_ns, clock), &mut |_| ()) {
-                FrameClass::Right(_) => None,
-                FrameClass::Corrupt(_, mismatch) => Some(mismatch),
-                class => panic!("{class:?}"),
-            }
+    fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64) -> Vec<Option<Mismatch>> {
+        let mut trial = RiggedTrial::new(spec, 0, 7);
+        let mut verdict = |&sent: &(u64, u64)| match trial.take(sent, Arrival::at(now_ns)) {
+            FrameClass::Right(_) => None,
+            FrameClass::Corrupt(_, mismatch) => Some(mismatch),
+            class => panic!("{class:?}"),
         };
         sent.iter().map(&mut verdict).collect()
     }
 
     #[test]
-    fn a_frame_may_be_sent_when_it_is_due_and_no_nanosecond_before() {
-        let (clock, early) = (Clock::new(), Some(Mismatch::SentBeforeDue));
-        let spec = TrialSpec::constant(FrameRate(3), SECOND);
-        let due = 7 + SECOND / 3;
-        let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
-        assert_eq!(verdicts(spec, &sent, SECOND, &clock), [None, early, None, early, early]);
-        let drop = TrialKind::Drop { at_ns: SECOND, to: FrameRate(10) };
-        let spec = TrialSpec { kind: drop, ..TrialSpec::constant(FrameRate(1000), 2 * SECOND) };
-        let due = 7 + SECOND + SECOND / 10;
-        assert_eq!(verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND, &clock), [None, early], "in a later stretch");
+    fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place() {
+        let (spec, start_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 100 * SECOND);
+        let mut trial = RiggedTrial::new(spec, 0, start_ns);
+        let arrival = Arrival::at(start_ns + 900 * 1_000_000);
+        for sequence in 0..5 {
+            // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
+            assert_eq!(trial.take((sequence, 36 * SECOND + sequence), arrival), FrameClass::Foreign);
+            let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
+            let last = spoilt.len() - 1;
+            spoilt[last] ^= 1;
+            assert_eq!(trial.tally.take(&spoilt, arrival, &mut |_| ()), FrameClass::Foreign, "whatever the device did to it");
+        }
+        for sequence in 0..10 {
+            let sent_ns = start_ns + sequence * SECOND / 10 + 50;
+            assert!(matches!(trial.take((sequence, sent_ns), arrival), FrameClass::Right(_)), "{sequence}");
+        }
+        let ReceiverCounts { distinct, received, corrupt, duplicate, reordered, mistranslated, .. } = trial.tally.counts;
+        assert_eq!((distinct, received, corrupt, duplicate, reordered, mistranslated), (10, 10, 0, 0, 0, 0));
+        // A time at which there was no trial yet was damaged on the way.
+        assert!(matches!(trial.take((0, SECOND - 1), arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
     }
 
     #[test]
-    fn a_frame_that_was_sent_since_the_clock_was_read_is_right_and_one_from_the_future_is_not() {
-        let clock = Clock::new();
+    fn a_frame_is_late_only_if_it_is_wherever_it_arrived_since_the_last_poll() {
+        let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 1_000_000);
+        let mut trial = RiggedTrial::new(spec, timeout_ns, 0);
+        let polled = |since_ns| Arrival { since_ns, by_ns: 1_500_000 };
+        trial.take((0, 0), polled(1_000_000));
+        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 0), "it may have been in time");
+        let sent_ns = SECOND / 10;
+        let later = |since_ns| Arrival { since_ns: since_ns + sent_ns, by_ns: sent_ns + 1_500_000 };
+        trial.take((1, sent_ns), later(1_000_001));
+        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 1));
+    }
+
+    #[test]
+    fn a_frame_may_be_sent_when_it_is_due_and_no_nanosecond_before() {
+        let early = Some(Mismatch::SentBeforeDue);
+        let spec = TrialSpec::constant(FrameRate(3), SECOND);
+        let due = 7 + SECOND / 3;
+        let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
+        assert_eq!(verdicts(spec, &sent, SECOND), [None, early, None, early, early]);
+        let drop = TrialKind::Drop { at_ns: SECOND, to: FrameRate(10) };
+        let spec = TrialSpec { kind: drop, ..TrialSpec::constant(FrameRate(1000), 2 * SECOND) };
+        let due = 7 + SECOND + SECOND / 10;
+        assert_eq!(verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND), [None, early], "in a later stretch");
+    }
+
+    #[test]
+    fn a_frame_may_seem_to_arrive_before_it_was_sent_by_no_more_than_the_clocks_differ() {
         let spec = TrialSpec::constant(FrameRate(SECOND), 10);
-        while clock.now_ns() < 1000 {}
-        let before_ns = clock.now_ns();
-        while clock.now_ns() < before_ns + 1000 {}
-        let sent = [(0, before_ns), (1, before_ns + 1000), (2, before_ns + 3600 * SECOND)];
-        assert_eq!(verdicts(spec, &sent, before_ns, &clock), [None, None, Some(Mismatch::SentAfterArrival)]);
+        let (now_ns, after) = (5_000, Some(Mismatch::SentAfterArrival));
+        let sent = [(0, now_ns), (1, now_ns + CLOCKS_APART_NS), (2, now_ns + CLOCKS_APART_NS + 1), (3, 3600 * SECOND)];
+        assert_eq!(verdicts(spec, &sent, now_ns), [None, None, after, after]);
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct TrialContext<'a> {
     pub(crate) queues: [usize; 2],
     /// The time by which the clocks of sender and receiver may differ, nanoseconds.
     pub(crate) clocks_apart_ns: u64,
+    /// The time at which the tester sent the first frame of its first trial, nanoseconds; `None` if this is the first.
+    pub(crate) first_trial_ns: Option<u64>,
     /// The requests and their replies, if clients wait for these.
     pub(crate) requests: Option<Arc<RequestLog>>,
 }
@@ -134,6 +136,7 @@ impl TrialContext<'_> {
             duration_ns: self.phase.spec.duration_ns,
             timeout_ns: self.phase.frame_timeout_ns,
             clocks_apart_ns: self.clocks_apart_ns,
+            first_trial_ns: self.first_trial_ns,
         };
         let neighbours = match direction {
             Direction::Forward => &self.profile.right,

@@ -40,6 +40,8 @@ pub struct FrameTester {
     pub(crate) has_delivered: bool,
     /// The moment at which the first frame of the last trial was due, in nanoseconds of the clock.
     began_ns: Option<u64>,
+    /// The same of the first trial.
+    first_trial_ns: Option<u64>,
 }
 
 /// A trial, or a phase of it, in which all frames are done.
@@ -99,6 +101,7 @@ impl FrameTester {
             counter: None,
             has_delivered: false,
             began_ns: None,
+            first_trial_ns: None,
         }
     }
 
@@ -197,7 +200,7 @@ impl FrameTester {
         let stall_ns = self.settings.stall_ns;
         let FinishedRun { tasks, kept_off_ns, began_ns } = self.run(phase, CLOCKS_APART_NS, None)?;
         let mut result = trial_result(tasks, *phase.spec, stall_ns)?;
-        self.began_ns = Some(began_ns);
+        self.note_trial(began_ns);
         result.faults.extend(fault::kept_off(&result.faults, kept_off_ns));
         self.check_links(phase.spec)?;
         Ok(result)
@@ -225,7 +228,7 @@ impl FrameTester {
             directions.push(if *measures_delays { result } else { result.without_delays() });
             faults.extend(of_receiver);
         }
-        self.began_ns = Some(began_ns);
+        self.note_trial(began_ns);
         faults.extend(fault::kept_off(&faults, kept_off_ns));
         self.check_links(spec)?;
         Ok(EndResult { directions, faults })
@@ -249,6 +252,7 @@ impl FrameTester {
             trial: self.trial,
             queues: [self.left.count, self.right.count],
             clocks_apart_ns,
+            first_trial_ns: self.first_trial_ns,
             requests: RequestLog::of(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
@@ -258,6 +262,12 @@ impl FrameTester {
         }
         let tasks = run.complete(tasks, &self.layout)?;
         Ok(FinishedRun { tasks, kept_off_ns: run.kept_off_ns(), began_ns: run.began_ns() })
+    }
+
+    /// Notes the moment at which the first frame of a trial was due, in nanoseconds of the clock.
+    fn note_trial(&mut self, began_ns: u64) {
+        self.began_ns = Some(began_ns);
+        self.first_trial_ns.get_or_insert(began_ns);
     }
 
     /// Returns the own and the peer's hardware address, left and right. Behind a wire the peer is the tester's other port.

@@ -1,5 +1,7 @@
 //! The tester's clock: the processor's time stamp counter, calibrated to nanoseconds. It can be set by the clock of another machine.
 
+use std::sync::Arc;
+
 /// Nanoseconds since the clock was created. It is cheap to read (about 20 ns) and to copy.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -18,6 +20,13 @@ impl Clock {
         Self { source, origin, set_forward_ns: 0 }
     }
 
+    /// Returns a clock that stands still, and the hand that moves it on: for tests of what depends on times, on a machine of any speed.
+    pub fn moved_by_hand() -> (Self, ClockHand) {
+        let (source, mock) = quanta::Clock::mock();
+        let origin = source.raw();
+        (Self { source, origin, set_forward_ns: 0 }, ClockHand(mock))
+    }
+
     /// Returns the same clock, set forward by this many nanoseconds (or back, if negative), so that it approximates the clock of another machine.
     pub fn set_forward(&self, by_ns: i64) -> Self {
         Self { set_forward_ns: by_ns as u64, ..self.clone() }
@@ -27,6 +36,17 @@ impl Clock {
     #[inline]
     pub fn now_ns(&self) -> u64 {
         self.source.delta_as_nanos(self.origin, self.source.raw()).wrapping_add(self.set_forward_ns)
+    }
+}
+
+/// The hand of a clock that stands still otherwise.
+#[derive(Clone, Debug)]
+pub struct ClockHand(Arc<quanta::Mock>);
+
+impl ClockHand {
+    /// Moves the clock on by this many nanoseconds.
+    pub fn move_on(&self, by_ns: u64) {
+        self.0.increment(by_ns);
     }
 }
 

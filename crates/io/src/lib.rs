@@ -182,6 +182,10 @@ pub struct Sent {
 /// The receiving half of a port.
 pub trait Receive: Send {
     /// Hands waiting frames (at most [`BATCH`]) to `each`, oldest first, without blocking; returns their number.
+    ///
+    /// Which frames these are is settled before the first of them is handed out: all had arrived by then. So the time at which `each` is called
+    /// first bounds the arrival of every frame of the call from above. If there are fewer than [`BATCH`], none was left behind, and a frame of a
+    /// later call arrived after this call began.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError>;
 
     /// Sends one frame outside the schedule: an answer to an ARP request or neighbour solicitation.

@@ -227,6 +227,17 @@ impl Receive for FrameRingEnd {
 mod tests {
     use super::*;
 
+    #[test]
+    fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
+        let (left, right) = pair();
+        let (mut left, mut right) = (left.into_single_queue(), right.into_single_queue());
+        let mut send = || assert_eq!(left.transmit.transmit(3, &mut |_, _| 60).expect("send").refused, 0);
+        send();
+        let mut more = None;
+        assert_eq!(right.receive.receive(&mut |_| *more.get_or_insert_with(&mut send)).expect("receive"), 3);
+        assert_eq!(right.receive.receive(&mut |_| ()).expect("receive"), 3);
+    }
+
     fn received(port: &mut Box<dyn Receive>) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
         port.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive");

@@ -2,7 +2,7 @@
 //! found is only a lower bound, and the limiting factor of the device is unknown.
 
 use crate::bottleneck::{Bottleneck, Cause, explain};
-use crate::measures::{LimitSigns, Outcome};
+use crate::measures::{LimitSigns, Outcome, Quantity};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
@@ -15,6 +15,12 @@ const DISTURBED_SHARE: f64 = 0.2;
 /// disturbed. Trials that were rerun because of a disturbance do not count. A search that starts near the median of the earlier ones has as few as
 /// three trials.
 const DISTURBED_SHARE_OF_SEARCHES: f64 = 0.5;
+
+/// The share of the frames that others may have held up, above which the median of the delays and the smallest are no longer the device's.
+const HELD_SHARE: f64 = 0.01;
+
+/// The same for the 99.9th percentile and whatever else a few frames decide: half of the frames above it.
+const HELD_SHARE_OF_TAIL: f64 = 0.0005;
 
 /// Returns the bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
 pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
@@ -96,6 +102,24 @@ pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
     let disturbed: Vec<_> = records.iter().filter(|record| record.is_disturbed()).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
         || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
+}
+
+/// Returns whether others held the device up for so long that even the ranks of median and minimum of its delays may have moved. The trial is then made
+/// again, as long as there is patience.
+pub fn is_held_up(record: &TrialRecord) -> bool {
+    record.held_share() > HELD_SHARE
+}
+
+/// Returns whether a value of a trial is only an upper bound of the device's: others held the device up for so long that it may be longer than it would
+/// have been on processors of its own.
+pub fn makes_upper_bound(quantity: Quantity, record: &TrialRecord) -> bool {
+    use Quantity::{
+        HighDelay, IpdvMaximum, MinimumDelay, Pdv, ResponseTime, ResponseTimeDeviation, TypicalLatency, WorstCaseLatency,
+    };
+    let of_rank = matches!(quantity, TypicalLatency | MinimumDelay);
+    let of_few_frames =
+        matches!(quantity, WorstCaseLatency | HighDelay | Pdv | IpdvMaximum | ResponseTime | ResponseTimeDeviation);
+    (of_rank && is_held_up(record)) || (of_few_frames && record.held_share() > HELD_SHARE_OF_TAIL)
 }
 
 /// Returns the number of searches that a disturbance ended and the number of all searches, if the former is more than half of the latter.

@@ -258,8 +258,14 @@ mod tests {
     #[test]
     fn each_direction_of_a_quantity_is_judged_by_itself() {
         let measure = Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1 });
-        let value =
-            |direction, value| Value { quantity: Quantity::Pdv, direction, load: FrameRate(1), value, is_at_least: false };
+        let value = |direction, value| Value {
+            quantity: Quantity::Pdv,
+            direction,
+            load: FrameRate(1),
+            value,
+            is_at_least: false,
+            is_at_most: false,
+        };
         let values = vec![value(Direction::Forward, 200_000.0), value(Direction::Reverse, 400_000.0)];
         let outcomes = [Outcome { values, ..outcome(84, 1) }];
         let most = |bound| Expectation { quantity: Some(Quantity::Pdv), ..between(None, Some(bound)) };

@@ -1,7 +1,8 @@
 //! A disturbed trial says nothing about the device or the tester, so it is rerun for as long as the plan's patience with the point lasts. Such trials
 //! are kept with the others, marked by [`Fault::MadeAgain`]; no procedure learns from them.
 
-use crate::disturbance::{accident, was_done_to_it};
+use crate::disturbance::{accident, is_held_up, was_done_to_it};
+use crate::measures::TrialPurpose;
 use crate::plan::Plan;
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
@@ -37,9 +38,12 @@ impl Patience {
         self.left_ns = self.left_ns.saturating_sub(ns);
     }
 
-    /// Returns whether a trial is to be rerun because others may have caused its failure, and if so marks it. `verdict` is that of its procedure.
-    pub fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict) -> bool {
-        let is_excused = self.left_ns > 0 && (was_done_to_it(record, verdict) || self.is_first_accident(record, verdict));
+    /// Returns whether a trial is to be rerun because others may have caused its failure, or a part of the delays for which it was made, and if so
+    /// marks it. `verdict` and `purpose` are those of its procedure.
+    pub fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict, purpose: TrialPurpose) -> bool {
+        let has_false_delays = purpose == TrialPurpose::Delays && verdict == Verdict::Passed && is_held_up(record);
+        let is_excused = self.left_ns > 0
+            && (has_false_delays || was_done_to_it(record, verdict) || self.is_first_accident(record, verdict));
         if is_excused {
             self.spend(record.result.spec.duration_ns);
             record.result.faults.push(Fault::MadeAgain);

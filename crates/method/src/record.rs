@@ -73,6 +73,14 @@ impl TrialRecord {
         !self.result.is_loss_of_the_dut(EXCUSABLE_SHARE)
     }
 
+    /// Returns the share of the time of sending for which others had the DUT's processors while it was ready to use them, as far as is known. So many of
+    /// the frames may have waited for others than the device.
+    pub fn held_share(&self) -> f64 {
+        let watched_us = self.watch.as_ref().map_or(0, |watch| watch.held_us());
+        let taken_us = self.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0).saturating_mul(1000);
+        watched_us.max(taken_us) as f64 * 1000.0 / self.result.spec.duration_ns.max(1) as f64
+    }
+
     /// Returns whether other work had the device's processors for long enough during the trial to matter: for a larger part of it
     /// than goes unnoticed anywhere, or for so long that more of the loss than may be overlooked can be due to it. A host that
     /// takes some milliseconds of a trial without loss casts no doubt on it.

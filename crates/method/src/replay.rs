@@ -2,7 +2,7 @@
 //!
 //! A procedure depends only on its start and on the results it learned, so the records of a run determine all its decisions.
 
-use crate::disturbance::{makes_lower_bound, signs_of, weighed};
+use crate::disturbance::{makes_lower_bound, makes_upper_bound, signs_of, weighed};
 use crate::event::Event;
 use crate::measures::{Findings, LoadSource, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
@@ -239,6 +239,8 @@ struct Fed {
     invalid: u32,
     /// The values that were observed of the DUT in the last trial that was not invalid.
     watched: Vec<Value>,
+    /// The last trial that was not invalid, by its index.
+    last_valid: Option<usize>,
     /// The searches that determined the load.
     load: Option<LoadSource>,
 }
@@ -252,9 +254,9 @@ fn feed(
 ) -> Result<Fed, Box<ReplayMismatch>> {
     let test = plan.test(&point.test).expect("points are of the plan's tests");
     let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
-    let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), load };
+    let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), last_valid: None, load };
     let mut last = None;
-    for record in trials {
+    for (index, record) in trials.iter().enumerate() {
         let wanted = fed.procedure.next_trial();
         // An earlier version may have judged the previous trial invalid and rerun it, although this version judges it valid.
         if wanted.is_none() && last == Some(record.result.spec) {
@@ -271,6 +273,7 @@ fn feed(
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
             Verdict::Passed | Verdict::Lost => {
+                fed.last_valid = Some(index);
                 let watch = record.watch.as_deref();
                 fed.watched = watch.map_or_else(Vec::new, |watch| test.measure.watched(&record.result, watch));
             }
@@ -292,6 +295,7 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<ReplayMismat
 
 fn outcome(plan: &Plan, point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
     let trials = records.len() as u32;
+    let last_valid = fed.last_valid.and_then(|index| records.get(index).copied());
     let decided: Vec<_> = records.iter().copied().filter(|record| !record.result.was_made_again()).collect();
     let records = &decided[..];
     let Findings { brackets, mut values } = fed.procedure.findings();
@@ -300,6 +304,9 @@ fn outcome(plan: &Plan, point: &Point, repetition: u32, records: &[&TrialRecord]
     let signs = brackets.first().map(|bracket| signs_of(bracket, goal, records)).unwrap_or_default();
     if makes_lower_bound(records) {
         values.iter_mut().filter(|value| value.quantity.is_higher_better()).for_each(|value| value.is_at_least = true);
+    }
+    if let Some(record) = last_valid {
+        values.iter_mut().for_each(|value| value.is_at_most |= makes_upper_bound(value.quantity, record));
     }
     values.extend(&fed.watched);
     Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values, signs }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::plan;
-use sixbench_method::measures::Outcome;
+use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Plan, Point};
 use sixbench_method::record::{FORMAT, TrialRecord};
@@ -120,7 +120,7 @@ fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
         let (result, trial) = (machine.measure(&spec), records.len() as u32 + 1);
         let mut record = record(&point, trial, result);
         let verdict = procedure.verdict(&record.result);
-        match patience.excuse(&mut record, verdict) {
+        match patience.excuse(&mut record, verdict, TrialPurpose::Counts) {
             true => patience.spend(machine.wait(patience.left_ns())),
             false => procedure.learn(&record.result),
         }
@@ -199,7 +199,10 @@ fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() 
     slow.faults.push(Fault::TesterKeptOff { microseconds: 3000 });
     let mut record = record(&plan.tests[0].points().next().expect("a point"), 1, slow);
     let verdict = record.result.verdict(LossRatio::ZERO);
-    assert!(!Patience::new(&plan, &[]).excuse(&mut record, verdict), "3 ms do not make it late by a second");
+    assert!(
+        !Patience::new(&plan, &[]).excuse(&mut record, verdict, TrialPurpose::Counts),
+        "3 ms do not make it late by a second"
+    );
 }
 
 /// Returns a machine whose device receives nothing, because another program has its core all the time.
@@ -239,7 +242,7 @@ fn a_phase_1_that_others_may_have_kept_from_opening_all_connections_is_made_agai
         let faults = faults.chain([Fault::PhaseOneIncomplete { lost, of: 1000, rate: 1000 }]).collect();
         let result = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], faults);
         let verdict = result.verdict(LossRatio::ZERO);
-        Patience::new(&plan, &[]).excuse(&mut record(&point, 1, result), verdict)
+        Patience::new(&plan, &[]).excuse(&mut record(&point, 1, result), verdict, TrialPurpose::Counts)
     };
     assert!(is_made_again(1000, Some(950)) && is_made_again(30, Some(40)));
     assert!(!is_made_again(1000, None) && !is_made_again(1000, Some(60)), "60 of 1000 connections are not what it lacks");

@@ -27,7 +27,7 @@ const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,up
      measure,unit";
 /// Columns that exist only if the plan tests DNS servers.
 const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
-const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
+const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least,is_at_most";
 
 /// Returns the completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound for the goal 0 is the throughput; for
 /// `establishment-rate` it is a rate of connections, and for `dns64` of queries. An empty bound is unknown.
@@ -115,6 +115,7 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
         value.value.to_string(),
         unit_name(value.quantity).to_owned(),
         value.is_at_least.to_string(),
+        value.is_at_most.to_string(),
     ]
 }
 

@@ -113,7 +113,12 @@ fn values(values: &[Value]) -> Vec<String> {
 }
 
 fn number(value: &Value) -> String {
-    let at_least = if value.is_at_least { "at least " } else { "" };
+    let bound = match (value.is_at_least, value.is_at_most) {
+        (true, false) => "at least ",
+        (false, true) => "at most ",
+        (false, false) => "",
+        (true, true) => "about ",
+    };
     let number = match value.quantity.unit() {
         Unit::Nanoseconds => format!("{:.3} ms", value.value / 1e6),
         Unit::Percent => format!("{:.4} %", value.value),
@@ -123,7 +128,7 @@ fn number(value: &Value) -> String {
         Unit::Octets => format!("{:.0} kB", value.value / 1e3),
         Unit::OctetsPerHour => format!("{:.0} kB/h", value.value / 1e3),
     };
-    format!("{at_least}{number}")
+    format!("{bound}{number}")
 }
 
 fn bracket(bracket: &Bracket, unit: &str) -> String {

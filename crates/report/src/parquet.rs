@@ -34,7 +34,7 @@ impl ColumnKind {
     fn of(column: &str) -> Self {
         match column {
             "goal_loss_ratio" | "value" => Self::Number,
-            "is_at_least" => Self::Truth,
+            "is_at_least" | "is_at_most" => Self::Truth,
             "run_started" | "run_ended" | "started" => Self::Time,
             "frame_size_octets" | "repetition" | "trial" | "trials" | "invalid_trials" => Self::Integer,
             "cached_percent" | "with_aaaa_percent" | "rate_per_s" => Self::Integer,

@@ -18,7 +18,7 @@ use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
-use sixbench_method::measures::Outcome;
+use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
 use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
@@ -321,7 +321,7 @@ impl Manager<'_> {
         let watch = Some(watch.into());
         let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
         let verdict = measurement.procedure.verdict(&record.result);
-        let is_excused = self.excuse(&mut record, verdict);
+        let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
         self.store.append(&record)?;
         measurement.trials = trial;
         let verdict = measurement.procedure.verdict(&record.result);
@@ -342,11 +342,11 @@ impl Manager<'_> {
     }
 
     /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
-    fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict) -> bool {
+    fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict, purpose: TrialPurpose) -> bool {
         let (plan, records) = (self.request.plan, &self.request.records);
         let earlier = records.iter().filter(|earlier| earlier.point == record.point);
         let patience = self.patience.entry(record.point.clone()).or_insert_with(|| Patience::new(plan, earlier));
-        patience.excuse(record, verdict)
+        patience.excuse(record, verdict, purpose)
     }
 
     /// Waits until the cores of tester and device are free of other work, for as long as there is patience with the point. Reports the occupants

@@ -53,7 +53,7 @@ pub fn search_alone<T, E>(
             watch: watch.map(Into::into),
         };
         let verdict = procedure.verdict(&record.result);
-        let is_excused = patience.excuse(&mut record, verdict);
+        let is_excused = patience.excuse(&mut record, verdict, procedure.purpose());
         if !is_excused {
             procedure.learn(&record.result);
         }

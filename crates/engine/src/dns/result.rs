@@ -8,7 +8,7 @@ use crate::paced_sending::together;
 use crate::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
-use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
+use sixbench_method::trial::{Delay, DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
 use std::net::SocketAddr;
 
 /// Queries have one direction: from the client.
@@ -46,7 +46,8 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     let dns = dns_result(&outcome, &tally);
     faults.extend(dns.hits_differ());
     direction.examples = std::mem::take(&mut tally.examples);
-    direction.delay = tally.delays.summary();
+    // What a socket holds was read in one call, but how long ago it arrived is not known, so there are no bounds.
+    direction.delay = tally.delays.summary().map(|delay| Delay { bounds: None, ..delay });
     direction.delays = tally.delays.buckets();
     TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(**spec, vec![direction], faults) }
 }

@@ -1,7 +1,7 @@
 //! The outcomes of the queries of one client thread, and of all threads together.
 
 use super::judge::AnswerClass;
-use crate::delay::Delays;
+use crate::delay::{DelayInterval, Delays};
 use sixbench_method::trial::dns::{Answers, RttSums};
 
 /// Wrong answers kept as examples.
@@ -53,7 +53,7 @@ impl QueryTally {
         let counter = match class {
             AnswerClass::Right if delay_ns <= timeout_ns => {
                 answers.right += 1;
-                self.delays.take(0, delay_ns);
+                self.delays.take(0, DelayInterval { delay_ns, width_ns: 0 });
                 return true;
             }
             AnswerClass::Right => {

@@ -150,6 +150,8 @@ impl ReceiverCounts {
         self.fragments += other.fragments;
         self.misdirected += other.misdirected;
         self.defective += other.defective;
+        self.before_sent += other.before_sent;
+        self.before_sent_ns = self.before_sent_ns.max(other.before_sent_ns);
     }
 }
 

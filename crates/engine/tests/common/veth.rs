@@ -59,6 +59,11 @@ impl Row {
         (open(&self.left, "wire", backend), open(&self.right, "wire", backend))
     }
 
+    /// Opens the ends of the device by the backend of this name.
+    pub(crate) fn open_device(&self, backend: &str) -> (Port, Port) {
+        (open(&self.device, "left", backend), open(&self.device, "right", backend))
+    }
+
     /// Lets `device` forward frames between both links from now on, until what is returned is dropped.
     pub(crate) fn attach(&self, device: LoopbackDevice) -> AttachedDevice {
         let ends = ["left", "right"].map(|end| open(&self.device, end, "packet").into_single_queue());

@@ -225,6 +225,13 @@ impl PacketReceive {
         unsafe { AtomicU32::from_ptr(self.ring.at(index * self.frame_octets).cast()) }
     }
 
+    /// Returns the number of frames in the ring that are ours, at most [`BATCH`].
+    fn ready(&self) -> usize {
+        let is_ours =
+            |nth: &usize| self.status((self.next + nth) % RING_FRAMES).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0;
+        (0..BATCH).take_while(is_ours).count()
+    }
+
     /// Returns the octets of frame `index` in the ring, which must be owned by us (TP_STATUS_USER seen with Acquire). A VLAN tag that the kernel
     /// has stripped is put back, so that the frame is shown as it arrived.
     fn octets(&mut self, index: usize) -> &[u8] {
@@ -283,12 +290,11 @@ fn ring_request(frame_octets: usize) -> libc::tpacket_req {
 
 impl Receive for PacketReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        let mut count = 0;
-        while count < BATCH && self.status(self.next).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0 {
+        let count = self.ready();
+        for _ in 0..count {
             each(self.octets(self.next));
             self.status(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next = (self.next + 1) % RING_FRAMES;
-            count += 1;
         }
         Ok(count)
     }

@@ -94,6 +94,26 @@ fn a_ring_gives_back_every_frame_once_and_in_order() {
 }
 
 #[test]
+fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
+    alone("links::which_frames_a_call_hands_out_is_settled_before_the_first_of_them", || {
+        let Halves { mut transmit, mut receive } = opened("dpdk:net_ring0").into_single_queue();
+        let mut next = 0u64;
+        let mut send = || {
+            let mut fill = |_: usize, buffer: &mut [u8]| {
+                next += 1;
+                write(next - 1, LENGTH, buffer)
+            };
+            assert_eq!(transmit.transmit(3, &mut fill).expect("send"), Sent { taken: 3, refused: 0 });
+        };
+        send();
+        let mut more = None;
+        let count = receive.receive(&mut |_| *more.get_or_insert_with(&mut send)).expect("receive");
+        assert_eq!(count, 3, "three more came while the first one was handed out");
+        assert_eq!(receive.receive(&mut |_| ()).expect("receive"), 3);
+    });
+}
+
+#[test]
 fn a_full_ring_refuses_frames_and_takes_them_again_once_there_is_room() {
     alone("links::a_full_ring_refuses_frames_and_takes_them_again_once_there_is_room", || {
         let Halves { mut transmit, mut receive } = opened("dpdk:net_ring0").into_single_queue();

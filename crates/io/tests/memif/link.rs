@@ -120,6 +120,29 @@ fn both_directions_work_at_the_same_time() {
 }
 
 #[test]
+fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
+    let directory = Directory::new("settled");
+    let mut ends = link(&directory, 60);
+    for direction in ["to the server", "to the client"] {
+        let [from, to] = &mut ends;
+        let mut next = 0;
+        let mut send = || {
+            let mut fill = |_: usize, buffer: &mut [u8]| {
+                next += 1;
+                write(next - 1, 60, buffer)
+            };
+            assert_eq!(from.transmit.transmit(3, &mut fill).expect("send"), Sent { taken: 3, refused: 0 });
+        };
+        send();
+        let mut more = None;
+        let count = to.receive.receive(&mut |_| *more.get_or_insert_with(&mut send)).expect("receive");
+        assert_eq!(count, 3, "{direction}: three more came while the first one was handed out");
+        assert_eq!(to.receive.receive(&mut |_| ()).expect("receive"), 3, "{direction}");
+        ends.reverse();
+    }
+}
+
+#[test]
 fn a_full_ring_refuses_frames_and_goes_on_where_there_is_room_again() {
     let directory = Directory::new("full");
     let mut ends = link(&directory, 60);

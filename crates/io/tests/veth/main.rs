@@ -105,6 +105,53 @@ fn a_full_ring_is_counted_as_overrun() {
     assert_eq!(seen + overruns, u64::from(total), "every frame was either received or counted");
 }
 
+#[test]
+fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
+    for (sender, receiver) in backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver))) {
+        let pair = Pair::new(&format!("io-settled-{sender}-{receiver}"));
+        let mut from = open_on(&pair, "e0", sender);
+        let mut to = open_on(&pair, "e1", receiver);
+        let (mut next, end) = (0, Instant::now() + Duration::from_secs(60));
+        let mut seen = 0;
+        for _ in 0..50 {
+            send(&mut from, &mut next);
+            loop {
+                // The frames that are sent while the first one is handed out, at a time at which the receiver may have read the clock.
+                let (sent, mut more, mut last) = (next, None, 0);
+                to.receive
+                    .receive(&mut |frame| {
+                        more.get_or_insert_with(|| send(&mut from, &mut next));
+                        last = last.max(number_of(frame).unwrap_or(0));
+                        seen += number_of(frame).map_or(0, |_| 1);
+                    })
+                    .expect("receive");
+                assert!(
+                    last < sent,
+                    "{sender} to {receiver}: frame {last} arrived after the call had begun to hand out frames"
+                );
+                if seen == next || more.is_some() {
+                    break;
+                }
+                assert!(Instant::now() < end, "{sender} to {receiver}: {seen} of {next} frames");
+            }
+        }
+        while seen < next {
+            to.receive.receive(&mut |frame| seen += number_of(frame).map_or(0, |_| 1)).expect("receive");
+            assert!(Instant::now() < end, "{sender} to {receiver}: {seen} of {next} frames");
+        }
+    }
+}
+
+/// Sends three frames, and passes them on to the kernel.
+fn send(from: &mut Halves, next: &mut u32) {
+    let mut fill = |_: usize, buffer: &mut [u8]| {
+        *next += 1;
+        write(*next - 1, buffer)
+    };
+    assert_eq!(from.transmit.transmit(3, &mut fill).expect("send"), Sent { taken: 3, refused: 0 });
+    while !from.transmit.flush().expect("send") {}
+}
+
 /// Opens an end of the pair as if it were a NIC, whose full queue is the tester's own.
 fn open_as_nic(pair: &Pair, end: &str) -> Halves {
     let opened = pair.inside(|| {

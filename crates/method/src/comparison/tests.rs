@@ -54,7 +54,7 @@ fn limited(mut outcomes: Vec<Outcome>, limit: Limit) -> Vec<Outcome> {
 fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
     let value = |i: usize, value| {
         let (direction, load) = (Direction::Forward, FrameRate(1000 + i as u64));
-        vec![Value { quantity, direction, load, value, is_at_least: false }]
+        vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most: false }]
     };
     values.iter().enumerate().map(|(i, &v)| Outcome { values: value(i, v), ..outcome(test, 84, i) }).collect()
 }
@@ -227,6 +227,7 @@ fn a_scan_that_ended_early_because_nothing_was_lost_lacks_nothing() {
             load: FrameRate(load),
             value,
             is_at_least: false,
+            is_at_most: false,
         };
         (0..4).map(|i| Outcome { values: losses.iter().map(value).collect(), ..outcome("t", 84, i) }).collect()
     };

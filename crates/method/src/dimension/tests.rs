@@ -64,7 +64,7 @@ fn searched(test: &str, size: u16, rates: &[u64], limit: Limit) -> Vec<Outcome> 
 
 fn held(connections: f64) -> Vec<Outcome> {
     let (quantity, direction, load) = (Quantity::TableCapacity, Direction::Forward, FrameRate(1));
-    let value = Value { quantity, direction, load, value: connections, is_at_least: false };
+    let value = Value { quantity, direction, load, value: connections, is_at_least: false, is_at_most: false };
     (1..=3).map(|i| Outcome { values: vec![value], ..outcome("held", 100, i) }).collect()
 }
 

@@ -177,6 +177,7 @@ impl Procedure for BackToBackSearch {
             load: self.rate,
             value: self.lower as f64,
             is_at_least: self.upper.is_none(),
+            is_at_most: false,
         };
         // Both directions burst at once; what is lost in either ends the burst of both.
         let values = directions.flat_map(|result| result.directions.iter().map(|d| value(d.direction)));

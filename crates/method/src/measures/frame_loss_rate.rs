@@ -189,6 +189,7 @@ fn loss_rate(result: &TrialResult, direction: &DirectionResult) -> Value {
         load: result.spec.rate,
         value: direction.loss_ratio().0 * 100.0,
         is_at_least: false,
+        is_at_most: false,
     }
 }
 

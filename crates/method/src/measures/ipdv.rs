@@ -4,7 +4,7 @@ use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
-use super::procedure::reading::{RANK_SHARE, delays};
+use super::procedure::reading::{DelayValue, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::plan::Profile;
@@ -92,18 +92,18 @@ impl Measurement for IpdvStream {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let duration_ns = self.duration_ns;
-        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        context.delays_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
     }
 }
 
 /// The three values of RFC 8219 section 7.3.2. Its extremes are single frames: one look too late of the tester spoils them.
 fn read(result: &TrialResult) -> Reading {
-    delays(result, |direction| {
+    delays(result, 0.0, |direction| {
         let ipdv = direction.ipdv?;
         Some(vec![
-            (Quantity::IpdvMinimum, ipdv.min_ns as f64, 0.0),
-            (Quantity::IpdvMedian, ipdv.median_ns as f64, RANK_SHARE),
-            (Quantity::IpdvMaximum, ipdv.max_ns as f64, 0.0),
+            DelayValue::of_difference(Quantity::IpdvMinimum, ipdv.min_ns as f64),
+            DelayValue::of_difference(Quantity::IpdvMedian, ipdv.median_ns as f64),
+            DelayValue::of_difference(Quantity::IpdvMaximum, ipdv.max_ns as f64),
         ])
     })
 }

@@ -4,7 +4,7 @@ use super::clauses::{DETERMINED, at_throughput, determined, lasts, twenty_times}
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
-use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
+use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, count, seconds};
@@ -122,17 +122,18 @@ impl Measurement for Latency {
             let tagging = Tagging { after_ns: latency.tag_after_ns + ramp_ns, frames: latency.tagged };
             TrialSpec { tagging: Some(tagging), ..spec }
         };
-        context.single_at(self.load, tagged, read)
+        context.delays_at(self.load, tagged, read)
     }
 }
 
 /// TL and WCL (RFC 8219 section 7.2).
 fn read(result: &TrialResult) -> Reading {
-    delays(result, |direction| {
+    delays(result, TAIL_SHARE, |direction| {
         let tagged = direction.tagged.as_ref()?;
+        let bounds = tagged.bounds;
         Some(vec![
-            (Quantity::TypicalLatency, tagged.median_ns as f64, RANK_SHARE),
-            (Quantity::WorstCaseLatency, tagged.p999_ns as f64, TAIL_SHARE),
+            DelayValue::of_delay(Quantity::TypicalLatency, tagged.median_ns, bounds.map(|of| of.median_ns)),
+            DelayValue::of_delay(Quantity::WorstCaseLatency, tagged.p999_ns, bounds.map(|of| of.p999_ns)),
         ])
     })
 }

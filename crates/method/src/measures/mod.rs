@@ -26,7 +26,7 @@ pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
 pub use measurement::{Demand, Measurement, SendingTime, TrafficRequirements};
 pub use outcome::{LimitSigns, LoadSource, Outcome, SearchRef};
-pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
+pub use procedure::{Findings, Procedure, ProcedureContext, TrialPurpose, procedure};
 pub use quantity::{Quantity, Unit, Value};
 pub use tcp::Tcp;
 

@@ -4,7 +4,7 @@ use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
-use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
+use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::plan::Profile;
@@ -90,18 +90,19 @@ impl Measurement for PdvStream {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let duration_ns = self.duration_ns;
-        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        context.delays_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
     }
 }
 
 /// PDV with the two delays it is the difference of (RFC 8219 section 7.3.1).
 fn read(result: &TrialResult) -> Reading {
-    delays(result, |direction| {
+    delays(result, TAIL_SHARE, |direction| {
         let delay = direction.delay.as_ref()?;
+        let bounds = delay.bounds;
         Some(vec![
-            (Quantity::Pdv, delay.pdv_ns() as f64, TAIL_SHARE),
-            (Quantity::MinimumDelay, delay.min_ns as f64, RANK_SHARE),
-            (Quantity::HighDelay, delay.p999_ns as f64, TAIL_SHARE),
+            DelayValue::of_difference(Quantity::Pdv, delay.pdv_ns() as f64),
+            DelayValue::of_delay(Quantity::MinimumDelay, delay.min_ns, bounds.map(|of| of.min_ns)),
+            DelayValue::of_delay(Quantity::HighDelay, delay.p999_ns, bounds.map(|of| of.p999_ns)),
         ])
     })
 }

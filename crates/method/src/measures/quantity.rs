@@ -200,6 +200,10 @@ pub struct Value {
     /// plan allows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_at_least: bool,
+    /// True if the true value may be lower: the tester may have added a sensible share of a delay, or others had the DUT's processors while it was
+    /// measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_most: bool,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod watched;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
-use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
+use super::procedure::reading::{EXACT_SHARE, EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::{
     Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements, Value,
@@ -204,7 +204,7 @@ impl Measurement for ResponseTime {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let spec = self.trial(context.test.traffic.clients());
-        Box::new(Single::new(spec, context.tries(), read))
+        Box::new(Single::new(spec, context.tries(), read).of_delays())
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
@@ -225,18 +225,16 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     let spoilt = result.spoilt(Direction::Forward).and(result.spoilt(Direction::Reverse));
     let (unanswered, forwarded) = (exchange.unanswered() as f64, exchange.forwarded() as f64);
     let time = exchange.time();
+    // Both are of the same times, and hold together.
+    let times_hold = time.is_some_and(|time| mean_holds(time, spoilt) && deviation_holds(time, spoilt));
     let found = [
         (
             Quantity::RequestLoss,
             Some(exchange.loss_ratio().0 * 100.0),
             unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered,
         ),
-        (Quantity::ResponseTime, time.and_then(Delay::mean_ns), time.is_some_and(|time| mean_holds(time, spoilt))),
-        (
-            Quantity::ResponseTimeDeviation,
-            time.and_then(Delay::deviation_ns),
-            time.is_some_and(|time| deviation_holds(time, spoilt)),
-        ),
+        (Quantity::ResponseTime, time.and_then(Delay::mean_ns), times_hold),
+        (Quantity::ResponseTimeDeviation, time.and_then(Delay::deviation_ns), times_hold),
         (
             Quantity::ForwardedFrames,
             Some(forwarded * 1e9 / result.spec.duration_ns.max(1) as f64),
@@ -246,9 +244,15 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     // What is of both ways together stands with the requests.
     let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
         let (direction, load) = (Direction::Forward, result.spec.rate);
-        Some((Value { quantity, direction, load, value: value?, is_at_least: false }, holds))
+        let is_at_most = quantity == Quantity::ResponseTime && time.is_some_and(is_upper_bound);
+        Some((Value { quantity, direction, load, value: value?, is_at_least: false, is_at_most }, holds))
     };
     Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
+}
+
+/// Returns whether the tester may have added a sensible share of the average by polling its port.
+fn is_upper_bound(time: &Delay) -> bool {
+    time.bounds.zip(time.mean_ns()).is_some_and(|(bounds, mean_ns)| bounds.mean_ns as f64 > EXACT_SHARE * mean_ns)
 }
 
 /// Returns whether the tester's part in the sum of all times is negligible.

@@ -199,7 +199,9 @@ impl Measurement for Soak {
         let found = found.chain(largest.map(|largest| (Quantity::TableLargest, *largest as f64)));
         // What is of the device as a whole stands with the forward direction.
         let (direction, load) = (Direction::Forward, result.spec.rate);
-        found.map(|(quantity, value)| Value { quantity, direction, load, value, is_at_least: false }).collect()
+        found
+            .map(|(quantity, value)| Value { quantity, direction, load, value, is_at_least: false, is_at_most: false })
+            .collect()
     }
 }
 

@@ -204,7 +204,7 @@ impl CapacitySearch {
     }
 
     fn value(&self, quantity: Quantity, (connections, rate): (u64, FrameRate), is_at_least: bool) -> Value {
-        Value { quantity, direction: self.direction, load: rate, value: connections as f64, is_at_least }
+        Value { quantity, direction: self.direction, load: rate, value: connections as f64, is_at_least, is_at_most: false }
     }
 }
 

@@ -183,6 +183,7 @@ impl Procedure for TcpCapacitySearch {
             load: self.settings.rate,
             value: connections as f64,
             is_at_least,
+            is_at_most: false,
         };
         Findings { brackets: Vec::new(), values: found.map(value).into_iter().collect() }
     }

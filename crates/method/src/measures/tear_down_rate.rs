@@ -77,6 +77,7 @@ fn read(result: &TrialResult) -> Reading {
         load: result.spec.rate,
         value: opened as f64 * 1e9 / took_ns.max(1) as f64,
         is_at_least: false,
+        is_at_most: false,
     };
     Reading::new(sent_as_asked(result), vec![value])
 }

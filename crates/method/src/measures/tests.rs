@@ -376,20 +376,18 @@ fn delays_that_the_tester_spoilt_are_measured_anew() {
 }
 
 #[test]
-fn a_stall_that_spoils_the_extremes_leaves_the_median() {
-    use Quantity::{IpdvMedian, MinimumDelay, TypicalLatency};
-    for (measure, holds) in at_load(Load::Rate(FrameRate(100_000))).iter().zip([TypicalLatency, MinimumDelay, IpdvMedian]) {
+fn a_stall_that_spoils_one_quantity_of_a_trial_leaves_none_so_that_all_have_the_same_repetitions() {
+    for measure in &at_load(Load::Rate(FrameRate(100_000)))[..3] {
         let tried = |trials| {
+            // So many of 100,000 frames move the 99.9th percentile and the extremes, and neither the median nor the minimum.
             let mut tester = LateLooks { dut: dut(500_000).with_delay(50_000, 100), trials, frames: 900 };
             let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut tester);
-            (specs.len(), outcome.invalid, outcome.values)
+            (specs.len(), outcome.invalid, outcome.values.len())
         };
-        let (trials, _, all) = tried(2);
-        assert_eq!(trials, 3, "what was left out is tried again");
-        assert!(all.len() > 2, "{all:?}");
-        let (trials, invalid, left) = tried(3);
-        assert_eq!((trials, invalid), (3, 0));
-        assert!(left.len() == 2 && left.iter().all(|value| value.quantity == holds), "{left:?}");
+        let (trials, invalid, all) = tried(2);
+        assert_eq!((trials, invalid), (3, 2), "{measure:?}");
+        assert!(all > 2, "{measure:?}");
+        assert_eq!(tried(3), (3, 3, 0), "{measure:?}");
     }
 }
 
@@ -468,7 +466,14 @@ fn flows_that_start_at_once_need_no_ramp() {
 
 #[test]
 fn the_headline_is_the_worse_direction() {
-    let value = |direction, value| Value { quantity: Quantity::Pdv, direction, load: FrameRate(1), value, is_at_least: false };
+    let value = |direction, value| Value {
+        quantity: Quantity::Pdv,
+        direction,
+        load: FrameRate(1),
+        value,
+        is_at_least: false,
+        is_at_most: false,
+    };
     let mut outcome = once(back_to_back(), dut(1_000_000).with_buffer(100));
     let burst = outcome.headline(&back_to_back()).unwrap();
     outcome.values[0].value = burst / 2.0;

@@ -186,6 +186,15 @@ impl Watch {
         self.cores.iter().filter(|core| core.role == CoreRole::Dut)
     }
 
+    /// Microseconds for which others had the DUT's cores while it was ready to use them, as far as that is known: other programs while its processes
+    /// waited, as the scheduler counts it, or the host of a virtual
+    /// machine.
+    pub fn held_us(&self) -> u64 {
+        let waited_us = self.waited_us.iter().fold(0, |sum: u64, us| sum.saturating_add(*us));
+        let by_others_us = self.others_ms.unwrap_or(0).saturating_mul(1000).min(waited_us);
+        by_others_us.max(self.stolen_ms(0).saturating_mul(1000))
+    }
+
     /// Milliseconds for which other processes than the DUT's had its cores. The kernel's own forwarding is softirq time and none of it.
     /// `None` where the DUT's part is not known.
     pub fn taken_ms(&self) -> Option<u64> {
@@ -301,6 +310,7 @@ mod tests {
         assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
         // A program that had the core while frames were handled in its time.
         let hidden = Watch { others_ms: Some(60), waited_us: vec![20_000, 25_000], ..watch(Some(200)) };
-        assert_eq!(hidden.taken_ms(), Some(45));
+        assert_eq!((hidden.taken_ms(), hidden.held_us()), (Some(45), 45_000));
+        assert_eq!(Watch { others_ms: Some(7), ..hidden }.held_us(), 7_000, "it waited for threads of its own, too");
     }
 }

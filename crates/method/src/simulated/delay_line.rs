@@ -57,7 +57,7 @@ fn summary(sorted: &[u64], count: u64) -> Option<Delay> {
     let sum_ns = scale(sorted.iter().map(|&delay| u128::from(delay)).sum());
     let squares = scale(sorted.iter().map(|&delay| u128::from(delay) * u128::from(delay)).sum());
     let moments = Moments::of_sums(count, sum_ns, squares);
-    Some(Delay { count, min_ns, median_ns, p999_ns: sorted[(n * 999).div_ceil(1000) - 1], max_ns, moments })
+    Some(Delay { count, min_ns, median_ns, p999_ns: sorted[(n * 999).div_ceil(1000) - 1], max_ns, moments, bounds: None })
 }
 
 /// Returns the delay variation between consecutive frames, from delays in the order of the frames; `None` for fewer than two
@@ -69,7 +69,7 @@ fn ipdv(drawn: &[u64], received: u64) -> Option<Ipdv> {
     let (below, upper, _) = differences.select_nth_unstable(middle);
     let lower = if drawn.len().is_multiple_of(2) { *upper } else { below.iter().copied().max().unwrap_or(*upper) };
     let median_ns = lower.midpoint(*upper);
-    Some(Ipdv { pairs: received - 1, min_ns, median_ns, max_ns })
+    Some(Ipdv { pairs: received - 1, min_ns, median_ns, max_ns, bounds: None })
 }
 
 /// Returns the histogram of delays in ascending order; together the buckets hold exactly `received` frames.

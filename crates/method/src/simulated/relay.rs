@@ -118,7 +118,7 @@ fn summary(sorted: &[u64]) -> Option<Delay> {
     let sum = sorted.iter().map(|&ns| u128::from(ns)).sum();
     let squares = sorted.iter().map(|&ns| u128::from(ns) * u128::from(ns)).sum();
     let moments = Moments::of_sums(count, sum, squares);
-    Some(Delay { count, min_ns, median_ns: at(0.5), p999_ns: at(0.999), max_ns, moments })
+    Some(Delay { count, min_ns, median_ns: at(0.5), p999_ns: at(0.999), max_ns, moments, bounds: None })
 }
 
 #[cfg(test)]

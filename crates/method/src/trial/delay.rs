@@ -19,6 +19,25 @@ pub struct Delay {
     /// The moments of every frame, not of buckets; `None` in records from before they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moments: Option<Moments>,
+    /// The errors of these delays; `None` in records from before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<DelayBounds>,
+}
+
+/// The most by which each delay of a [`Delay`] may be above the true one, nanoseconds. The tester knows of each frame a time at which it had not
+/// arrived and one at which it had, and takes the later one: no delay is below the true one, apart from the difference of the clocks at both ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DelayBounds {
+    /// Of the smallest, if up to 1 % of the frames are left out of account: those that arrived while the tester was away for longer.
+    pub min_ns: u64,
+    /// Of the median: its rank moves by no more than the same 1 %.
+    pub median_ns: u64,
+    /// Of the 99.9th percentile: its rank moves by no more than half of the frames above it.
+    pub p999_ns: u64,
+    /// Of the largest.
+    pub max_ns: u64,
+    /// Of the average.
+    pub mean_ns: u64,
 }
 
 /// The sum and the spread of delays, from which the average and the standard deviation follow.
@@ -69,6 +88,20 @@ pub struct Ipdv {
     pub median_ns: i64,
     /// Largest: a frame fell behind the one before.
     pub max_ns: i64,
+    /// The errors of these differences; `None` in records from before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<IpdvBounds>,
+}
+
+/// The most by which each difference of an [`Ipdv`] may be above or below the true one, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IpdvBounds {
+    /// Of the smallest.
+    pub min_ns: u64,
+    /// Of the median, if its rank may move by 2 %.
+    pub median_ns: u64,
+    /// Of the largest.
+    pub max_ns: u64,
 }
 
 /// Frames with about the same delay.
@@ -114,6 +147,6 @@ mod tests {
     fn a_delay_of_before_there_were_averages_is_still_read() {
         let before = "count = 1\nmin_ns = 2\nmedian_ns = 2\np999_ns = 2\nmax_ns = 2";
         let delay: Delay = toml::from_str(before).expect("a delay");
-        assert_eq!((delay.mean_ns(), delay.deviation_ns()), (None, None));
+        assert_eq!((delay.mean_ns(), delay.deviation_ns(), delay.bounds), (None, None, None));
     }
 }

@@ -24,6 +24,14 @@ pub enum Fault {
     /// The receive ring was full: these frames reached the tester and were not counted.
     #[error("{direction}: the tester's receive ring was full; {frames} frames not counted")]
     ReceiveRingOverrun { direction: Direction, frames: u64 },
+    /// These frames had arrived before they were sent, by the clocks of both ends and by more than these are known to differ: delays of the direction
+    /// are wrong by as much, or the DUT has changed the time in the frames.
+    #[error(
+        "{direction}: {frames} frames arrived up to {:.1} us before they were sent: the clocks of the tester's cores differ, or the DUT \
+         changed the time in the frames",
+        *.worst_ns as f64 / 1e3
+    )]
+    ArrivedBeforeSent { direction: Direction, frames: u64, worst_ns: u64 },
     /// The DUT had lost the tester's hardware address and asked for it again during the trial; the frames of the direction had to wait for
     /// the answer.
     #[error("{direction}: the DUT asked for the hardware address of {address} during the trial")]

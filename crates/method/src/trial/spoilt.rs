@@ -1,8 +1,9 @@
 //! Delays that the tester itself may have spoilt: how many, by how much, and whether a result derived from them is still valid.
 //!
 //! There is one rule for every result that is not a verdict on loss: a fault of the tester invalidates a result if the fault can explain more than a
-//! small share of it. Each result is valid or invalid on its own, not the trial as a whole: a stall of 1.5 ms cannot move the loss or the mean
-//! response time of a device that loses 20,000 frames, but does move the largest delay of any device.
+//! small share of it. The results of one trial that are of the same delays are valid together or not at all, by the rule of the most sensitive of
+//! them, so that all have the same number of repetitions. Losses and delays are valid each on their own: a stall of 1.5 ms cannot move the loss of a
+//! device that loses 20,000 frames, but does move the largest delay of any device.
 
 use super::{Fault, TrialResult, Verdict};
 use crate::terms::{Direction, LossRatio};
@@ -62,6 +63,8 @@ impl TrialResult {
             {
                 spoilt.or(Spoilt::new(*frames, *by_ns))
             }
+            // Clocks that differ for some frames differ for all of them.
+            Fault::ArrivedBeforeSent { direction, .. } if *direction == of => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
             Fault::NeighbourWentStale { .. } => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
             Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } if may_be_most => {
                 let by_ns = milliseconds * 1_000_000;

@@ -118,6 +118,13 @@ impl<'a> Digest<'a> {
         directions.filter_map(|direction| direction.clock_bound_ns).max()
     }
 
+    /// Returns the time by which the median of the delays of a trial of these points may be too long, the largest of all trials, nanoseconds; `None` in
+    /// results of an earlier version.
+    pub(crate) fn delay_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
+        let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);
+        directions.filter_map(|direction| Some(direction.delay.as_ref()?.bounds?.median_ns)).max()
+    }
+
     /// Returns whether any trial is invalid because of its connections rather than the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))

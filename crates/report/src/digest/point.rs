@@ -3,7 +3,7 @@
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::numbers::title;
 use sixbench_method::bottleneck::busiest;
-use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
+use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime, Value};
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
@@ -211,10 +211,10 @@ fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket>
 }
 
 fn samples(outcomes: &[&Outcome]) -> Vec<PointSample> {
-    let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<(f64, bool)>> = BTreeMap::new();
+    let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<Value>> = BTreeMap::new();
     // The numbers of connections held during the search for a capacity are its steps, and have a separate table.
     for value in outcomes.iter().flat_map(|o| &o.values).filter(|v| v.quantity != Quantity::ConnectionsHeld) {
-        found.entry((value.quantity, value.direction, value.load)).or_default().push((value.value, value.is_at_least));
+        found.entry((value.quantity, value.direction, value.load)).or_default().push(*value);
     }
     found
         .into_iter()

@@ -1,6 +1,6 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
-use sixbench_method::measures::Quantity;
+use sixbench_method::measures::{Quantity, Value};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_stats::{Censored, CensoredValue, Summary};
 
@@ -18,12 +18,21 @@ pub(crate) struct PointSample {
     pub(crate) at_least: usize,
     /// True if the median is a lower bound.
     pub(crate) is_median_open: bool,
+    /// The number of values that are upper bounds.
+    pub(crate) at_most: usize,
+    /// True if the median is an upper bound.
+    pub(crate) is_median_at_most: bool,
 }
 
 impl PointSample {
-    pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[(f64, bool)]) -> Option<Self> {
-        let at_least = values.iter().filter(|(_, at_least)| *at_least).count();
-        let sample: Censored = values.iter().map(|&(value, is_bound)| CensoredValue { value, is_bound }).collect();
+    pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[Value]) -> Option<Self> {
+        let at_least = values.iter().filter(|value| value.is_at_least).count();
+        let at_most = values.iter().filter(|value| value.is_at_most).count();
+        let censored = |of: &Value| CensoredValue { value: of.value, is_bound: of.is_at_least };
+        // Upper bounds are lower bounds of the negative values.
+        let negative = |of: &Value| CensoredValue { value: -of.value, is_bound: of.is_at_most };
+        let sample: Censored = values.iter().map(censored).collect();
+        let is_median_at_most = values.iter().map(negative).collect::<Censored>().is_median_open();
         let values = sample.values();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -38,17 +47,29 @@ impl PointSample {
             deviation,
             at_least,
             is_median_open: sample.is_median_open(),
+            at_most,
+            is_median_at_most,
         })
     }
 
-    /// Returns the sign before a number, such as the mean, whose true value may be higher if that of any value may be.
+    /// Returns the sign before a number, such as the mean, whose true value may be higher (or lower) if that of any value may be.
     pub(crate) fn sign(&self) -> &'static str {
-        if self.at_least > 0 { "≥\u{a0}" } else { "" }
+        sign(self.at_least > 0, self.at_most > 0)
     }
 
     /// Returns the sign before the median.
     pub(crate) fn median_sign(&self) -> &'static str {
-        if self.is_median_open { "≥\u{a0}" } else { "" }
+        sign(self.is_median_open, self.is_median_at_most)
+    }
+}
+
+/// Returns the sign before a number that may be a lower or an upper bound.
+fn sign(is_at_least: bool, is_at_most: bool) -> &'static str {
+    match (is_at_least, is_at_most) {
+        (false, false) => "",
+        (true, false) => "≥\u{a0}",
+        (false, true) => "≤\u{a0}",
+        (true, true) => "≈\u{a0}",
     }
 }
 
@@ -56,17 +77,38 @@ impl PointSample {
 mod tests {
     use super::*;
 
+    /// Returns the sample of values, each with whether it is a lower or an upper bound.
+    fn sample(quantity: Quantity, values: &[(f64, bool, bool)]) -> PointSample {
+        let (direction, load) = (Direction::Forward, FrameRate(1));
+        let value = |&(value, is_at_least, is_at_most)| Value { quantity, direction, load, value, is_at_least, is_at_most };
+        let values: Vec<Value> = values.iter().map(value).collect();
+        PointSample::new(quantity, direction, load, &values).expect("values")
+    }
+
     #[test]
     fn the_standard_deviation_is_that_of_a_sample() {
-        let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|v| (v, false));
-        let sample = PointSample::new(Quantity::BackToBackFrames, Direction::Forward, FrameRate(1), &values).unwrap();
+        let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|value| (value, false, false));
+        let sample = sample(Quantity::BackToBackFrames, &values);
         assert_eq!(sample.mean, 5.0);
         assert!((sample.deviation.unwrap() - (32f64 / 7.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn one_value_has_no_deviation_and_one_open_value_opens_the_sample() {
-        let sample = PointSample::new(Quantity::RecoveryTime, Direction::Forward, FrameRate(1), &[(3.0, true)]).unwrap();
+        let sample = sample(Quantity::RecoveryTime, &[(3.0, true, false)]);
         assert_eq!((sample.deviation, sample.sign()), (None, "≥\u{a0}"));
+    }
+
+    #[test]
+    fn a_median_is_an_upper_bound_if_a_value_that_may_be_lower_can_move_it() {
+        let signs = |values: &[(f64, bool, bool)]| {
+            let sample = sample(Quantity::MinimumDelay, values);
+            (sample.sign(), sample.median_sign())
+        };
+        let exact = |value| (value, false, false);
+        assert_eq!(signs(&[exact(1.0), exact(2.0), (3.0, false, true)]), ("≤\u{a0}", "≤\u{a0}"));
+        assert_eq!(signs(&[(1.0, false, true), exact(2.0), exact(3.0)]), ("≤\u{a0}", ""), "it is below the median already");
+        assert_eq!(signs(&[exact(1.0), exact(2.0), exact(3.0)]), ("", ""));
+        assert_eq!(signs(&[(1.0, true, false), (2.0, false, true)]).0, "≈\u{a0}");
     }
 }

@@ -129,6 +129,8 @@ struct JsonQuantity {
     dispersion_percent: Option<f64>,
     /// Values whose truth may be higher.
     at_least: usize,
+    /// Values whose truth may be lower.
+    at_most: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -242,6 +244,7 @@ fn quantity(sample: &PointSample) -> JsonQuantity {
         standard_deviation: sample.deviation,
         dispersion_percent: sample.summary.dispersion_percent(),
         at_least: sample.at_least,
+        at_most: sample.at_most,
     }
 }
 

@@ -73,5 +73,7 @@ fn rate_cells(point: &PointDigest) -> [String; 4] {
 const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
 
 /// The note below every other table with this sign.
+const AT_MOST: &str = "≤: the true value may be lower, because the tester saw the frames too long after they arrived for a number, or because others \
+                       had the DUT's processors meanwhile.";
 const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the DUT had recovered or the burst was \
                         as long as the plan allows.";

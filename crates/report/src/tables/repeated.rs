@@ -1,6 +1,6 @@
 //! Tables of quantities that are measured in one trial per repetition: latency, delay variation, recovery, reset.
 
-use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
+use super::{AT_LEAST, AT_MOST, SPREAD, dispersion, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::{self, grouped, title};
 use crate::table::Table;
@@ -100,6 +100,15 @@ fn clock_note(bound_ns: u64) -> String {
     )
 }
 
+/// Returns a note on how exactly the arrival of a frame is known.
+fn bound_note(bound_ns: u64) -> String {
+    format!(
+        "The tester sees a frame when it polls its port: 99 % of these frames had arrived up to {:.4} ms before, by which their delays may be too long. \
+         None is too short.",
+        bound_ns as f64 / 1e6
+    )
+}
+
 /// Returns the tables of all these measures, each with its anchor in the page.
 pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
     FORMATS.iter().map(|format| (format.id, format.table(digest))).collect()
@@ -115,6 +124,8 @@ impl Format {
             .with_note(self.note)
             .with_note(percentile_note(samples().map(|s| &s.summary)))
             .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)
+            .with_note_if(samples().any(|s| s.at_most > 0), AT_MOST)
+            .with_notes(digest.delay_bound_ns(&points).filter(|_| self.is_of_delays()).map(bound_note))
             .with_notes(digest.clock_bound_ns(&points).filter(|_| self.is_of_delays()).map(clock_note))
     }
 

@@ -155,6 +155,7 @@ pub(crate) fn kind(fault: &Fault) -> &'static str {
         Fault::SenderStalled { .. } => "sender stalled",
         Fault::ReceiverStalled { .. } => "receiver stalled",
         Fault::ReceiveRingOverrun { .. } => "receive ring overrun",
+        Fault::ArrivedBeforeSent { .. } => "arrived before sent",
         Fault::NeighbourWentStale { .. } => "neighbour went stale",
         Fault::CpuStolen { .. } => "processor time stolen",
         Fault::CpuTaken { .. } => "processor time taken by others",

@@ -292,8 +292,8 @@ fn harmless(error: io::Error) -> io::Result<()> {
 
 impl Receive for XdpReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        let mut count = 0;
-        while count < BATCH {
+        let count = (self.rx.ready() as usize).min(BATCH);
+        for _ in 0..count {
             let Some(descriptor) = self.rx.take() else {
                 break;
             };
@@ -301,7 +301,6 @@ impl Receive for XdpReceive {
             each(unsafe { self.shared.umem.octets(descriptor.addr, descriptor.len) });
             // There is always room: the ring holds as many entries as there are receiving chunks.
             self.fill.put(self.shared.umem.chunk_of(descriptor.addr));
-            count += 1;
         }
         if count > 0 {
             self.rx.release();

@@ -84,11 +84,16 @@ impl<T: Copy> Consumer<T> {
         Self { parts, tail }
     }
 
-    /// Takes the oldest entry, if there is one. The producer may not reuse its place before `release`.
-    pub(super) fn take(&mut self) -> Option<T> {
+    /// Returns the number of entries that are there now.
+    pub(super) fn ready(&self) -> u32 {
         // SAFETY: by the contract of `new` the pointer is live. Acquire: the entries were written before the index.
         let produced = unsafe { (*self.parts.producer).load(Ordering::Acquire) };
-        if produced == self.tail {
+        produced.wrapping_sub(self.tail)
+    }
+
+    /// Takes the oldest entry, if there is one. The producer may not reuse its place before `release`.
+    pub(super) fn take(&mut self) -> Option<T> {
+        if self.ready() == 0 {
             return None;
         }
         let place = (self.tail & (self.parts.size - 1)) as usize;

@@ -85,6 +85,18 @@ impl ProcedureContext<'_> {
         self.at_load(load, Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))))
     }
 
+    /// Does the same as [`Self::single_at`] for the delays of the frames.
+    pub(in crate::measures) fn delays_at(
+        &self,
+        load: Load,
+        spec: impl Fn(FrameRate) -> TrialSpec + 'static,
+        read: TrialReader,
+    ) -> Box<dyn Procedure> {
+        let (conditions, tries) = (self.conditions(), self.tries());
+        let single = move |rate| Single::new(conditions.apply(spec(rate)), tries, read).of_delays();
+        self.at_load(load, Box::new(move |rate| Box::new(single(rate))))
+    }
+
     fn at_load(&self, load: Load, then: Then) -> Box<dyn Procedure> {
         let share = match load {
             Load::Rate(rate) => return then(rate),

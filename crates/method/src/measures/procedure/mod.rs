@@ -27,11 +27,25 @@ pub trait Procedure {
     /// others; a receiver that polled late invalidates delays and nothing else.
     fn verdict(&self, result: &TrialResult) -> Verdict;
 
+    /// Returns what that trial is made for.
+    fn purpose(&self) -> TrialPurpose {
+        TrialPurpose::Counts
+    }
+
     /// Processes the result of that trial.
     fn learn(&mut self, result: &TrialResult);
 
     /// Returns the findings so far.
     fn findings(&self) -> Findings;
+}
+
+/// What a trial is made for, which decides what may disturb it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialPurpose {
+    /// Its counts: whether frames came back, or how many.
+    Counts,
+    /// The delays of its frames.
+    Delays,
 }
 
 /// The findings of a measurement.

@@ -17,8 +17,34 @@ pub(in crate::measures) const NEGLIGIBLE_SHARE: f64 = 0.02;
 /// For the 99.9th percentile: a share of the frames, equal to half of those above it.
 pub(in crate::measures) const TAIL_SHARE: f64 = 0.0005;
 
-/// For the median and the minimum: a share of the frames. The rank of either moves by no more than this.
-pub(in crate::measures) const RANK_SHARE: f64 = 0.01;
+/// The share of a delay by which the tester may have made it too long, if the delay is to be a number. Otherwise it is only an upper bound.
+pub(in crate::measures) const EXACT_SHARE: f64 = 0.1;
+
+/// A quantity of the delays of one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::measures) struct DelayValue {
+    pub(in crate::measures) quantity: Quantity,
+    /// The value, nanoseconds.
+    pub(in crate::measures) value_ns: f64,
+    /// The most by which the true value may be lower, nanoseconds; 0 if that is not known, or if it may be higher as well.
+    pub(in crate::measures) too_long_by_ns: u64,
+}
+
+impl DelayValue {
+    /// Returns a delay; `bound_ns` is the most by which the tester may have made it too long.
+    pub(in crate::measures) fn of_delay(quantity: Quantity, value_ns: u64, bound_ns: Option<u64>) -> Self {
+        Self { quantity, value_ns: value_ns as f64, too_long_by_ns: bound_ns.unwrap_or(0) }
+    }
+
+    /// Returns a difference of delays, which may be too high or too low.
+    pub(in crate::measures) fn of_difference(quantity: Quantity, value_ns: f64) -> Self {
+        Self { quantity, value_ns, too_long_by_ns: 0 }
+    }
+
+    fn is_at_most(&self) -> bool {
+        self.too_long_by_ns as f64 > EXACT_SHARE * self.value_ns.abs()
+    }
+}
 
 /// The verdict on one trial in a measurement, and its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,33 +74,34 @@ impl Reading {
     }
 }
 
-/// Returns quantiles of delays, each of which is valid up to a certain share of spoilt frames. A quantity that is invalid in one direction is left
-/// out in both, because the result is the worse of the two directions.
+/// Returns the quantities that `of` finds in the delays of each direction. They are valid together or not at all: the trial is invalid if the tester may
+/// have spoilt more than `share` of the frames of a direction, the least that any of the quantities allows. So one trial gives either all of its
+/// quantities or none, and all have the same number of repetitions.
 pub(in crate::measures) fn delays(
     result: &TrialResult,
-    of: impl Fn(&DirectionResult) -> Option<Vec<(Quantity, f64, f64)>>,
+    share: f64,
+    of: impl Fn(&DirectionResult) -> Option<Vec<DelayValue>>,
 ) -> Reading {
-    if result
-        .directions
-        .iter()
-        .any(|direction| direction.received == 0 && !result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE))
-    {
+    let is_unknown = |direction: &DirectionResult| match direction.received {
         // Receiving nothing proves nothing if other processes used the device's processors.
+        0 => !result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE),
+        received => !result.spoilt(direction.direction).is_within(share, received),
+    };
+    if !result.is_as_asked() || result.directions.iter().any(is_unknown) {
         return Reading::new(Verdict::Invalid, Vec::new());
     }
-    let each = result.directions.iter().flat_map(|direction| {
-        let spoilt = result.spoilt(direction.direction);
+    let values = result.directions.iter().flat_map(|direction| {
         let found = of(direction).unwrap_or_default();
-        found.into_iter().map(move |(quantity, value, share)| {
-            let (direction, received) = (direction.direction, direction.received);
-            let value = Value { quantity, direction, load: result.spec.rate, value, is_at_least: false };
-            (value, spoilt.is_within(share, received))
+        found.into_iter().map(|found| Value {
+            quantity: found.quantity,
+            direction: direction.direction,
+            load: result.spec.rate,
+            value: found.value_ns,
+            is_at_least: false,
+            is_at_most: found.is_at_most(),
         })
     });
-    let mut each: Vec<(Value, bool)> = each.collect();
-    let spoilt: Vec<Quantity> = each.iter().filter(|(_, holds)| !holds).map(|(value, _)| value.quantity).collect();
-    each.iter_mut().for_each(|(value, holds)| *holds = !spoilt.contains(&value.quantity));
-    Reading::of_those_that_hold(result, each)
+    Reading::new(Verdict::Passed, values.collect())
 }
 
 /// Returns the verdict where loss is the result: a trial is invalid only if the tester did not offer the load.
@@ -98,6 +125,7 @@ pub(in crate::measures) fn each(
             load: result.spec.rate,
             value,
             is_at_least: false,
+            is_at_most: false,
         })
     });
     values.collect()

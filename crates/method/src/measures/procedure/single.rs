@@ -1,7 +1,7 @@
 //! A measurement by one trial at one load, rerun while the tester falls short.
 
 use super::reading::Reading;
-use super::{Findings, Procedure};
+use super::{Findings, Procedure, TrialPurpose};
 use crate::measures::Value;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
@@ -15,13 +15,19 @@ pub(in crate::measures) struct Single {
     spec: TrialSpec,
     tries_left: u32,
     read: TrialReader,
+    purpose: TrialPurpose,
     values: Vec<Value>,
 }
 
 impl Single {
     /// Returns a procedure of at most `tries` trials of `spec`, which ends once one yields all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: TrialReader) -> Self {
-        Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
+        Self { spec, tries_left: tries.max(1), read, purpose: TrialPurpose::Counts, values: Vec::new() }
+    }
+
+    /// Returns the same procedure for delays.
+    pub(in crate::measures) fn of_delays(self) -> Self {
+        Self { purpose: TrialPurpose::Delays, ..self }
     }
 }
 
@@ -32,6 +38,10 @@ impl Procedure for Single {
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
         (self.read)(result).verdict
+    }
+
+    fn purpose(&self) -> TrialPurpose {
+        self.purpose
     }
 
     fn learn(&mut self, result: &TrialResult) {

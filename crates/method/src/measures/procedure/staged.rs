@@ -1,6 +1,6 @@
 //! Procedures of two stages: first the search for the load, then the measurement at that load.
 
-use super::{Findings, Procedure};
+use super::{Findings, Procedure, TrialPurpose};
 use crate::search::{Bracket, Limit, Search};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
@@ -103,6 +103,10 @@ impl<P: Procedure> Procedure for Staged<P> {
             Some(second) => second.verdict(result),
             None => self.first.verdict(result),
         }
+    }
+
+    fn purpose(&self) -> TrialPurpose {
+        self.second.as_ref().map_or_else(|| self.first.purpose(), |second| second.purpose())
     }
 
     fn learn(&mut self, result: &TrialResult) {

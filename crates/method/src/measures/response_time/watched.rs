@@ -18,8 +18,9 @@ pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
         (Quantity::MemoryGrowth, growth(watch, samples)),
     ];
     let (direction, load) = (Direction::Forward, result.spec.rate);
-    let value =
-        |(quantity, value): (_, Option<f64>)| Some(Value { quantity, direction, load, value: value?, is_at_least: false });
+    let value = |(quantity, value): (_, Option<f64>)| {
+        Some(Value { quantity, direction, load, value: value?, is_at_least: false, is_at_most: false })
+    };
     found.into_iter().filter_map(value).collect()
 }
 

@@ -226,6 +226,7 @@ impl Server {
             p999_ns: delay(0.7),
             max_ns: delay(0.9999),
             moments: None,
+            bounds: None,
         });
         d
     }

@@ -225,8 +225,9 @@ impl Device {
         let delay = |at: f64| d.delays.get((d.delays.len() as f64 * at) as usize).map_or(0, |b| b.up_to_ns);
         let (median_ns, p999_ns, max_ns) = (delay(0.06), delay(0.5), delay(0.9999));
         let min_ns = d.delays.first().map_or(0, |b| b.up_to_ns);
-        d.delay = Some(Delay { count: d.received, min_ns, median_ns, p999_ns, max_ns, moments: None });
+        d.delay = Some(Delay { count: d.received, min_ns, median_ns, p999_ns, max_ns, moments: None, bounds: None });
         d.tagged = d.delay.clone();
-        d.ipdv = Some(Ipdv { pairs: d.received, min_ns: -(median_ns as i64), median_ns: 12, max_ns: p999_ns as i64 });
+        d.ipdv =
+            Some(Ipdv { pairs: d.received, min_ns: -(median_ns as i64), median_ns: 12, max_ns: p999_ns as i64, bounds: None });
     }
 }

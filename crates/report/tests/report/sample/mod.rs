@@ -184,6 +184,7 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
             p999_ns: 9 * median_ns,
             max_ns: 60 * median_ns,
             moments: None,
+            bounds: None,
         });
         d
     };
