@@ -1,12 +1,14 @@
 //! `results.csv` and `results-values.csv`: one row for each number of a repetition, in full precision, with units in the header.
 
 mod points;
+mod refusals;
 mod run;
 mod scaling;
 mod trials;
 mod warnings;
 
 pub(crate) use points::points_csv;
+pub(crate) use refusals::refusals_csv;
 pub(crate) use run::{HostedRow, Rows, RunCells};
 pub(crate) use scaling::scaling_csv;
 pub(crate) use trials::trials;
