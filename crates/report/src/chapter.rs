@@ -4,8 +4,8 @@ use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
 use crate::tables::{
-    burst, degradation, dns, loss, machines, mix, path, points, relative, repeated, resources, response, scaling, soak,
-    stateful, tcp, throughput, trial,
+    burst, degradation, dns, loss, machines, mix, path, points, refusals, relative, repeated, resources, response, scaling,
+    soak, stateful, tcp, throughput, trial,
 };
 use crate::warning;
 use serde::Serialize;
@@ -42,6 +42,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![throughput::headline(digest), throughput::goals(digest)],
             vec![plot::throughput::figure(digest)],
         ),
+        of_table("refusals", refusals::table(digest), vec![]),
         Chapter::new("relative", "Relative performance", relative::tables(digest), vec![]),
         Chapter::new(
             "stateful",

@@ -2,12 +2,14 @@
 
 mod anomalies;
 mod points;
+mod refusals;
 mod run;
 mod scaling;
 mod trials;
 mod warnings;
 
 pub(crate) use points::points_csv;
+pub(crate) use refusals::refusals_csv;
 pub(crate) use run::{HostedRow, Rows, RunCells};
 pub(crate) use scaling::scaling_csv;
 pub(crate) use trials::trials;

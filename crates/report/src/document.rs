@@ -2,7 +2,7 @@
 
 use crate::bibliography::bibliography;
 use crate::chapter::{self, Chapter};
-use crate::csv::{self, points_csv, scaling_csv, warnings_csv};
+use crate::csv::{self, points_csv, refusals_csv, scaling_csv, warnings_csv};
 use crate::digest::{Digest, check_formats};
 use crate::latex::PaperStyle;
 use crate::parquet::parquet;
@@ -33,12 +33,13 @@ pub struct Document<'a> {
 type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
 
 /// The files of a report other than its figures, in the order in which they are written.
-const FORMATS: [Format; 16] = [
+const FORMATS: [Format; 17] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
     ("results-values.csv", |document| Ok(Some(csv::values(&document.digest).lines().collect()))),
     ("warnings.csv", |document| Ok(Some(warnings_csv(&document.digest)))),
+    ("refusals.csv", |document| Ok(refusals_csv(&document.digest))),
     ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
     ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
     ("results.md", |document| Ok(Some(markdown::markdown(document)))),

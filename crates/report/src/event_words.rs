@@ -1,8 +1,10 @@
 //! Events in words, for everything that shows a run in progress.
 
+use sixbench_method::bottleneck::of_trial;
 use sixbench_method::event::Event;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
+use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
@@ -40,6 +42,12 @@ fn strange_frames(result: &TrialResult) -> String {
     let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss());
     let kinds = told.map(|kind| (kind.in_a_list(), kind.in_trial(result)));
     kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
+}
+
+/// Returns what the device said most often of the frames that it did not deliver, unless it is about a small part of them.
+fn refused(record: &TrialRecord) -> String {
+    let first = of_trial(record).into_iter().find(|said| 2 * said.frames >= said.missing || said.direction.is_some());
+    first.map_or_else(String::new, |said| format!("  {}", said.sentence))
 }
 
 /// Returns the numbers of queries without a correct answer in time, by outcome.
@@ -163,7 +171,7 @@ pub fn event(event: &Event) -> Option<String> {
         Event::TrialStarted { point, spec } => {
             format!("{point}: {} {} for {}", show_rate(spec.rate), spec.kind.rate_unit(), show_ns(spec.duration_ns))
         }
-        Event::TrialEnded { record, verdict } => trial(&record.result, *verdict),
+        Event::TrialEnded { record, verdict } => trial(&record.result, *verdict) + &refused(record),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
         Event::Waiting { text } => text.clone(),
         Event::Warning { text } => format!("warning: {text}"),
@@ -222,7 +230,7 @@ impl Narrowing {
 mod tests {
     use super::*;
     use sixbench_method::plan::Point;
-    use sixbench_method::record::{FORMAT, TrialRecord};
+    use sixbench_method::record::FORMAT;
     use sixbench_method::terms::{FrameRate, FrameSize};
     use sixbench_method::trial::{Measurer, TrialKind};
 

@@ -10,12 +10,23 @@ pub use queries::queries;
 
 use crate::event_words::word as verdict_word;
 use crate::warning;
+use sixbench_method::record::{LossCounter, Watch};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, TrialResult};
 use sixbench_method::units::{show_ns, show_rate};
 
-/// Returns what was asked of a trial and what it counted, in lines.
-pub fn trial(result: &TrialResult) -> String {
+/// Returns the counters of the device's kernel that grew in a trial which lost much, one per line.
+fn losses(result: &TrialResult, watch: &Watch) -> String {
+    let missing = result.not_received();
+    let line = |counter: &LossCounter| {
+        let advice = counter.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+        format!("  device: of {missing} missing, {counter}{advice}\n")
+    };
+    watch.losses.iter().map(line).collect()
+}
+
+/// Returns what was asked of a trial, what it counted, and what the device's kernel counted as lost, in lines.
+pub fn trial(result: &TrialResult, watch: &Watch) -> String {
     let spec = result.spec;
     let verdict = verdict_word(result.verdict(LossRatio::ZERO));
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
@@ -31,5 +42,5 @@ pub fn trial(result: &TrialResult) -> String {
     result.directions.iter().for_each(|counts| text += &direction(counts));
     text += &warning::of_trial(result);
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
-    text
+    text + &losses(result, watch)
 }

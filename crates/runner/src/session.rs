@@ -19,7 +19,7 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
-use sixbench_testbed::monitor::{Monitor, Occupant, interval_for, occupant};
+use sixbench_testbed::monitor::{LossCounters, Monitor, Occupant, interval_for, occupant};
 use sixbench_testbed::{Devices, Recipe, TestbedError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub struct Session {
     state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
     warnings: Vec<String>,
+    /// The counters of the devices' kernels since which no frame was lost; `None` where they must be read before the next trial.
+    counters: Option<Vec<LossCounters>>,
 }
 
 impl Session {
@@ -57,7 +59,8 @@ impl Session {
         })?;
         testbed.layout.push(how);
         let warnings = [warnings, tester.warnings()].concat();
-        let mut session = Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings };
+        let mut session =
+            Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings, counters: None };
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
@@ -107,13 +110,35 @@ impl Session {
     /// The trial could not be performed, the device has ended, or a stop was requested.
     pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let before = self.begin_empty(spec)?;
+        let counters = self.counters.take().unwrap_or_else(|| self.loss_counters());
         let start = Instant::now();
-        let (mut result, watch) = self.watched(spec)?;
+        let (mut result, mut watch) = self.watched(spec)?;
         let took = start.elapsed();
+        self.explain_losses(counters, &result, &mut watch);
         if let Some(state) = &self.state {
             on_cores(&self.testbed.cores.dut, || state.settle(&mut result, before, took))?;
         }
         Ok((result, watch))
+    }
+
+    /// Reads the counters of the devices' kernels; none for a device that the user set up.
+    fn loss_counters(&self) -> Vec<LossCounters> {
+        let read = || self.testbed.dut.as_ref().map(Devices::loss_counters).unwrap_or_default();
+        on_cores(&self.testbed.cores.dut, read)
+    }
+
+    /// Adds to the watch of a trial that lost much the counters that grew. The counters are read only after such a trial, and before the first trial
+    /// after any loss: a trial that passes costs nothing.
+    fn explain_losses(&mut self, before: Vec<LossCounters>, result: &TrialResult, watch: &mut Watch) {
+        let missing = result.not_received();
+        if missing == 0 {
+            self.counters = Some(before);
+        } else if has_lost_much(result) {
+            let after = self.loss_counters();
+            let devices = self.testbed.dut.as_ref();
+            watch.losses = devices.map_or_else(Vec::new, |devices| devices.losses_between(&before, &after, missing));
+            self.counters = Some(after);
+        }
     }
 
     /// Deletes the device's connections, or restarts the device, so that no trial depends on the one before: otherwise, a DNS server might have
@@ -239,6 +264,11 @@ impl Session {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
+}
+
+/// Returns whether a tenth of the frames of a direction is missing.
+fn has_lost_much(result: &TrialResult) -> bool {
+    result.directions.iter().any(|direction| direction.not_received() * 10 >= direction.offered.max(1))
 }
 
 /// Runs commands on the device's cores instead of the tester's, which may be in the middle of a trial. If the cores cannot be chosen, the worst

@@ -1,7 +1,9 @@
 //! Examines whether this host is fit to measure. Each problem comes with the command that fixes it.
 
+mod confinement;
 mod finding;
 mod machine;
+mod probe;
 
 pub use crate::exec::is_root;
 pub use finding::{Finding, Severity};
@@ -11,16 +13,19 @@ use crate::exec::{Shell, has_program};
 use crate::facts::Machine;
 use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
-use crate::net::namespace::{self, Namespace};
+use crate::net::namespace;
 use crate::net::{Cores, stale_directories};
 use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
-/// Runs all examinations, which takes about half a second.
+/// Runs all examinations, which takes about a second.
 pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     let mut findings = vec![root()];
     findings.extend(programs());
-    findings.push(namespaces());
+    // Without a program nothing can be built, and its package was named.
+    if findings.iter().all(|finding| finding.severity != Severity::Blocker) {
+        findings.extend(probe::findings(allowed_cores));
+    }
     findings.push(cores(allowed_cores));
     let machine = Machine::read(&Shell::new(), &[]);
     findings.push(load(&machine.with_siblings(allowed_cores)));
@@ -32,6 +37,10 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
 }
 
 fn root() -> Finding {
+    let confinement = confinement::Confinement::read();
+    if is_root() && confinement.is_in_user_namespace {
+        return Finding::warning("running as root of a user namespace only, not as root of the machine", confinement.cure());
+    }
     if is_root() {
         return Finding::good("running as root");
     }
@@ -49,17 +58,6 @@ fn programs() -> Vec<Finding> {
         Finding::bad(Severity::Blocker, format!("{program} is not installed"), format!("apt-get install {package}"))
     };
     missing.into_iter().map(finding).collect()
-}
-
-fn namespaces() -> Finding {
-    match Namespace::new(&Shell::new(), &namespace::name("", "probe")) {
-        Ok(_) => Finding::good("network namespaces can be created"),
-        Err(error) => Finding::bad(
-            Severity::Blocker,
-            format!("network namespaces cannot be created: {error}"),
-            "run as root, in a container with --privileged or CAP_SYS_ADMIN and CAP_NET_ADMIN",
-        ),
-    }
 }
 
 fn cores(allowed: &[u32]) -> Finding {

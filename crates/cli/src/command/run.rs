@@ -242,7 +242,9 @@ struct EndOfRun {
 fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
     if let Some(error) = &ended.error {
         let exit = of_run(error);
-        return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(exit.in_words()) };
+        let was_built = exit == Exit::Testbed && !ended.records.is_empty();
+        let reason = if was_built { exit.because("device or testbed failed after the first trial") } else { exit.in_words() };
+        return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(reason) };
     }
     let RunVerdict { lines, verdict, reason } =
         judge(plan, &ended.records, &ended.facts, "; sixbench doctor shows what disturbs it");

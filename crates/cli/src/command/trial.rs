@@ -54,7 +54,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     }
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(trial_words::trial(&result) + &describe_disturbance(&result, watch, arguments.size))?,
+        false => output::print(trial_words::trial(&result, &watch) + &describe_disturbance(&result, watch, arguments.size))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })

@@ -17,6 +17,8 @@ pub struct Bottleneck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
+    /// The device answered the frames with ICMP errors, or its kernel counted them as dropped.
+    Refused,
     /// Softirqs fill a core, and others have time to spare.
     OneCoreSoftirq,
     /// User and system time of a process come to one core, and others have time to spare.
@@ -50,6 +52,7 @@ pub enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Refused => "the device refuses frames, and says why",
             Self::OneCoreSoftirq => {
                 "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
             }

@@ -4,12 +4,14 @@ mod cause;
 mod cores;
 mod devices;
 mod losses;
+mod refusals;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use cause::{Bottleneck, Cause};
 pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
+pub use refusals::{DeliveryRefusal, of_trial, refusals};
 
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
@@ -44,10 +46,11 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     let losing = WatchedCores { name: format!("{on}{LOSING}"), cores };
     let cores = &losing.cores;
     let is_polling = lost.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
-    let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
+    let (drops, of_table) = (losses::drops(&lost), table::table_refusals(&lost));
     let mut found = taken(&lost)
+        .or_else(|| refusals::as_the_cause(&lost))
         .or_else(|| steal(cores, &before, nothing_lost(&lost)))
-        .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
+        .or_else(|| of_table.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| (!is_polling).then(|| saturation(&losing, &at_most)).flatten())
         .or_else(|| (!is_polling).then(|| one_process_on_the_move(&lost, &losing, device)).flatten())
         .or_else(|| {
@@ -60,7 +63,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
         found.evidence = format!("{}; {drops}", found.evidence);
     }
-    if let Some(refusals) = refusals.filter(|_| found.cause != Cause::ConnectionTable) {
+    if let Some(refusals) = of_table.filter(|_| found.cause != Cause::ConnectionTable) {
         found.evidence = format!("{}; {refusals}", found.evidence);
     }
     if found.cause == Cause::Unexplained && are_of_queries(&lost) {
@@ -137,7 +140,7 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
         _ => Cause::Tester,
     };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
-    let refusals = table::refusals(&invalid).map_or_else(String::new, |refusals| format!("; {refusals}"));
+    let refusals = table::table_refusals(&invalid).map_or_else(String::new, |refusals| format!("; {refusals}"));
     let load = words_of(invalid[0]);
     let evidence = match invalid.len() {
         1 => format!("the only trial at {load} was invalid{fault}{refusals}"),

@@ -12,7 +12,7 @@ pub(super) struct Refusals {
     missing: u64,
 }
 
-pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
+pub(super) fn table_refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
     let (counters, missing) = counted(trials, |drops| drops.place == DropPlace::Conntrack, |drops| drops.way.clone());
     (!counters.is_empty()).then_some(Refusals { counters, missing })
 }

@@ -55,7 +55,8 @@ fn largest_count(of: &DirectionResult) -> u64 {
 
 /// Returns the largest of the observed numbers other than shares of processor time.
 fn largest_watched(of: &Watch) -> u64 {
-    let drops = of.drops.iter().flat_map(|drops| &drops.samples);
+    let losses = of.losses.iter().map(|counter| &counter.frames);
+    let drops = of.drops.iter().flat_map(|drops| &drops.samples).chain(losses);
     let memory = of.memory.iter().chain(&of.kernel_memory).chain(of.devices.iter().flat_map(|device| &device.memory));
     let numbers = drops.chain(memory).chain(&of.connections).chain(&of.waited_us).chain(&of.process_ms).chain(&of.others_ms);
     numbers.copied().max().unwrap_or(0)

@@ -1,5 +1,6 @@
 //! What was seen of the machine under the DUT during a trial.
 
+use super::LossCounter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,6 +74,9 @@ pub struct Watch {
     /// The places where frames were dropped, as the DUT's kernel counts it; only counters that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<Drops>,
+    /// Counters of the DUT's kernel that grew in a trial which lost much, the largest first: why it did not deliver the frames. Empty of other trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<LossCounter>,
     /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,

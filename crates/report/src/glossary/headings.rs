@@ -62,6 +62,7 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("frames-that-were-neither-correct-nor-simply-lost", "mistranslated"),
     ("anomalies-by-test", "mistranslated"),
     ("wrong-fields", "mistranslated"),
+    ("why-frames-were-not-delivered-as-the-device-says", "refusal"),
     ("where-the-tester-fell-short", "verdict"),
     ("by-frame-size", "frame-size"),
     ("summaries-by-rfc-2330", "summary"),

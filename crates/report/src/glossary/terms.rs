@@ -3,7 +3,7 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 43] = [
+pub(super) const TERMS: [Term; 44] = [
     Term {
         name: "trust",
         definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
@@ -57,6 +57,14 @@ pub(super) const TERMS: [Term; 43] = [
         here: "Every field from the hardware addresses to the last octet is compared with what the profile, the seed and the \
                sequence number require (docs/VERIFICATION.md); what the technology's RFC leaves to the device is free. Frames are \
                counted by the first field that is wrong, and the first few are described in words.",
+        unit: "frames",
+    },
+    Term {
+        name: "refusal",
+        definition: "What a device itself says of frames that it does not deliver: an ICMP error that quotes them, or a counter of its kernel.",
+        clause: "RFC 792, RFC 4443 section 3",
+        here: "ICMP errors are counted by type, code, MTU or pointer, and source, in the direction of the frames that they answer. Counters (rules of \
+               netfilter, IP, interfaces) are compared before and after a trial in which a tenth of the frames is missing.",
         unit: "frames",
     },
     Term {

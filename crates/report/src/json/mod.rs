@@ -7,6 +7,7 @@ mod stateful;
 
 use crate::csv::unit_name;
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
+use crate::tables::refusals;
 use origin::{JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
@@ -14,6 +15,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use sixbench_method::anomaly::{self, Anomaly, WarningLevel};
+use sixbench_method::bottleneck::DeliveryRefusal;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::{Bracket, Limit};
@@ -87,6 +89,9 @@ struct JsonPoint<'a> {
     stateful: Option<JsonStateful>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
+    /// Why frames were not delivered, as the device says: ICMP errors and counters of its kernel, in the losing trial at the lowest load that had any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refusals: Vec<DeliveryRefusal>,
     /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
     goals: Vec<JsonGoal>,
     /// Everything else that was measured.
@@ -199,6 +204,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),
         stateful: stateful::of(digest, point),
         dns: queries::of(digest, point),
+        refusals: refusals::of_point(point),
         goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(digest, o)).collect(),

@@ -8,6 +8,7 @@ pub(crate) mod machines;
 pub(crate) mod mix;
 pub(crate) mod path;
 pub(crate) mod points;
+pub(crate) mod refusals;
 pub(crate) mod relative;
 pub(crate) mod repeated;
 pub(crate) mod resources;

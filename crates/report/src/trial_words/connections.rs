@@ -14,6 +14,7 @@ pub fn connections(connections: &Connections) -> String {
     if connections.mapping.seen > 0 {
         lines.extend(mapped(&connections.mapping));
     }
+    lines.extend(connections.icmp_errors.iter().map(|errors| errors.sentence(connections.offered)));
     lines.extend(connections.examples.iter().cloned());
     let indented = |(place, line): (usize, &String)| match place {
         0 => format!("  phase 1  {line}\n"),

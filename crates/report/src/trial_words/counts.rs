@@ -35,6 +35,7 @@ pub fn direction(result: &DirectionResult) -> String {
     if let Some(fields) = result.wrong_fields_in_words() {
         text += &format!("           wrong: {fields}\n");
     }
+    result.icmp_errors_in_words().iter().for_each(|line| text += &format!("           {line}\n"));
     if let Some(delay) = &result.delay {
         let us = |ns: u64| ns as f64 / 1000.0;
         text += &format!(

@@ -13,6 +13,7 @@ pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
 use crate::status;
+use crate::tables::refusals;
 use sixbench_method::status::Stop;
 use sixbench_method::trust::{Trust, TrustLevel};
 
@@ -35,7 +36,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
     sentences.extend(values::sentences(digest));
     if sentences.is_empty() {
-        return std::iter::once(nothing(digest)).chain(status::missing(digest)).collect();
+        return std::iter::once(nothing(digest)).chain(refusals::sentences(digest)).chain(status::missing(digest)).collect();
     }
     sentences.extend(status::missing(digest));
     sentences.extend(reservations(digest));
@@ -44,7 +45,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
 
 /// Returns the reservations about the results: which of them say little, and whether the run is incomplete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
-    disturbed(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
+    refusals::sentences(digest).into_iter().chain(disturbed(digest)).chain(caution(digest)).chain(progress(digest)).collect()
 }
 
 /// Returns the sentences that compare rates and numbers of connections; the results of other measures are not ranked.

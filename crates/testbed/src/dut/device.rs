@@ -6,7 +6,7 @@ use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs}
 use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
 use crate::exec::{Daemon, ExecTarget, Shell, ShellAccess, TestbedError};
 use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
-use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
+use crate::monitor::{LossCounters, NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
 use crate::net::directory_name;
 use crate::net::namespace::Namespace;
@@ -139,6 +139,13 @@ impl Dut {
         let state = self.running.recipe().state.as_ref()?;
         let (shell, vars) = (self.running.context().shell.clone(), self.running.vars().clone());
         Some(ConnectionTable::new(&self.running.recipe().name, state, shell, vars))
+    }
+
+    /// Returns the counters of the device's kernel; none of a device that has no network of its own.
+    pub(crate) fn loss_counters(&self) -> LossCounters {
+        let recipe = self.running.recipe();
+        let is_linux = recipe.system == System::Linux && recipe.host != DeviceHost::Memif;
+        if is_linux { LossCounters::read(&self.running.context().shell) } else { LossCounters::default() }
     }
 
     pub(crate) fn watched(&self) -> Watched {

@@ -7,10 +7,10 @@ use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{Shell, ShellAccess, TestbedError};
 use crate::facts::Machine;
-use crate::monitor::{WatchSource, Watched, WatchedDevice};
+use crate::monitor::{LossCounters, WatchSource, Watched, WatchedDevice};
 use crate::net::{Cores, LinkSettings, Topology};
 use crate::recipe::{Recipe, System};
-use sixbench_method::record::DutFacts;
+use sixbench_method::record::{DutFacts, LossCounter};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -139,6 +139,23 @@ impl Devices {
             }
         }
         all
+    }
+
+    /// Returns the counters of each device's kernel, to be read between trials.
+    pub fn loss_counters(&self) -> Vec<LossCounters> {
+        self.duts.iter().map(Dut::loss_counters).collect()
+    }
+
+    /// Returns the counters of all devices that grew between two readings, as far as they matter among `missing` frames, the largest first.
+    pub fn losses_between(&self, before: &[LossCounters], after: &[LossCounters], missing: u64) -> Vec<LossCounter> {
+        let readings = self.names.iter().zip(before.iter().zip(after));
+        let is_one = self.duts.len() == 1;
+        let of_device = |(name, (before, after)): (&String, (&LossCounters, &LossCounters))| {
+            after.since(before, missing, (!is_one).then_some(name))
+        };
+        let mut grown: Vec<LossCounter> = readings.flat_map(of_device).collect();
+        grown.sort_by_key(|counter| std::cmp::Reverse(counter.frames));
+        grown
     }
 
     /// Resets all devices while frames keep coming.

@@ -4,6 +4,8 @@
 mod conntrack;
 mod device;
 mod drops;
+mod loss_counters;
+mod nft;
 mod occupant;
 mod other_machine;
 mod others;
@@ -13,6 +15,7 @@ mod sampling;
 mod targets;
 mod virtual_machine;
 
+pub use loss_counters::LossCounters;
 pub use occupant::{Occupant, occupant};
 pub use sampling::{INTERVAL, Monitor, interval_for};
 pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};

@@ -146,6 +146,7 @@ impl Monitor {
             process_ms: self.watched.is_here().then_some(used),
             polling: self.watched.polling,
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
+            losses: Vec::new(),
             connections: conntrack::entries(&conntrack),
             waited_us,
             others_ms,

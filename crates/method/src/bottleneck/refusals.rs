@@ -1,0 +1,94 @@
+//! What the device itself says of the frames that it did not deliver: ICMP errors, and the counters of its kernel.
+
+use super::cause::{Bottleneck, Cause};
+use super::{losses, rate, with};
+use crate::record::TrialRecord;
+use crate::terms::{Direction, LossRatio};
+use crate::trial::{DirectionResult, Verdict};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::cmp::Reverse;
+
+/// The most refusals of a trial that are told.
+const MOST: usize = 6;
+
+/// One of the reasons for which a device did not deliver frames, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryRefusal {
+    /// The direction of the frames; `None` where a counter of the device does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Frames that it is about, in the losing trial at the lowest load.
+    pub frames: u64,
+    /// Frames that were offered in that trial, in this direction or in all.
+    pub offered: u64,
+    /// Frames of these that were not received.
+    pub missing: u64,
+    /// A sentence with the number, without a full stop.
+    pub sentence: String,
+    /// What the device says, without a number.
+    pub what: String,
+    /// What to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// Returns what the device said in the losing trial at the lowest load in which it said anything, the most frequent first. Without one, an invalid trial
+/// is read: the device may have refused everything while the tester fell short.
+pub fn refusals(records: &[&TrialRecord], goal: LossRatio) -> Vec<DeliveryRefusal> {
+    let trials = [Verdict::Lost, Verdict::Invalid].into_iter().flat_map(|verdict| with(records, goal, verdict));
+    trials.map(of_trial).find(|said| !said.is_empty()).unwrap_or_default()
+}
+
+/// Returns what the device said in a trial, the most frequent first.
+pub fn of_trial(record: &TrialRecord) -> Vec<DeliveryRefusal> {
+    let answered = record.result.directions.iter().flat_map(of_direction);
+    let mut said: Vec<DeliveryRefusal> = answered.chain(counted(record)).collect();
+    said.sort_by_key(|refusal| Reverse(refusal.frames));
+    said.truncate(MOST);
+    said
+}
+
+/// Returns the ICMP errors about frames of a direction.
+fn of_direction(result: &DirectionResult) -> impl Iterator<Item = DeliveryRefusal> {
+    result.icmp_errors.iter().filter(|errors| errors.quoting > 0).map(|errors| DeliveryRefusal {
+        direction: Some(result.direction),
+        frames: errors.quoting,
+        offered: result.offered,
+        missing: result.not_received(),
+        sentence: errors.sentence(result.offered),
+        what: format!("answered with {errors}"),
+        advice: errors.advice().map(str::to_owned),
+    })
+}
+
+/// Returns the counters that grew.
+fn counted(record: &TrialRecord) -> Vec<DeliveryRefusal> {
+    let offered = record.result.directions.iter().map(|direction| direction.offered).sum();
+    let missing = record.result.not_received();
+    let counters = record.watch.iter().flat_map(|watch| &watch.losses);
+    counters
+        .map(|counter| DeliveryRefusal {
+            direction: None,
+            frames: counter.frames,
+            offered,
+            missing,
+            sentence: format!("of {missing} missing frames, {counter}"),
+            what: counter.what(),
+            advice: counter.advice().map(str::to_owned),
+        })
+        .collect()
+}
+
+/// Returns the device's own words as the cause if they explain at least half of the frames that are missing in most of these trials.
+pub(super) fn as_the_cause(lost: &[&TrialRecord]) -> Option<Bottleneck> {
+    if losses::are_of_queries(lost) {
+        return None;
+    }
+    let explains = |refusal: &&DeliveryRefusal| 2 * refusal.frames >= refusal.missing && refusal.missing > 0;
+    let explained: Vec<DeliveryRefusal> =
+        lost.iter().filter_map(|record| of_trial(record).iter().find(explains).cloned()).collect();
+    let first = explained.first().filter(|_| 2 * explained.len() > lost.len())?;
+    let at = lost.first().map_or(0, |record| rate(record).0);
+    Some(Bottleneck { cause: Cause::Refused, evidence: format!("at {at} frames/s {}", first.sentence) })
+}

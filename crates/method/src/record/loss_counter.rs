@@ -1,0 +1,138 @@
+//! Counters of the device's kernel that grew while it lost frames: what it did with them, as far as it counts that.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A counter that grew during a trial in which many frames were lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LossCounter {
+    /// The name of the device, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The part of the kernel that counts.
+    pub source: LossSource,
+    /// The kernel's name of the counter, such as `Ip6InNoRoutes`; of netfilter the chain and the rule, of the passage the interface.
+    pub name: String,
+    /// By how much it grew.
+    pub frames: u64,
+}
+
+/// The part of a kernel that counts lost frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossSource {
+    /// A rule of netfilter that has a counter and drops or rejects (`nft list ruleset`).
+    NftRule,
+    /// A chain of netfilter that drops what no rule accepts, or a rule without a counter: the frames that the IP layer received, and that it neither
+    /// forwarded, nor delivered, nor counted as an error.
+    NftPolicy,
+    /// The IP layer (`/proc/net/snmp`, `snmp6`, `netstat`).
+    Ip,
+    /// The frames that arrived at an interface, less those that left by all others.
+    Passage,
+}
+
+/// The meanings of the kernel's counters. Names without a line are not read.
+const MEANINGS: [(&str, &str); 28] = [
+    ("IpInHdrErrors", "a header that is not valid, or a time to live that ran out"),
+    ("IpInAddrErrors", "an address that the device does not forward to: IPv4 forwarding may be off (net.ipv4.ip_forward)"),
+    ("IpInUnknownProtos", "a protocol that nothing in the device handles"),
+    ("IpInDiscards", "no buffer, or dropped by a filter before routing"),
+    ("IpOutDiscards", "no buffer, or no room in the queue of the interface"),
+    ("IpOutNoRoutes", "no route to the destination"),
+    ("IpFragFails", "datagrams too big for the next link, which must not be fragmented"),
+    ("IpReasmFails", "fragments that could not be put together"),
+    ("IpExtInNoRoutes", "no route to the destination"),
+    ("IpExtInTruncatedPkts", "datagrams shorter than their length field"),
+    ("IpExtInCsumErrors", "a wrong IPv4 header checksum"),
+    (
+        "TcpExtIPReversePathFilter",
+        "the reverse path filter: the route back to the source leaves by another interface (net.ipv4.conf.*.rp_filter)",
+    ),
+    ("UdpNoPorts", "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own"),
+    ("UdpInErrors", "datagrams that the device's own sockets could not take"),
+    ("UdpRcvbufErrors", "the queue of a socket of the device was full"),
+    ("Ip6InHdrErrors", "a header that is not valid, or a hop limit that ran out"),
+    ("Ip6InTooBigErrors", "datagrams too big for the next link"),
+    ("Ip6InNoRoutes", "no route to the destination"),
+    (
+        "Ip6InAddrErrors",
+        "an address that the device does not forward to: IPv6 forwarding may be off (net.ipv6.conf.all.forwarding)",
+    ),
+    ("Ip6InUnknownProtos", "a protocol that nothing in the device handles"),
+    ("Ip6InTruncatedPkts", "datagrams shorter than their length field"),
+    ("Ip6InDiscards", "no buffer, or dropped by a filter before routing"),
+    ("Ip6OutDiscards", "no buffer, or no room in the queue of the interface"),
+    ("Ip6OutNoRoutes", "no route to the destination"),
+    ("Ip6FragFails", "datagrams too big for the next link"),
+    ("Ip6ReasmFails", "fragments that could not be put together"),
+    ("Udp6NoPorts", "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own"),
+    ("Udp6RcvbufErrors", "the queue of a socket of the device was full"),
+];
+
+impl LossCounter {
+    /// Returns the meaning of one of the kernel's counters of IP; `None` of counters that do not count losses.
+    pub fn meaning_of(name: &str) -> Option<&'static str> {
+        MEANINGS.iter().find(|(counter, _)| *counter == name).map(|(_, meaning)| *meaning)
+    }
+
+    /// Returns what the counter says of the frames, without their number: `dropped by nft chain inet filter forward (policy drop)`.
+    pub fn what(&self) -> String {
+        let at = self.device.as_ref().map_or_else(String::new, |device| format!("{device}: "));
+        let name = &self.name;
+        match self.source {
+            LossSource::NftRule | LossSource::NftPolicy => format!("{at}dropped by nft chain {name}"),
+            LossSource::Passage => format!("{at}arrived at the device's interface {name}, and left it by no other"),
+            LossSource::Ip => {
+                let meaning = Self::meaning_of(name).map_or_else(String::new, |meaning| format!(": {meaning}"));
+                format!("{at}counted as {name}{meaning}")
+            }
+        }
+    }
+
+    /// Returns what to change; `None` where the counter itself says it.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self.source {
+            LossSource::NftRule | LossSource::NftPolicy => {
+                Some("let the chain accept the addresses and ports of the test (nft list ruleset)")
+            }
+            LossSource::Passage => Some(
+                "something in the device that keeps no counter dropped them, such as its own program: see its log, and compare its mappings and prefix with the recipe",
+            ),
+            LossSource::Ip => None,
+        }
+    }
+}
+
+impl fmt::Display for LossCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.frames, self.what())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(source: LossSource, name: &str) -> LossCounter {
+        LossCounter { device: None, source, name: name.to_owned(), frames: 400 }
+    }
+
+    #[test]
+    fn a_counter_is_told_with_the_place_and_the_meaning() {
+        let policy = counter(LossSource::NftPolicy, "inet filter forward (policy drop)");
+        assert_eq!(policy.to_string(), "400 dropped by nft chain inet filter forward (policy drop)");
+        let row = LossCounter { device: Some("plat".to_owned()), ..counter(LossSource::Ip, "Ip6InNoRoutes") };
+        assert_eq!(row.to_string(), "400 plat: counted as Ip6InNoRoutes: no route to the destination");
+        let passage = counter(LossSource::Passage, "left");
+        assert_eq!(passage.to_string(), "400 arrived at the device's interface left, and left it by no other");
+    }
+
+    #[test]
+    fn counters_are_read_as_they_were_written() {
+        let text = r#"{"source":"nft-policy","name":"inet filter forward (policy drop)","frames":400}"#;
+        let read: LossCounter = serde_json::from_str(text).expect("a counter");
+        assert_eq!((serde_json::to_string(&read).expect("text").as_str(), read.source), (text, LossSource::NftPolicy));
+    }
+}

@@ -1,0 +1,55 @@
+//! What devices said of the frames that they did not deliver.
+
+use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, short, size_cell, title};
+use crate::table::Table;
+use sixbench_method::bottleneck::{DeliveryRefusal, of_trial, refusals};
+use sixbench_method::trial::Verdict;
+
+/// Returns what the device of a point said, in the losing trial at the lowest load in which it said anything.
+pub(crate) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
+    refusals(&point.records, point.first_goal())
+}
+
+/// Returns a row for each reason at each point.
+pub(crate) fn table(digest: &Digest) -> Table {
+    let columns = ["Test", "#Size", "Direction", "The device", "#Frames", "#Missing", "What to do"];
+    Table::new("Why frames were not delivered, as the device says", columns).with_rows(digest.points.iter().flat_map(rows)).with_note(
+        "ICMP errors that quote test frames, and counters of the device's kernel that grew: of the losing trial at the lowest load in which there were \
+         any. Devices limit how many ICMP errors they send, so those that came may stand for more.",
+    )
+}
+
+fn rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let row = |refusal: DeliveryRefusal| {
+        let direction = refusal.direction.map_or_else(|| "–".to_owned(), |direction| direction.to_string());
+        let counts = [refusal.frames, refusal.missing].map(|frames| grouped(frames as f64));
+        let [frames, missing] = counts;
+        let advice = refusal.advice.unwrap_or_else(|| "–".to_owned());
+        vec![title(point.test), size_cell(point.size()), direction, refusal.what, frames, missing, advice]
+    };
+    of_point(point).into_iter().map(row).collect()
+}
+
+/// Returns a sentence about the most frequent reason at each point where no trial passed, or where it explains at least half of what is missing.
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
+    digest.points.iter().filter_map(sentence).collect()
+}
+
+fn sentence(point: &PointDigest) -> Option<String> {
+    let said = of_point(point);
+    let first = said.first()?;
+    let has_passed = point.highest_passing(point.first_goal()).is_some();
+    if has_passed && 2 * first.frames < first.missing {
+        return None;
+    }
+    let load = lowest_lost(point).map_or_else(String::new, |rate| format!(", at {} frames/s", short(rate)));
+    let advice = first.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
+    Some(format!("{}{load}: {}{advice}.", point.name(), first.sentence))
+}
+
+/// Returns the lowest load at which a trial of the point was lost, frames per second.
+fn lowest_lost(point: &PointDigest) -> Option<f64> {
+    let lost = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) != Verdict::Passed);
+    lost.filter(|record| !of_trial(record).is_empty()).map(|record| record.result.spec.rate.0).min().map(|rate| rate as f64)
+}

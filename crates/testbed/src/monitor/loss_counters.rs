@@ -1,0 +1,252 @@
+//! Counters of a device's kernel before and after a trial that lost much: where the frames stayed. They are read between trials, by the same script in
+//! a namespace, in a virtual machine and over ssh; a counter that a system does not have is left out.
+
+use super::nft::{RuleCounters, Ruleset};
+use crate::exec::Shell;
+use sixbench_method::record::{LossCounter, LossSource};
+use std::collections::BTreeMap;
+
+/// Prints the files, then the rules. A device without nft has none.
+const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---; cat /proc/net/snmp6 2>/dev/null; echo ---; \
+                      cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; exit 0";
+
+/// The share of the missing frames below which a counter is not told: a device has other traffic, too.
+const SMALLEST_SHARE: u64 = 20;
+
+/// The counters of a device at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossCounters {
+    /// Those of IP by name.
+    ip: BTreeMap<String, u64>,
+    /// Frames received and sent by interface.
+    interfaces: BTreeMap<String, (u64, u64)>,
+    ruleset: Ruleset,
+}
+
+impl LossCounters {
+    /// Returns the present counters at the place of `shell`. They are empty if they cannot be read, which is no reason to end a run.
+    pub(crate) fn read(shell: &Shell) -> Self {
+        shell.look(&["sh", "-c", SCRIPT]).map(|text| Self::parse(&text)).unwrap_or_default()
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut parts = text.split("---\n");
+        let mut part = || parts.next().unwrap_or_default();
+        let mut ip = of_pairs(part());
+        ip.extend(of_lines(part()));
+        Self { ip, interfaces: of_interfaces(part()), ruleset: Ruleset::parse(part()) }
+    }
+
+    /// Returns the counters that grew since `before`, as far as they matter among `missing` frames, the largest first. `device` is its name if there are
+    /// several.
+    pub(crate) fn since(&self, before: &Self, missing: u64, device: Option<&str>) -> Vec<LossCounter> {
+        let mut grown = self.rules(before);
+        let by_rules: u64 = grown.iter().map(|(.., frames)| *frames).sum();
+        grown.extend(self.of_ip(before));
+        grown.extend(self.policies(before, by_rules));
+        if grown.iter().all(|(.., frames)| 2 * frames < missing) {
+            grown.extend(self.passage(before));
+        }
+        grown.retain(|(.., frames)| frames * SMALLEST_SHARE >= missing && *frames > 0);
+        grown.sort_by_key(|(.., frames)| std::cmp::Reverse(*frames));
+        let counter = |(source, name, frames)| LossCounter { device: device.map(str::to_owned), source, name, frames };
+        grown.into_iter().map(counter).collect()
+    }
+
+    fn rules(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
+        let RuleCounters(old) = before.ruleset.counters();
+        let RuleCounters(new) = self.ruleset.counters();
+        let grown = |(rule, count): (&String, &u64)| {
+            (LossSource::NftRule, rule.clone(), count.saturating_sub(old.get(rule).copied().unwrap_or(0)))
+        };
+        new.iter().map(grown).collect()
+    }
+
+    fn of_ip(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
+        let names = self.ip.keys().filter(|name| LossCounter::meaning_of(name).is_some());
+        names.map(|name| (LossSource::Ip, name.clone(), self.grown(before, name))).collect()
+    }
+
+    fn grown(&self, before: &Self, name: &str) -> u64 {
+        let at = |of: &Self| of.ip.get(name).copied().unwrap_or(0);
+        at(self).saturating_sub(at(before))
+    }
+
+    /// Returns what the IP layer received, and neither sent on, nor delivered, nor counted as an error: netfilter dropped it. It is told if there is a
+    /// chain that may have done so; `by_rules` are the frames that rules with counters have already told.
+    fn policies(&self, before: &Self, by_rules: u64) -> Vec<(LossSource, String, u64)> {
+        const IPV4: [&str; 11] = [
+            "IpInDelivers",
+            "IpInHdrErrors",
+            "IpInAddrErrors",
+            "IpInDiscards",
+            "IpOutDiscards",
+            "IpOutNoRoutes",
+            "IpFragFails",
+            "IpExtInNoRoutes",
+            "IpExtInTruncatedPkts",
+            "IpExtInCsumErrors",
+            "TcpExtIPReversePathFilter",
+        ];
+        const IPV6: [&str; 10] = [
+            "Ip6InDelivers",
+            "Ip6InHdrErrors",
+            "Ip6InAddrErrors",
+            "Ip6InDiscards",
+            "Ip6OutDiscards",
+            "Ip6OutNoRoutes",
+            "Ip6FragFails",
+            "Ip6InNoRoutes",
+            "Ip6InTooBigErrors",
+            "Ip6InTruncatedPkts",
+        ];
+        let unaccounted = |received: &str, accounted: &[&str], forwarded: u64| {
+            let known: u64 = accounted.iter().map(|name| self.grown(before, name)).sum();
+            self.grown(before, received).saturating_sub(known + forwarded)
+        };
+        let ipv4 = self.sent_on(before, ["IpForwDatagrams", "IpOutTransmits", "IpOutRequests"]);
+        let ipv6 = self.sent_on(before, ["Ip6OutForwDatagrams", "Ip6OutTransmits", "Ip6OutRequests"]);
+        let families = [("ip", unaccounted("IpInReceives", &IPV4, ipv4)), ("ip6", unaccounted("Ip6InReceives", &IPV6, ipv6))];
+        let both: u64 = families.iter().map(|(_, frames)| frames).sum();
+        let rest = both.saturating_sub(by_rules);
+        let told = |(family, frames): &(&str, u64)| {
+            let frames = if both == 0 { 0 } else { (u128::from(*frames) * u128::from(rest) / u128::from(both)) as u64 };
+            let chains = self.ruleset.silent_droppers(family);
+            (!chains.is_empty() && frames > 0).then(|| (LossSource::NftPolicy, chains.join(" or "), frames))
+        };
+        let mut told: Vec<_> = families.iter().filter_map(told).collect();
+        // A chain of the family inet has dropped frames of both.
+        if let [one, other] = &told[..]
+            && one.1 == other.1
+        {
+            told = vec![(LossSource::NftPolicy, one.1.clone(), one.2 + other.2)];
+        }
+        told
+    }
+
+    /// Returns the datagrams that were forwarded and left the chains of netfilter. Since Linux 6.7 the first counter grows before the chain `forward`, and
+    /// another one counts what leaves, with what the device sends itself.
+    fn sent_on(&self, before: &Self, [forwarded, transmitted, own]: [&str; 3]) -> u64 {
+        let forwarded = self.grown(before, forwarded);
+        match self.ip.contains_key(transmitted) {
+            true => forwarded.min(self.grown(before, transmitted).saturating_sub(self.grown(before, own))),
+            false => forwarded,
+        }
+    }
+
+    /// Returns the frames that arrived at each interface, less those that all others sent.
+    fn passage(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
+        let grown = |name: &String| {
+            let (received, sent) = self.interfaces.get(name).copied().unwrap_or_default();
+            let (old_received, old_sent) = before.interfaces.get(name).copied().unwrap_or_default();
+            (received.saturating_sub(old_received), sent.saturating_sub(old_sent))
+        };
+        let of = |name: &String| {
+            let others: u64 = self.interfaces.keys().filter(|other| *other != name).map(|other| grown(other).1).sum();
+            (LossSource::Passage, name.clone(), grown(name).0.saturating_sub(others))
+        };
+        self.interfaces.keys().filter(|name| *name != "lo").map(of).collect()
+    }
+}
+
+/// Parses pairs of lines `Ip: NAME NAME ...` and `Ip: NUMBER NUMBER ...`.
+fn of_pairs(text: &str) -> BTreeMap<String, u64> {
+    let lines: Vec<&str> = text.lines().collect();
+    let pair = |pair: &[&str]| {
+        let (table, names) = pair[0].split_once(':')?;
+        let numbers = pair[1].strip_prefix(table)?.strip_prefix(':')?;
+        let counted = names.split_whitespace().zip(numbers.split_whitespace());
+        let parsed = |(name, number): (&str, &str)| Some((format!("{table}{name}"), number.parse().ok()?));
+        Some(counted.filter_map(parsed).collect::<Vec<_>>())
+    };
+    lines.chunks_exact(2).filter_map(pair).flatten().collect()
+}
+
+/// Parses lines `NAME NUMBER`.
+fn of_lines(text: &str) -> BTreeMap<String, u64> {
+    let line = |line: &str| {
+        let (name, number) = line.split_once(char::is_whitespace)?;
+        Some((name.to_owned(), number.trim().parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Parses lines `NAME: bytes packets (6 more) bytes packets ...`.
+fn of_interfaces(text: &str) -> BTreeMap<String, (u64, u64)> {
+    let line = |line: &str| {
+        let (name, counters) = line.split_once(':')?;
+        let fields: Vec<u64> = counters.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        Some((name.trim().to_owned(), (*fields.get(1)?, *fields.get(9)?)))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str = "table inet filter {\n\tchain forward {\n\t\ttype filter hook forward priority filter; policy drop;\n\
+                         \t\tudp dport 9 counter packets RULE bytes 900 drop\n\t}\n}\n";
+
+    /// Returns the counters of a device that received so many datagrams, and what became of them.
+    fn counters([received, forwarded, no_route, by_rule]: [u64; 4], (left, right): (u64, u64)) -> LossCounters {
+        LossCounters::parse(&format!(
+            "Ip: InReceives ForwDatagrams InDelivers\nIp: {received} {forwarded} 0\nIpExt: InNoRoutes\nIpExt: {no_route}\n---\n\
+             Ip6InReceives 7\nIp6InNoRoutes                   \t0\n---\n head\n  left: 9 {left} 0 0 0 0 0 0 9 0 0 0\n right: 0 0 0 0 0 0 0 0 9 {right} 0 0\n---\n{}",
+            RULES.replace("RULE", &by_rule.to_string())
+        ))
+    }
+
+    fn told(after: &LossCounters) -> Vec<String> {
+        let before = counters([5, 5, 0, 3], (5, 5));
+        after.since(&before, 400, None).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_ip_received_and_did_not_account_for_was_dropped_by_the_chain_with_a_policy() {
+        assert_eq!(told(&counters([405, 5, 0, 3], (405, 5))), ["400 dropped by nft chain inet filter forward (policy drop)"]);
+    }
+
+    #[test]
+    fn a_kernel_that_counts_before_the_chain_tells_what_it_dropped_by_what_left() {
+        let at = |received: u64, left: u64| {
+            let line = format!("{received} {received} {left} 3");
+            LossCounters::parse(&format!(
+                "Ip: InReceives ForwDatagrams OutTransmits OutRequests\nIp: {line}\n---\n---\n---\n{}",
+                RULES.replace("RULE", "0")
+            ))
+        };
+        let policy = "dropped by nft chain inet filter forward (policy drop)";
+        let told = |left| at(405, left).since(&at(5, 5), 400, None).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!((told(5), told(405)), (vec![format!("400 {policy}")], vec![]));
+    }
+
+    #[test]
+    fn a_rule_with_a_counter_is_told_with_its_text_and_the_rest_is_the_policys() {
+        let rule = "dropped by nft chain inet filter forward (udp dport 9 drop)";
+        let policy = "dropped by nft chain inet filter forward (policy drop)";
+        assert_eq!(told(&counters([405, 5, 0, 303], (405, 5))), [format!("300 {rule}"), format!("100 {policy}")]);
+    }
+
+    #[test]
+    fn what_ip_counts_is_no_drop_of_netfilter() {
+        assert_eq!(
+            told(&counters([405, 5, 400, 3], (405, 5))),
+            ["400 counted as IpExtInNoRoutes: no route to the destination"]
+        );
+    }
+
+    #[test]
+    fn a_device_that_counts_nothing_is_told_by_its_interfaces() {
+        assert_eq!(
+            told(&counters([5, 5, 0, 3], (405, 25))),
+            ["380 arrived at the device's interface left, and left it by no other"]
+        );
+    }
+
+    #[test]
+    fn a_few_other_frames_are_not_told_and_a_device_that_was_restarted_has_lost_nothing() {
+        assert_eq!(told(&counters([405, 395, 9, 3], (405, 405))), [""; 0]);
+        assert_eq!(told(&LossCounters::default()), [""; 0]);
+    }
+}
