@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
-     measure,unit";
+     measure,unit,result";
 /// Columns that exist only if the plan tests DNS servers.
 const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
 const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
@@ -94,7 +94,18 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         outcome.invalid.to_string(),
         measure.map(Measure::name).unwrap_or_default().to_owned(),
         measure.map(full_rate_unit).unwrap_or_default().to_owned(),
+        status_of(bracket).to_owned(),
     ]
+}
+
+/// Returns how the lower bound of a search relates to the true value.
+fn status_of(bracket: &Bracket) -> &'static str {
+    match bracket.value() {
+        _ if bracket.is_not_found() => "not-found",
+        None => "none",
+        Some(rate) if rate.is_bound => "at-least",
+        Some(_) => "found",
+    }
 }
 
 /// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for tests of other measures.

@@ -1,7 +1,7 @@
 //! The summary printed at the end of a run.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
+use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
 use crate::table::Table;
 use crate::tables::{dns, percentile_note, relative};
@@ -172,15 +172,20 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
     let Some(Rated { summary, limits, .. }) = point.rated() else {
-        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", point.nothing())));
+        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", nothing(point))));
     };
-    let open = if limits.is_median_open { "≥ " } else { "" };
-    let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped);
-    let shown = format!("{:>13}", format!("{open}{median}"));
+    let PrintedSummary { median, p1, p99, .. } = limits.printed(&summary);
+    let [median, p1, p99] = [median, p1, p99].map(|text| text.replace('\u{a0}', " "));
+    let shown = format!("{median:>13}");
     let median = if is_doubtful(digest, point) { paint.warn(&shown) } else { shown };
     let bound = Bound::of_ratio(limits.is_median_open, highest.is_open);
     let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest.median, bound, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
+}
+
+/// Returns the words printed instead of a missing number.
+fn nothing(point: &PointDigest) -> String {
+    point.nothing().replace('\u{a0}', " ")
 }
 
 /// Returns the results of a search for its further loss goals, one per line.
@@ -209,10 +214,13 @@ fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
 fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
-        let value = point.rated().map_or(point.nothing().to_owned(), |r| {
-            let open = if r.limits.is_median_open { "≥ " } else { "" };
-            format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
-        });
+        let value = point.rated().map_or_else(
+            || nothing(point),
+            |r| {
+                let open = if r.limits.is_median_open { "≥ " } else { "" };
+                format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
+            },
+        );
         let value = wrapped(&format!("  {value}"), width);
         let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };
         let others: String = goal_rows(point).iter().map(|row| wrapped(row, width)).collect();

@@ -1,7 +1,7 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
 use sixbench_method::measures::Quantity;
-use sixbench_method::stats::{Censored, CensoredValue, Summary};
+use sixbench_method::stats::{Censored, CensoredValue, OpenStatistics, Summary};
 use sixbench_method::terms::{Direction, FrameRate};
 
 /// A sample and its summary, in the quantity's unit.
@@ -18,6 +18,8 @@ pub(crate) struct PointSample {
     pub(crate) at_least: usize,
     /// True if the median is a lower bound.
     pub(crate) is_median_open: bool,
+    /// The statistics that are lower bounds.
+    pub(crate) open: OpenStatistics,
 }
 
 impl PointSample {
@@ -38,6 +40,7 @@ impl PointSample {
             deviation,
             at_least,
             is_median_open: sample.is_median_open(),
+            open: sample.open_statistics(),
         })
     }
 

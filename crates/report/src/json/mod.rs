@@ -101,6 +101,9 @@ struct JsonPoint<'a> {
 struct JsonGoal {
     loss_ratio: f64,
     summary: Option<Summary>,
+    /// The statistics of the summary that are only lower bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lower_bounds: Vec<&'static str>,
     dispersion_percent: Option<f64>,
     limited_by_dut: u32,
     limited_by_tester: u32,
@@ -215,6 +218,7 @@ fn goal(goal: &GoalDigest, without_result: u32) -> JsonGoal {
     JsonGoal {
         loss_ratio: goal.goal.0,
         summary: goal.summary,
+        lower_bounds: goal.limits.open.names(),
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
         limited_by_tester: goal.limits.tester + goal.limits.unprepared,

@@ -4,7 +4,7 @@ use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
-use crate::numbers::{cut, grouped, seconds};
+use crate::numbers::{cut, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};
@@ -131,14 +131,10 @@ fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f6
         let (cached, with_aaaa) = if axes == Axes::Cached { (at, fixed) } else { (fixed, at) };
         let point: &PointDigest = group.at(digest, cached, with_aaaa)?;
         let s = point.headline()?;
+        let printed = point.limits().printed(s);
         let label = format!(
-            "{}, {cached} % cached, {with_aaaa} % with AAAA: {}{} queries/s [{}–{}], n = {}",
-            group.title,
-            point.sign(),
-            grouped(s.median),
-            grouped(s.p1),
-            grouped(s.p99),
-            s.n
+            "{}, {cached} % cached, {with_aaaa} % with AAAA: {} queries/s [{}–{}], n = {}",
+            group.title, printed.median, printed.p1, printed.p99, s.n
         );
         Some(Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label))
     };

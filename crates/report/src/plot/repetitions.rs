@@ -3,6 +3,7 @@
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
@@ -117,7 +118,8 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: us
     );
     // kuva draws a label above its position; this offset moves it onto the row.
     let lower = 0.06 * rows as f64;
-    let medians = points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0))));
+    let medians =
+        points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0), Bound::of(p.is_result_open()))));
     style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.55, y - lower, median)))
 }
 
@@ -137,7 +139,8 @@ fn row(point: &PointDigest, level: f64, room: usize) -> Plot {
     let deviations = spread(all, room);
     let place = |repetition: u32| level + 0.25 - 0.5 * f64::from(repetition - 1) / f64::from(last - 1);
     let at = deviations.iter().map(|&(repetition, d, _)| (d, place(repetition))).collect();
-    let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value)));
+    let labels =
+        deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value, point.bound_of(r))));
     style::dots(at, style::color(0), style::marker(0), labels.collect())
 }
 

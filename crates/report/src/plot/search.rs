@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{rate_unit, short};
+use crate::numbers::{rate_unit, short_bound};
 use kuva::prelude::Plot;
 use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;
@@ -44,8 +44,11 @@ fn panel(digest: &Digest, point: &PointDigest, room: usize) -> Panel {
     // Logarithmic, since a search starts far from where it ends.
     let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
     let layout = match point.headline() {
-        Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
-            .with_reference_line(style::level(s.median)),
+        Some(s) => style::with_note(
+            layout,
+            &format!("median {}{}, n = {}", point.sign(), short_bound(s.median, point.limits().bound()), s.n),
+        )
+        .with_reference_line(style::level(s.median)),
         None => layout,
     };
     style::draw(plots, layout)
