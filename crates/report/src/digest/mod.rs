@@ -139,7 +139,7 @@ impl<'a> Digest<'a> {
     pub(crate) fn lost_word(&self, frames: &'static str) -> &'static str {
         match self.has_queries_and_others() {
             (true, false) => "not all answered",
-            (true, true) => "lost frames, or queries not answered",
+            (true, true) => "failed (frames lost or queries unanswered)",
             (false, _) => frames,
         }
     }
