@@ -23,6 +23,8 @@ use sixbench_method::terms::FrameRate;
 use std::borrow::Cow;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
+/// The column at the end of each row of an outcome: only results of the same group may be compared.
+const GROUP: &str = "comparison_group";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
      measure,unit,result";
 /// Columns that exist only if the plan tests DNS servers.
@@ -59,9 +61,11 @@ fn of_outcomes<'r>(
     let input = digest.input;
     let rows = rows.map(move |(outcome, fields)| {
         let on = digest.hosts.of(&outcome.point, outcome.repetition).join(", ");
-        (on, point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect())
+        let test = input.plan.test(&outcome.point.test);
+        let group = test.map(|test| digest.group(test).name().to_owned()).unwrap_or_default();
+        (on, point(input, outcome).into_iter().chain(fields).chain([group]).map(Cow::Owned).collect())
     });
-    run::rows(digest, &format!("{POINT},{columns}"), rows)
+    run::rows(digest, &format!("{POINT},{columns},{GROUP}"), rows)
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {

@@ -8,6 +8,7 @@ use crate::tables::{dns, percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
+use sixbench_method::record::LinkGroup;
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
 use sixbench_method::text::visible_lines;
@@ -56,12 +57,13 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
 fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let input = digest.input;
     let width = width.max(NARROWEST);
-    let table = |points: MeasuredPoints| match width {
+    let table = |digest: &Digest, points: MeasuredPoints| match width {
         72.. => full_table(digest, &points, width, paint),
         _ => short_table(digest, &points, width, paint),
     };
-    let tables: Vec<String> = kinds(digest).map(table).collect();
-    let tables = tables.join("\n") + &further_tables(digest, width, paint);
+    let tables_of_group = |digest: &Digest| kinds(digest).map(|points| table(digest, points)).collect::<Vec<String>>();
+    let tables = digest.of_each_group(tables_of_group).into_iter().flat_map(|(group, tables)| titled(group, tables));
+    let tables = tables.collect::<Vec<String>>().join("\n") + &further_tables(digest, width, paint);
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
@@ -79,6 +81,15 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
     let trust = if is_high { paint.bold(&trust) } else { paint.warn(&trust) };
     format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
+}
+
+/// Returns the tables of a group of devices, the first one below the note that their results must not be compared with those of others.
+fn titled(group: LinkGroup, tables: Vec<String>) -> Vec<String> {
+    let note = match group {
+        LinkGroup::Interfaces => None,
+        LinkGroup::SharedMemory => Some("Devices in shared memory, not to be compared with those above:\n".to_owned()),
+    };
+    note.filter(|_| !tables.is_empty()).into_iter().chain(tables).collect()
 }
 
 /// Returns the table of repeated rates, and the tables that compare the tests of one device.

@@ -16,6 +16,7 @@ use serde::Serialize;
 use sixbench_method::anomaly::{self, Anomaly, WarningLevel};
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
+use sixbench_method::record::LinkGroup;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::status::StatusCounts;
@@ -75,6 +76,8 @@ struct JsonPoint<'a> {
     title: &'a str,
     dut: &'a str,
     measure: &'static str,
+    /// Only results of points of the same group may be compared.
+    comparison_group: LinkGroup,
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
@@ -193,6 +196,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         title: &point.test.title,
         dut: &point.test.dut,
         measure: point.test.measure.name(),
+        comparison_group: digest.group(point.test),
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,

@@ -43,8 +43,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         panel(&cut(&group.title, 44), *axes, all.collect())
     });
     Figure {
-        id: "dns",
-        title: "Queries per second by cached names and names with AAAA records",
+        id: "dns".into(),
+        title: "Queries per second by cached names and names with AAAA records".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, a panel for each server; every line is at one percentage of the \
                   other dimension (RFC 8219 section 9.2)."
             .to_owned(),
@@ -67,8 +67,8 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
     let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(_, groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
-        id: "dns-servers",
-        title: "Servers compared",
+        id: "dns-servers".into(),
+        title: "Servers compared".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
         keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,

@@ -17,8 +17,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let room = room(digest);
     let is_drawn_in_part = digest.points.iter().any(|point| point.outcomes.len() > room);
     Figure {
-        id: "repetitions",
-        title: "Every repetition",
+        id: "repetitions".into(),
+        title: "Every repetition".into(),
         caption: format!(
             "Each dot is one repetition and shows its distance from the median of its point. Repetitions are shown from top to \
              bottom in the order of the run, so a slope indicates drift. {}The numbers on the right are the medians: {}",

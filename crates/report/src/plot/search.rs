@@ -13,8 +13,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let tried: Vec<&PointDigest> = digest.searched_points().filter(|p| !p.records.is_empty()).collect();
     let room = (MOST_IN_FIGURE / tried.len().max(1)).min(MOST_MARKS);
     Figure {
-        id: "search",
-        title: "The search, trial by trial",
+        id: "search".into(),
+        title: "The search, trial by trial".into(),
         caption: format!(
             "The intended load of every trial of {}; a thin line joins the trials of one repetition, the \
              dashed line is the median of the results. A result can be trusted if one load separates passed and lost \

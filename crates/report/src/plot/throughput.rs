@@ -24,8 +24,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let tests = compared(digest).into_iter();
     let medium = digest.input.plan.link_rate.map(|_| LegendEntry::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
     Figure {
-        id: "throughput",
-        title: "By frame size",
+        id: "throughput".into(),
+        title: "By frame size".into(),
         caption: format!(
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
             common_quantity(common_goal(measured(digest)))

@@ -83,6 +83,8 @@ fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     };
     let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
     let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput()).filter(has_goal);
+    // Tests of another group of devices have no point here.
+    let tests = tests.filter(|test| digest.throughput_points().any(|point| point.test.name == test.name));
     let name = quantity(goal);
     Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
         .with_rows(theoretical_row(digest, &sizes))
