@@ -23,7 +23,8 @@ def plot_throughput(results, size=None, tests=None, axes=None):
     in shared memory must not be compared with others; by default all are.
     """
     throughputs = [row for row in results.searches if row.get("measure") == "throughput" and (tests is None or row["test"] in tests)]
-    found = [row for row in throughputs if row["lower_bound_frames_per_s_per_direction"] is not None]
+    is_found = lambda row: row["lower_bound_frames_per_s_per_direction"] is not None and row.get("result") != "not-found"
+    found = [row for row in throughputs if is_found(row)]
     if not found:
         raise ValueError(f"{results.directory}: no search has found a rate")
     size = size or min(row["frame_size_octets"] for row in found)
@@ -34,7 +35,9 @@ def plot_throughput(results, size=None, tests=None, axes=None):
     for place, title in enumerate(titles):
         of_title = [row for row in rows if row["title"] == title]
         rates = [row["lower_bound_frames_per_s_per_direction"] for row in of_title]
-        axes.barh(place, median(rates), color="#0072b2", alpha=0.3)
+        # A bar that may be longer is hatched, as in the report.
+        hatch = "//" if any(row["limit"] in OPEN for row in of_title) else None
+        axes.barh(place, median(rates), color="#0072b2", alpha=0.3, hatch=hatch)
         for row, rate in zip(of_title, rates):
             is_open = row["limit"] in OPEN
             axes.plot(rate, place, "o", color="#24292f", fillstyle="none" if is_open else "full")

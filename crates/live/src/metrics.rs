@@ -6,7 +6,7 @@ use sixbench_method::lists::by_key;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::text::visible_lines;
-use sixbench_stats::Summary;
+use sixbench_stats::{Censored, Summary};
 use std::fmt::Write as _;
 
 /// The media type of the text.
@@ -21,6 +21,8 @@ pub(crate) struct PointResult {
     unit: &'static str,
     repetitions: usize,
     median: f64,
+    /// True if the true median may be higher.
+    is_at_least: bool,
 }
 
 /// Returns the median of the repetitions of each point that has results.
@@ -28,15 +30,16 @@ pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
     let by_point = by_key(outcomes.iter().map(|outcome| (outcome.point.clone(), outcome)));
     let of_point = |(point, outcomes): (sixbench_method::plan::Point, Vec<&Outcome>)| {
         let measure = &plan.test(&point.test)?.measure;
-        let values: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.headline(measure)).collect();
+        let values: Censored = outcomes.iter().filter_map(|outcome| outcome.headline_value(measure)).collect();
         let info = measure.info();
         Some(PointResult {
             test: point.test,
             size: point.frame_size.to_string(),
             measure: info.term.name,
             unit: info.headline.map_or(info.noun.per_second_and_direction(), |quantity| quantity.unit().symbol()),
-            repetitions: values.len(),
-            median: Summary::of(&values)?.median,
+            repetitions: values.values().len(),
+            median: Summary::of(values.values())?.median,
+            is_at_least: values.is_median_open(),
         })
     };
     by_point.into_iter().filter_map(of_point).collect()
@@ -65,7 +68,14 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
         ]
     };
     text.family("sixbench_result", "gauge", "Median of the repetitions that have ended, in the unit of the label.");
-    results.iter().for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
+    let (bounds, exact): (Vec<_>, Vec<_>) = results.iter().partition(|result| result.is_at_least);
+    exact.iter().for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
+    text.family(
+        "sixbench_result_at_least",
+        "gauge",
+        "Medians that are only lower bounds: the tester, the plan or other work ended the search.",
+    );
+    bounds.iter().for_each(|result| text.sample("sixbench_result_at_least", &labels(result), result.median));
     text.family("sixbench_result_repetitions", "gauge", "Repetitions that the median is of.");
     for result in results {
         text.sample("sixbench_result_repetitions", &labels(result), result.repetitions as f64);

@@ -82,7 +82,7 @@ impl<'a> PointRepetitions<'a, '_> {
     }
 
     fn rate(&self) -> Option<Median> {
-        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| match found.value() {
+        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| match found.known() {
             Some(rate) => (rate.value, if rate.is_bound { f64::INFINITY } else { rate.value }),
             None => (f64::NEG_INFINITY, f64::INFINITY),
         });

@@ -3,6 +3,7 @@
 use crate::comparison::{Subject, samples_of};
 use crate::measures::Outcome;
 use crate::plan::{Plan, Test};
+use crate::record::Facts;
 use crate::terms::FrameSize;
 use serde::Serialize;
 use sixbench_stats::{
@@ -17,6 +18,8 @@ pub struct HistoryEntry<'a> {
     pub plan: &'a Plan,
     /// The outcomes of the completed repetitions.
     pub outcomes: &'a [Outcome],
+    /// The facts of the run, which say how its devices were joined to the tester.
+    pub facts: &'a Facts,
 }
 
 /// One quantity of one device at one frame size over the entries that have it.
@@ -70,9 +73,9 @@ pub struct LevelChange {
 }
 
 /// Returns the series of a history and their changes, in the order in which the entries first have them. Entries whose plans measure in different
-/// ways, or ask something different of a device, do not share a series.
+/// ways, or ask something different of a device, do not share a series; nor do those in which a device was joined to the tester in another way.
 pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
-    let mut found: Vec<(&'a Plan, HistorySeries<'a>)> = Vec::new();
+    let mut found: Vec<(HistoryEntry<'a>, HistorySeries<'a>)> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         for (test, frame_size) in
             entry.plan.tests.iter().flat_map(|test| test.frame_sizes.iter().map(move |size| (test, *size)))
@@ -84,13 +87,15 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
                 else {
                     continue;
                 };
-                let is_its = |(plan, series): &&mut (&Plan, HistorySeries<'_>)| {
+                let is_its = |(first, series): &&mut (HistoryEntry<'_>, HistorySeries<'_>)| {
                     let is_same = series.frame_size == frame_size && series.subject == sample.subject;
-                    is_same && is_like(series.test, test) && plan.ways_unlike(entry.plan).is_empty()
+                    let are_joined_alike = first.facts.link_group(&test.dut) == entry.facts.link_group(&test.dut);
+                    let is_like = is_same && are_joined_alike && is_like(series.test, test);
+                    is_like && first.plan.ways_unlike(entry.plan).is_empty()
                 };
                 match found.iter_mut().find(is_its) {
                     Some((_, series)) => series.points.push(point),
-                    None => found.push((entry.plan, HistorySeries::new(test, frame_size, sample.subject, point))),
+                    None => found.push((*entry, HistorySeries::new(test, frame_size, sample.subject, point))),
                 }
             }
         }

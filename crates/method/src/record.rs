@@ -188,6 +188,36 @@ pub struct DutFacts {
     pub path: Option<PathFacts>,
 }
 
+/// The way of frames between tester and device. Results of devices in different groups must not be compared: a frame to or from a device in shared memory
+/// passes no kernel, while most of the time of a device at veth pairs is the kernel's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkGroup {
+    /// Interfaces: frames pass the kernel, or a wire.
+    #[default]
+    Interfaces,
+    /// Memory that tester and device share.
+    SharedMemory,
+}
+
+impl LinkGroup {
+    /// Returns its name in formats for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interfaces => "interfaces",
+            Self::SharedMemory => "shared-memory",
+        }
+    }
+}
+
+impl Facts {
+    /// Returns the group of the device of this recipe.
+    pub fn link_group(&self, dut: &str) -> LinkGroup {
+        let is_in_memory = self.duts.get(dut).is_some_and(|facts| facts.in_memory);
+        if is_in_memory { LinkGroup::SharedMemory } else { LinkGroup::Interfaces }
+    }
+}
+
 /// The path of datagrams between the tester's ends, and their form on either side of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathFacts {

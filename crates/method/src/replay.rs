@@ -108,7 +108,7 @@ pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
 /// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts as made, so that a
 /// point that never has one ends, too.
 pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
-    let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.headline(&test.measure)).collect();
+    let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.known_headline(&test.measure)).collect();
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
 }
 

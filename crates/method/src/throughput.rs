@@ -12,7 +12,7 @@ pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSo
     // An outcome at a known load has not searched for it.
     let found: Vec<(SearchRef, CensoredValue)> = points(plan, point)
         .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source && outcome.load.is_none()))
-        .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.value()?)))
+        .filter_map(|outcome| Some((search(outcome), outcome.brackets.first()?.known()?)))
         .collect();
     let rates: Censored = found.iter().map(|(_, rate)| *rate).collect();
     let throughput = sixbench_stats::median(rates.values()).filter(|rate| *rate >= 1.0)?;

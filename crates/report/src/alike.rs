@@ -13,7 +13,7 @@ struct SentenceKind<'s> {
 pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String>) {
     let kinds = kinds(sentences);
     let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
-    let table = Table::new(title, ["What was told", "Of (…)", "#Times"]).with_rows(repeated.iter().map(row));
+    let table = Table::new(title, ["Warning", "Devices (…)", "#Count"]).with_rows(repeated.iter().map(row));
     (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
 }
 

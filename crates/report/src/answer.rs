@@ -155,7 +155,7 @@ fn of_goal(found: &GoalDigest) -> Option<String> {
 
 /// Returns a result as a number in the unit of its group.
 fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> String {
-    let Some(result) = point.result(digest) else { return point.nothing().to_owned() };
+    let Some(result) = point.result(digest) else { return point.nothing() };
     let Some(summary) = summary else { return result.shown };
     let scale = point.test.measure.info().headline.map_or(1.0, printed_scale);
     let bound = Bound::of(point.is_result_open());
@@ -170,7 +170,12 @@ fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
         let is_zero = measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
         let value = outcome.headline(measure).or(is_zero.then_some(0.0))?;
         let is_by_device = is_ended_by_device(outcome, measure.info().headline);
-        Some(RepetitionDot { number: outcome.repetition, value, is_by_device, words: point.in_words(value) })
+        Some(RepetitionDot {
+            number: outcome.repetition,
+            value,
+            is_by_device,
+            words: point.in_words(value, Bound::of(!is_by_device)),
+        })
     };
     point.outcomes.iter().filter_map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! The parts of a report, and their order. Parts for which a run has no data are left out.
 
 use crate::digest::Digest;
-use crate::plot::{self, Figure};
+use crate::plot::{self, Figure, IN_MEMORY};
 use crate::table::Table;
 use crate::tables::{
     burst, degradation, dns, loss, machines, mix, path, points, refusals, relative, repeated, resources, response, scaling,
@@ -10,6 +10,7 @@ use crate::tables::{
 use crate::warning;
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
+use sixbench_method::record::LinkGroup;
 
 /// Tables and figures under one heading.
 #[derive(Serialize)]
@@ -32,9 +33,45 @@ impl Chapter {
     fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.figures.is_empty()
     }
+
+    /// Returns the chapter as the one of a group of devices, where there are several.
+    fn of_group(self, group: LinkGroup) -> Self {
+        if group == LinkGroup::Interfaces {
+            return self;
+        }
+        let titled = |table: Table| Table { title: format!("{}{IN_MEMORY}", table.title), ..table };
+        let figures = self.figures.into_iter().map(|figure| figure.of_group(group)).collect();
+        Self { tables: self.tables.into_iter().map(titled).collect(), figures, ..self }
+    }
 }
 
+/// Returns the chapters of each group of devices as one list, in which each chapter has the tables and figures of all groups, none of them with devices of
+/// two.
+fn of_groups(digest: &Digest, chapters: fn(&Digest) -> Vec<Chapter>) -> Vec<Chapter> {
+    let mut all: Vec<Chapter> = Vec::new();
+    let of_groups = digest.of_each_group(chapters).into_iter();
+    for chapter in of_groups.flat_map(|(group, chapters)| chapters.into_iter().map(move |chapter| chapter.of_group(group))) {
+        match all.iter_mut().find(|known| known.id == chapter.id) {
+            Some(known) => {
+                known.tables.extend(chapter.tables);
+                known.figures.extend(chapter.figures);
+            }
+            None => all.push(chapter),
+        }
+    }
+    all
+}
+
+/// Returns the chapters of results.
 pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
+    let mut chapters = of_groups(digest, results_of_group);
+    // These compare nothing: they list everything.
+    chapters.extend([of_table("machines", machines::table(digest), vec![]), of_table("points", points::table(digest), vec![])]);
+    chapters.retain(|chapter| !chapter.is_empty());
+    chapters
+}
+
+fn results_of_group(digest: &Digest) -> Vec<Chapter> {
     let mut chapters = vec![
         Chapter::new(
             "headline",
@@ -86,7 +123,6 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::cores::rates(digest), plot::cores::idle(digest)],
         ),
     ]);
-    chapters.extend([of_table("machines", machines::table(digest), vec![]), of_table("points", points::table(digest), vec![])]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
 }
@@ -116,7 +152,14 @@ fn anomalies(digest: &Digest) -> Chapter {
     )
 }
 
+/// Returns the chapters of the evidence behind the results.
 pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
+    let mut chapters = of_groups(digest, evidence_of_group);
+    chapters.extend(Some(anomalies(digest)).filter(|chapter| !chapter.is_empty()));
+    chapters
+}
+
+fn evidence_of_group(digest: &Digest) -> Vec<Chapter> {
     let figures = plot::evidence(digest);
     let mut chapters = vec![
         Chapter::new("by-size", "By frame size, in the reporting format of RFC 2544", throughput::by_size(digest), vec![]),
@@ -129,7 +172,6 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
             vec![],
         ),
         of_table("delays", trial::delays(digest), vec![]),
-        anomalies(digest),
     ];
     chapters.retain(|chapter| !chapter.is_empty());
     chapters

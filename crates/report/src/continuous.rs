@@ -93,10 +93,24 @@ struct Metric {
     is_higher_better: bool,
     value: f64,
     summary: Option<Summary>,
+    /// The number of repetitions of which only a lower bound is known; the result does not depend on them.
+    bounds: usize,
 }
 
+impl Metric {
+    /// Returns the lowest and the highest repetition; `None` if one of them may be a bound.
+    fn extremes(&self) -> Option<(f64, f64)> {
+        self.summary.filter(|_| self.bounds == 0).map(|summary| (summary.min, summary.max))
+    }
+}
+
+/// Returns the results that are numbers. A bound is none, and these formats have no sign for it: a run that was disturbed would look like a change of
+/// any size.
 fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
     let metric = |point: &PointDigest<'_>| {
+        if point.is_bound() {
+            return None;
+        }
         let result = point.result(digest)?;
         let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
         Some(Metric {
@@ -106,6 +120,7 @@ fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
             is_higher_better: is_higher_better(&point.test.measure),
             value: result.value,
             summary: Summary::of(&values),
+            bounds: point.bounds(),
         })
     };
     digest.points.iter().filter_map(metric).collect()
@@ -115,14 +130,28 @@ fn is_higher_better(measure: &Measure) -> bool {
     !measure.is_curve() && measure.info().headline.is_none_or(Quantity::is_higher_better)
 }
 
+/// Returns `trend-left-out.json`: the points that the files for trends leave out because there is no number for them, each with its name there, the
+/// reason, and what is known in words. `None` if they leave out nothing.
+pub(crate) fn left_out(digest: &Digest<'_>) -> Option<String> {
+    let entry = |point: &PointDigest<'_>| {
+        let planned = point.planned(digest)?;
+        let is_out = point.is_bound() || !planned.status.has_result();
+        let known = point.result(digest).map_or_else(|| point.nothing(), |result| result.shown).replace('\u{a0}', " ");
+        let name = point.name().replace('\u{a0}', " ");
+        is_out.then(|| json!({ "name": name, "status": planned.status.name(), "why": why(planned), "known": known }))
+    };
+    let entries: Vec<Value> = digest.points.iter().filter_map(entry).collect();
+    (!entries.is_empty()).then(|| printed(&Value::Array(entries)))
+}
+
 /// Returns `bencher.json` in the Bencher Metric Format: the result of each point, with the lowest and the highest repetition. `None` without results.
 pub(crate) fn bencher(digest: &Digest<'_>) -> Option<String> {
     let mut all = serde_json::Map::new();
     for metric in metrics(digest) {
         let mut value = json!({ "value": metric.value });
-        if let (Some(summary), Some(object)) = (metric.summary, value.as_object_mut()) {
-            object.insert("lower_value".to_owned(), json!(summary.min));
-            object.insert("upper_value".to_owned(), json!(summary.max));
+        if let (Some((least, most)), Some(object)) = (metric.extremes(), value.as_object_mut()) {
+            object.insert("lower_value".to_owned(), json!(least));
+            object.insert("upper_value".to_owned(), json!(most));
         }
         all.insert(metric.name, json!({ metric.quantity: value }));
     }
@@ -142,8 +171,9 @@ pub(crate) fn smaller_is_better(digest: &Digest<'_>) -> Option<String> {
 fn benchmark(digest: &Digest<'_>, is_higher_better: bool) -> Option<String> {
     let wanted = metrics(digest).into_iter().filter(|metric| metric.is_higher_better == is_higher_better);
     let entry = |metric: Metric| {
-        let range = metric.summary.map_or_else(String::new, |s| format!("{} to {}", s.min, s.max));
-        let extra = metric.summary.map_or_else(String::new, |s| format!("n = {}", s.n));
+        let range = metric.extremes().map_or_else(String::new, |(least, most)| format!("{least} to {most}"));
+        let bounds = if metric.bounds > 0 { format!(", {} of them lower bounds", metric.bounds) } else { String::new() };
+        let extra = metric.summary.map_or_else(String::new, |s| format!("n = {}{bounds}", s.n));
         let name = format!("{}, {}", metric.name, metric.quantity);
         json!({ "name": name, "unit": metric.unit, "value": metric.value, "range": range, "extra": extra })
     };

@@ -25,8 +25,10 @@ use sixbench_method::terms::FrameRate;
 use std::borrow::Cow;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
+/// The column at the end of each row of an outcome: only results of the same group may be compared.
+const GROUP: &str = "comparison_group";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
-     measure,unit";
+     measure,unit,result";
 /// Columns that exist only if the plan tests DNS servers.
 const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
 const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least,is_at_most";
@@ -61,9 +63,11 @@ fn of_outcomes<'r>(
     let input = digest.input;
     let rows = rows.map(move |(outcome, fields)| {
         let on = digest.hosts.of(&outcome.point, outcome.repetition).join(", ");
-        (on, point(input, outcome).into_iter().chain(fields).map(Cow::Owned).collect())
+        let test = input.plan.test(&outcome.point.test);
+        let group = test.map(|test| digest.group(test).name().to_owned()).unwrap_or_default();
+        (on, point(input, outcome).into_iter().chain(fields).chain([group]).map(Cow::Owned).collect())
     });
-    run::rows(digest, &format!("{POINT},{columns}"), rows)
+    run::rows(digest, &format!("{POINT},{columns},{GROUP}"), rows)
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
@@ -96,7 +100,18 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         outcome.invalid.to_string(),
         measure.map(Measure::name).unwrap_or_default().to_owned(),
         measure.map(full_rate_unit).unwrap_or_default().to_owned(),
+        status_of(bracket).to_owned(),
     ]
+}
+
+/// Returns how the lower bound of a search relates to the true value.
+fn status_of(bracket: &Bracket) -> &'static str {
+    match bracket.value() {
+        _ if bracket.is_not_found() => "not-found",
+        None => "none",
+        Some(rate) if rate.is_bound => "at-least",
+        Some(_) => "found",
+    }
 }
 
 /// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for tests of other measures.

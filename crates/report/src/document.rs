@@ -33,7 +33,7 @@ pub struct Document<'a> {
 type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
 
 /// The files of a report other than its figures, in the order in which they are written.
-const FORMATS: [Format; 17] = [
+const FORMATS: [Format; 18] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
     ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
@@ -51,6 +51,7 @@ const FORMATS: [Format; 17] = [
     ("bencher.json", |document| Ok(continuous::bencher(&document.digest))),
     ("benchmark-bigger.json", |document| Ok(continuous::bigger_is_better(&document.digest))),
     ("benchmark-smaller.json", |document| Ok(continuous::smaller_is_better(&document.digest))),
+    ("trend-left-out.json", |document| Ok(continuous::left_out(&document.digest))),
 ];
 
 impl<'a> Document<'a> {

@@ -151,6 +151,12 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
         Limit::Maximum => " or more: the plan's maximum",
     };
     match bracket.lower {
+        Some(lower) if bracket.is_not_found() => {
+            let upper = bracket.upper.unwrap_or(lower);
+            let why =
+                if bracket.limit == Limit::Disturbed { "other work disturbed the trials" } else { "the tester fell short" };
+            format!("not found{goal}: between {} and {} {unit}, because {why} between them", show_rate(lower), show_rate(upper))
+        }
         Some(rate) if bracket.upper == Some(rate) => format!("passed at {} {unit}{goal}", show_rate(rate)),
         Some(rate) if bracket.limit == Limit::Dut => format!("{} {unit}{goal}", show_rate(rate)),
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate_at_least(rate)),

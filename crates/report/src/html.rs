@@ -67,7 +67,7 @@ struct Page<'a> {
     warning_table: Table,
     single_warnings: Vec<String>,
     /// The links of each figure, by its name.
-    downloads_of: BTreeMap<&'static str, Downloads>,
+    downloads_of: BTreeMap<&'a str, Downloads>,
     /// The command line of the run; empty if it is unknown.
     command: &'a str,
     commands: &'a str,
@@ -160,7 +160,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         warning_table,
         single_warnings,
         downloads_of: figures
-            .map(|figure| Ok((figure.id, Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?))))
+            .map(|figure| Ok((&*figure.id, Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?))))
             .collect::<Result<_, ReportError>>()?,
         command: origin::command(input),
         commands: input.commands,

@@ -1,7 +1,7 @@
 //! The status of planned points in words: their results, and why some have none.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{count, enumerated, title};
+use crate::numbers::{count, enumerated, full_rate_unit, short, title};
 use crate::tables::trial::kind;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
@@ -9,6 +9,7 @@ use sixbench_method::plan::Test;
 use sixbench_method::status::{
     InvalidCause, InvalidStage, NoResult, NotRun, Open, PlannedPoint, PointStatus, RepetitionCounts, StatusCounts, Stop,
 };
+use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::Fault;
 
 /// The most kinds of faults that are named with a status; the table of faults has all of them.
@@ -72,6 +73,10 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
         NoResult::Invalid { cause, stage, trials, faults } => {
             format!("{}{}", why_invalid(*cause, *stage), fault_counts(*trials, faults))
         }
+        NoResult::NotFound { lower, upper, cause } => {
+            let (between, unit) = (between(*lower, *upper), full_rate_unit(&test.measure));
+            format!("{between} {unit}, because {}", why_not_found(*cause))
+        }
         NoResult::NoLoad => {
             "the DUT lost frames even at the lowest load of the plan, so there is no throughput to measure at".to_owned()
         }
@@ -88,6 +93,21 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
         NoResult::Unfinished { trials, stop } => {
             format!("not complete after {}: {}", count((*trials).into(), "trial"), ended(stop))
         }
+    }
+}
+
+/// Returns the words in place of a number between bounds that are too far apart: `not found: between 95 k and 1.57 M`.
+pub(crate) fn between(lower: FrameRate, upper: FrameRate) -> String {
+    let [lower, upper] = [lower, upper].map(|rate| short(rate.0 as f64));
+    format!("not found: between {lower} and {upper}")
+}
+
+fn why_not_found(cause: InvalidCause) -> &'static str {
+    match cause {
+        InvalidCause::Tester => "the tester fell short between them",
+        InvalidCause::Disturbed => "other work disturbed the trials between them",
+        InvalidCause::Connections => "not all connections of phase 1 were opened or kept between them",
+        InvalidCause::Names => "the names were not cached as intended between them, or there were too few",
     }
 }
 

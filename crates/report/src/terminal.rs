@@ -1,13 +1,14 @@
 //! The summary printed at the end of a run.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, GoalDigest, PointDigest, Rated, common_goal};
+use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, common_goal};
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
 use crate::table::Table;
 use crate::tables::{dns, percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
+use sixbench_method::record::LinkGroup;
 use sixbench_method::status::PointStatus;
 use sixbench_method::text::visible_lines;
 use sixbench_method::trust::TrustLevel;
@@ -56,12 +57,13 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
 fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let input = digest.input;
     let width = width.max(NARROWEST);
-    let table = |points: MeasuredPoints| match width {
+    let table = |digest: &Digest, points: MeasuredPoints| match width {
         72.. => full_table(digest, &points, width, paint),
         _ => short_table(digest, &points, width, paint),
     };
-    let tables: Vec<String> = kinds(digest).map(table).collect();
-    let tables = tables.join("\n") + &further_tables(digest, width, paint);
+    let tables_of_group = |digest: &Digest| kinds(digest).map(|points| table(digest, points)).collect::<Vec<String>>();
+    let tables = digest.of_each_group(tables_of_group).into_iter().flat_map(|(group, tables)| titled(group, tables));
+    let tables = tables.collect::<Vec<String>>().join("\n") + &further_tables(digest, width, paint);
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
@@ -79,6 +81,15 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
     let trust = if is_high { paint.bold(&trust) } else { paint.warn(&trust) };
     format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
+}
+
+/// Returns the tables of a group of devices, the first one below the note that their results must not be compared with those of others.
+fn titled(group: LinkGroup, tables: Vec<String>) -> Vec<String> {
+    let note = match group {
+        LinkGroup::Interfaces => None,
+        LinkGroup::SharedMemory => Some("Devices in shared memory, not to be compared with those above:\n".to_owned()),
+    };
+    note.filter(|_| !tables.is_empty()).into_iter().chain(tables).collect()
 }
 
 /// Returns the table of repeated rates, and the tables that compare the tests of one device.
@@ -172,15 +183,20 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
     let Some(Rated { summary, limits, .. }) = point.rated() else {
-        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", point.nothing())));
+        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", nothing(point))));
     };
-    let open = if limits.is_median_open { "≥ " } else { "" };
-    let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped);
-    let shown = format!("{:>13}", format!("{open}{median}"));
+    let PrintedSummary { median, p1, p99, .. } = limits.printed(&summary);
+    let [median, p1, p99] = [median, p1, p99].map(|text| text.replace('\u{a0}', " "));
+    let shown = format!("{median:>13}");
     let median = if is_doubtful(digest, point) { paint.warn(&shown) } else { shown };
     let bound = Bound::of_ratio(limits.is_median_open, highest.is_open);
     let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest.median, bound, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
+}
+
+/// Returns the words printed instead of a missing number.
+fn nothing(point: &PointDigest) -> String {
+    point.nothing().replace('\u{a0}', " ")
 }
 
 /// Returns the results of a search for its further loss goals, one per line.
@@ -209,10 +225,13 @@ fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
 fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
-        let value = point.rated().map_or(point.nothing().to_owned(), |r| {
-            let open = if r.limits.is_median_open { "≥ " } else { "" };
-            format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
-        });
+        let value = point.rated().map_or_else(
+            || nothing(point),
+            |r| {
+                let open = if r.limits.is_median_open { "≥ " } else { "" };
+                format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
+            },
+        );
         let value = wrapped(&format!("  {value}"), width);
         let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };
         let others: String = goal_rows(point).iter().map(|row| wrapped(row, width)).collect();

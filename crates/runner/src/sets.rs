@@ -57,6 +57,11 @@ impl TwoSets {
         if !unlike.is_empty() {
             return Err(SetError::Unlike(unlike.join(" and ")));
         }
+        if let Some(test) = joined_unlike(&a.runs[0], &b.runs[0]) {
+            return Err(SetError::Unlike(format!(
+                "way to the device of {test}, which shares memory with the tester on one side"
+            )));
+        }
         warnings.extend(differences_of([&a.runs[0].directory, &b.runs[0].directory]));
         warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
         let (order, note) = order::of([&a.runs, &b.runs]);
@@ -72,6 +77,19 @@ impl TwoSets {
         });
         compare(&a, &b, margin, self.order)
     }
+}
+
+/// Returns the name of a test whose device shares memory with the tester on one side only, so that its results must not be compared; `None` if there is
+/// none.
+fn joined_unlike(a: &CollectedRun, b: &CollectedRun) -> Option<String> {
+    let (tests, others) = (&a.stored.plan.tests, &b.stored.plan.tests);
+    let are_single = tests.len() == 1 && others.len() == 1;
+    let is_unlike = |test: &&Test| {
+        let other = others.iter().find(|other| are_single || other.name == test.name);
+        let of = |run: &CollectedRun, test: &Test| run.stored.facts.link_group(&test.dut);
+        other.is_some_and(|other| of(a, test) != of(b, other))
+    };
+    tests.iter().find(is_unlike).map(|test| test.name.clone())
 }
 
 /// Refuses a set of runs that do not have the same tests, because their medians would differ even for the same device.

@@ -1,7 +1,7 @@
 //! Samples in which some values are only lower bounds (right-censored) because the tester, the plan's maximum or other work on the machine cut the
 //! search short.
 
-use super::{ComparisonTerms, RankTest, Shift, is_significant, median, open_ratios, rank_test};
+use super::{ComparisonTerms, RankTest, Shift, Summary, is_significant, median, open_ratios, rank_test};
 
 /// A sample in which the true value may be higher than some of those recorded, in any order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,26 @@ pub struct CensoredValue {
     pub value: f64,
     /// True if the true value may be higher.
     pub is_bound: bool,
+}
+
+/// The statistics of a sample of which the true value may be higher than that of the recorded values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// The fields are the statistics of [`Summary`].
+#[allow(missing_docs)]
+pub struct OpenStatistics {
+    pub min: bool,
+    pub p1: bool,
+    pub median: bool,
+    pub p99: bool,
+    pub max: bool,
+}
+
+impl OpenStatistics {
+    /// Returns the names of those that are open, as [`Summary`] has them.
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [("min", self.min), ("p1", self.p1), ("median", self.median), ("p99", self.p99), ("max", self.max)];
+        all.into_iter().filter(|(_, is_open)| *is_open).map(|(name, _)| name).collect()
+    }
 }
 
 /// The claims about B and A that two samples with lower bounds support.
@@ -43,6 +63,20 @@ impl Censored {
     /// Returns whether the true median may be higher than that of [`Self::values`]. A few bounds above the median do not move it.
     pub fn is_median_open(&self) -> bool {
         median(&self.lowest) != median(&self.highest)
+    }
+
+    /// Returns the statistics that the bounds of the sample leave open.
+    pub fn open_statistics(&self) -> OpenStatistics {
+        let Some((low, high)) = Summary::of(&self.lowest).zip(Summary::of(&self.highest)) else {
+            return OpenStatistics::default();
+        };
+        OpenStatistics {
+            min: low.min != high.min,
+            p1: low.p1 != high.p1,
+            median: low.median != high.median,
+            p99: low.p99 != high.p99,
+            max: low.max != high.max,
+        }
     }
 
     /// Returns the ratio of the medians of two samples, with a 95 % interval that is valid whatever the true values behind the bounds are: its low

@@ -18,7 +18,7 @@ mod slope;
 mod summary;
 mod trend;
 
-pub use censored::{Censored, CensoredTest, CensoredValue};
+pub use censored::{Censored, CensoredTest, CensoredValue, OpenStatistics};
 pub use change::{ChangePoint, SeriesLevel, change_points, fewest_values};
 pub use dependence::{Autocorrelation, autocorrelation, inflation, median_interval_95_in_order};
 pub use drift::{Drift, drift};

@@ -57,7 +57,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         // The rate that a later stage is measured at is not a result in itself.
         let found = outcome.brackets.iter().filter(|_| test.measure.is_searched_rate());
         for bracket in found {
-            let Some(rate) = bracket.value() else { continue };
+            let Some(rate) = bracket.known() else { continue };
             add(
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),

@@ -6,6 +6,7 @@ use super::traffic::{Imix, SubscriberTraffic};
 use super::{Dimensioning, TestedDevice};
 use crate::measures::Outcome;
 use crate::plan::Test;
+use crate::search::Bracket;
 use crate::status::{PlannedPoint, PointStatus};
 use crate::terms::FrameSize;
 
@@ -130,7 +131,8 @@ impl<'a> MeasuredRun<'a, '_> {
     /// Returns the median at a point. A repetition that found nothing even at the lowest load counts as zero.
     fn estimate(&self, point: &PlannedPoint<'_>) -> Option<Estimate> {
         let outcomes = self.outcomes.iter().filter(|outcome| outcome.point == point.point);
-        let fit = outcomes.filter(|outcome| !outcome.is_unfit(&point.test.measure));
+        let is_found = |outcome: &&Outcome| !outcome.brackets.first().is_some_and(Bracket::is_not_found);
+        let fit = outcomes.filter(|outcome| !outcome.is_unfit(&point.test.measure)).filter(is_found);
         let found: Vec<f64> = fit.map(|outcome| outcome.headline(&point.test.measure).unwrap_or(0.0)).collect();
         Estimate::of(&found, matches!(point.status, PointStatus::AtLeast(_)))
     }

@@ -7,6 +7,7 @@ use crate::search::Bracket;
 use crate::terms::FrameRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::CensoredValue;
 
 /// The origin of the load of a measurement that was made at the throughput, or at a share of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +80,7 @@ impl Outcome {
     /// Returns whether it has no result because the tester never managed a valid trial.
     pub fn is_unfit(&self, measure: &Measure) -> bool {
         let bracket = self.brackets.first();
-        let searched_in_vain = bracket.is_some_and(|bracket| bracket.value().is_none());
+        let searched_in_vain = bracket.is_some_and(|bracket| bracket.known().is_none());
         let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
         let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
         searched_in_vain || (is_without_value && has_a_load)
@@ -87,7 +88,26 @@ impl Outcome {
 
     /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
     /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
+    /// `None` as well where the rate lies between bounds that are too far apart ([`Bracket::is_not_found`]).
     pub fn headline(&self, measure: &Measure) -> Option<f64> {
+        if measure.is_searched_rate() && self.brackets.first().is_some_and(Bracket::is_not_found) {
+            return None;
+        }
+        self.known_headline(measure)
+    }
+
+    /// Returns the same as a value of a sample: a bound where the true value may be higher.
+    pub fn headline_value(&self, measure: &Measure) -> Option<CensoredValue> {
+        let value = self.headline(measure)?;
+        let is_bound = match measure.info().headline {
+            Some(quantity) => self.values.iter().any(|value| value.quantity == quantity && value.is_at_least),
+            None => self.brackets.first().and_then(Bracket::value).is_some_and(|rate| rate.is_bound),
+        };
+        Some(CensoredValue { value, is_bound })
+    }
+
+    /// Does the same as [`Self::headline`], even where the rate was not found, so that only a lower bound is known.
+    pub(crate) fn known_headline(&self, measure: &Measure) -> Option<f64> {
         if measure.is_searched_rate() {
             return self.throughput().map(|rate| rate.0 as f64);
         }

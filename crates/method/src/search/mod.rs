@@ -152,10 +152,26 @@ pub struct Bracket {
 }
 
 impl Bracket {
+    /// The ratio of the bounds of a search that the DUT did not end, above which its lower bound is no result.
+    const WIDEST: u64 = 2;
+
     /// Returns the rate that the search found, frames per second per direction, as a value of a sample: a bound where something else than the DUT kept
     /// it from being higher, and 0 where the DUT lost frames even at the lowest load. `None` where no trial says anything of the DUT, as the
-    /// tester fell short, or others disturbed, at every load.
+    /// tester fell short, or others disturbed, at every load; and where the rate was not found ([`Self::is_not_found`]).
     pub fn value(&self) -> Option<CensoredValue> {
+        self.known().filter(|_| !self.is_not_found())
+    }
+
+    /// Returns whether something other than the DUT ended the search while its bounds were still more than 2:1 apart: a number anywhere between them
+    /// would be a guess.
+    pub fn is_not_found(&self) -> bool {
+        let is_wide = |(lower, upper): (FrameRate, FrameRate)| upper.0 > lower.0.saturating_mul(Self::WIDEST);
+        self.limit != Limit::Dut && self.lower.zip(self.upper).is_some_and(is_wide)
+    }
+
+    /// Does the same as [`Self::value`], even where the rate was not found: all that is known is that it is at least this. Loads follow from it, and
+    /// claims that hold whatever the true value is.
+    pub fn known(&self) -> Option<CensoredValue> {
         match (self.lower, self.limit) {
             (Some(rate), limit) => Some(CensoredValue { value: rate.0 as f64, is_bound: limit != Limit::Dut }),
             (None, Limit::Tester | Limit::Disturbed) => None,

@@ -7,6 +7,7 @@ use crate::measures::{Outcome, Quantity};
 use crate::plan::Test;
 use crate::record::TrialRecord;
 use crate::search::Limit;
+use crate::terms::FrameRate;
 use crate::trial::Fault;
 use sixbench_stats::{Censored, CensoredValue};
 use std::collections::BTreeMap;
@@ -60,6 +61,15 @@ pub enum NoResult {
         trials: u32,
         /// An example of each kind of fault, with the number of trials in which that kind occurred; the most frequent first.
         faults: Vec<(Fault, u32)>,
+    },
+    /// Something other than the DUT ended every search while its bounds were more than 2:1 apart, so the rate lies anywhere between these.
+    NotFound {
+        /// The lowest of the lower bounds.
+        lower: FrameRate,
+        /// The highest of the upper bounds.
+        upper: FrameRate,
+        /// The cause of the invalid trials.
+        cause: InvalidCause,
     },
     /// The measurement is made at the throughput, and the DUT lost frames even at the lowest load.
     NoLoad,
@@ -187,6 +197,9 @@ impl InvalidCause {
 impl NoResult {
     /// Returns the reason why none of these repetitions has a result.
     pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
+        if let Some(not_found) = Self::not_found(test, outcomes, records) {
+            return not_found;
+        }
         let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
         let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
             true => InvalidStage::Search,
@@ -208,8 +221,17 @@ impl NoResult {
         }
     }
 
+    fn not_found(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
+        let wide = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|found| found.is_not_found());
+        let (lower, upper) = (wide().filter_map(|found| found.lower).min()?, wide().filter_map(|found| found.upper).max()?);
+        let is_disturbed = wide().any(|found| found.limit == Limit::Disturbed);
+        let cause = if is_disturbed { InvalidCause::Disturbed } else { InvalidCause::of(records) };
+        test.measure.is_searched_rate().then_some(Self::NotFound { lower, upper, cause })
+    }
+
     pub(super) fn name(&self) -> &'static str {
         match self {
+            Self::NotFound { .. } => "not-found",
             Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Search, .. } => "tester-fell-short-at-every-load",
             Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Measurement, .. } => "every-trial-invalid",
             Self::Invalid { cause: InvalidCause::Disturbed, .. } => "machine-disturbed",

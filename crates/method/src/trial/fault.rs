@@ -48,7 +48,7 @@ pub enum Fault {
     #[error("others had the tester's core for {:.1} ms", *.microseconds as f64 / 1e3)]
     TesterKeptOff { microseconds: u64 },
     /// Others disturbed the trial, and it was made again: it decides nothing.
-    #[error("others disturbed the trial, so it was made again")]
+    #[error("repeated: other programs disturbed it")]
     MadeAgain,
     /// A fault of the machine that has one end of a tester on two machines, by the name of that machine; those of the other machine bear no name.
     #[error("{of} (on {machine})")]

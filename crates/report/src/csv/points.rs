@@ -1,6 +1,6 @@
 //! `points.csv`: one row for each planned point, with or without a result.
 
-use super::{anomalies, directions, run};
+use super::{GROUP, anomalies, directions, run};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::title;
 use crate::span::Span;
@@ -14,7 +14,7 @@ const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,
 
 /// Returns the names of the columns.
 fn columns() -> String {
-    format!("{COLUMNS},{}", anomalies::columns())
+    format!("{COLUMNS},{},{GROUP}", anomalies::columns())
 }
 
 /// Returns every planned point with its status, its main number and its run, and a column `label_KEY` for each label of the run.
@@ -46,6 +46,7 @@ fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<Stri
     row.push(point.records.len().to_string());
     row.extend(run::times(Span::of(point.records.iter().copied())));
     row.extend(anomalies::cells(Some(&anomaly::counts(point.records.iter().copied()))));
+    row.push(digest.group(test).name().to_owned());
     row
 }
 

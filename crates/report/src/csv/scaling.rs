@@ -6,7 +6,7 @@ use crate::numbers::full_rate_unit;
 use crate::scaling::{Scaling, scalings};
 use sixbench_method::scaling::{Fit, Law};
 
-const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit";
+const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit,is_at_least";
 
 /// Returns rates, ratios, speed-up and efficiency for each number of cores, the idle time of each device, and the parameters of the fitted laws with
 /// their intervals. `None` for a plan without such a series.
@@ -27,6 +27,8 @@ struct ScalingRow {
     value: Option<f64>,
     ends: [Option<f64>; 2],
     unit: &'static str,
+    /// True if the value is only a lower bound.
+    is_at_least: bool,
 }
 
 fn rows(digest: &Digest, scaling: &Scaling) -> Vec<Vec<String>> {
@@ -34,10 +36,22 @@ fn rows(digest: &Digest, scaling: &Scaling) -> Vec<Vec<String>> {
     let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
     let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let whole = |ScalingRow { cores, what, device, value, ends: [low, high], unit }: ScalingRow| {
+    let whole = |ScalingRow { cores, what, device, value, ends: [low, high], unit, is_at_least }: ScalingRow| {
         let (plan, series) = (digest.input.plan.name.clone(), scaling.name.to_owned());
         let size = scaling.size.map(|size| size.to_string()).unwrap_or_default();
-        vec![plan, series, size, cores, what, device, number(value), number(low), number(high), unit.to_owned()]
+        vec![
+            plan,
+            series,
+            size,
+            cores,
+            what,
+            device,
+            number(value),
+            number(low),
+            number(high),
+            unit.to_owned(),
+            is_at_least.to_string(),
+        ]
     };
     steps.chain(fits).map(whole).collect()
 }
@@ -52,6 +66,7 @@ fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str)
         value,
         ends,
         unit,
+        is_at_least: what == "rate" && scaled.is_open,
     };
     // A rate whose true value may be higher has no upper end.
     let highest = (!scaled.is_open).then_some(step.summary.max);
@@ -77,6 +92,7 @@ fn of_fit(fit: &Fit, unit: &'static str) -> Vec<ScalingRow> {
         value,
         ends: [ends.map(|(low, _)| low), ends.and_then(|(_, high)| high)],
         unit,
+        is_at_least: false,
     };
     let closed = |(low, high): (f64, f64)| (low, Some(high));
     let interval = fit.interval.as_ref();

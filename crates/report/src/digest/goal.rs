@@ -1,9 +1,10 @@
 //! The repetitions of one point for one loss goal: the results of the searches for the load.
 
 use crate::bound::Bound;
+use crate::numbers::grouped;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::LossRatio;
-use sixbench_stats::{Censored, CensoredValue, Summary};
+use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};
 
 /// The repetitions of one point for one goal.
 pub(crate) struct GoalDigest {
@@ -35,8 +36,19 @@ pub(crate) struct Limits {
     /// True if the true median may be higher, because something other than the DUT ended searches. A few such repetitions above the median do not
     /// affect it.
     pub(crate) is_median_open: bool,
+    /// The statistics whose true values may be higher.
+    pub(crate) open: OpenStatistics,
     /// The reason why trials were invalid, if it was not the tester.
     pub(crate) reason: Option<InvalidReason>,
+}
+
+/// The statistics of a sample, each with the sign of a bound if its true value may be higher.
+pub(crate) struct PrintedSummary {
+    pub(crate) min: String,
+    pub(crate) p1: String,
+    pub(crate) median: String,
+    pub(crate) p99: String,
+    pub(crate) max: String,
 }
 
 /// A condition before a trial that was not as required.
@@ -65,6 +77,7 @@ impl GoalDigest {
             Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
         let sample: Censored = brackets.filter_map(|bracket| digest.add(bracket)).collect();
         digest.limits.is_median_open = sample.is_median_open();
+        digest.limits.open = sample.open_statistics();
         digest.values = sample.values().to_vec();
         digest.summary = Summary::of(&digest.values);
         digest
@@ -101,6 +114,18 @@ impl Limits {
     /// Returns the sign before a number whose true value may be higher.
     pub(crate) fn sign(self) -> &'static str {
         self.bound().sign().unwrap_or_default()
+    }
+
+    /// Returns the statistics of a summary as tables print them.
+    pub(crate) fn printed(self, summary: &Summary) -> PrintedSummary {
+        let signed = |is_open: bool, value: f64| format!("{}{}", Bound::of(is_open).sign().unwrap_or_default(), grouped(value));
+        PrintedSummary {
+            min: signed(self.open.min, summary.min),
+            p1: signed(self.open.p1, summary.p1),
+            median: signed(self.is_median_open, summary.median),
+            p99: signed(self.open.p99, summary.p99),
+            max: signed(self.open.max, summary.max),
+        }
     }
 
     pub(crate) fn words(self) -> String {

@@ -1,8 +1,9 @@
 //! The one number of a point, whatever it measures: what the list of points shows.
 
 use super::{Digest, PointDigest};
+use crate::bound::Bound;
 use crate::csv::unit_name;
-use crate::numbers::{self, full_rate_unit, grouped, percentage, short, short_ms};
+use crate::numbers::{self, full_rate_unit, grouped, percentage, short_bound, short_ms};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Quantity, Unit};
@@ -46,11 +47,24 @@ impl PointDigest<'_> {
         self.rated().map_or_else(|| sample().is_some_and(|sample| sample.is_median_open), |rated| rated.limits.is_median_open)
     }
 
-    /// A value of the measure's number, with its unit where it is no rate of frames.
-    pub(crate) fn in_words(&self, value: f64) -> String {
+    /// Returns whether its number is only a bound.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.is_result_open() || (self.test.measure.info().is_averaged && self.bounds() > 0)
+    }
+
+    /// Returns the number of repetitions whose true value may be higher.
+    pub(crate) fn bounds(&self) -> usize {
+        let values = self.outcomes.iter().filter_map(|outcome| outcome.headline_value(&self.test.measure));
+        values.filter(|value| value.is_bound).count()
+    }
+
+    /// A value of the measure's number with the sign of a bound, and with its unit where it is no rate of frames.
+    pub(crate) fn in_words(&self, value: f64, bound: Bound) -> String {
         let measure = &self.test.measure;
+        let sign = bound.sign().unwrap_or_default();
+        let short = |value| format!("{sign}{}", short_bound(value, bound));
         match measure.info().headline.map(Quantity::unit) {
-            Some(Unit::Nanoseconds) => short_ms(value),
+            Some(Unit::Nanoseconds) => format!("{sign}{}", short_ms(value)),
             Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
             Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
             Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
@@ -58,6 +72,12 @@ impl PointDigest<'_> {
             None if measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
             _ => short(value),
         }
+    }
+
+    /// Returns whether only a lower bound is known of the number of this repetition.
+    pub(crate) fn bound_of(&self, repetition: u32) -> Bound {
+        let of = self.outcomes.iter().find(|outcome| outcome.repetition == repetition);
+        Bound::of(of.and_then(|outcome| outcome.headline_value(&self.test.measure)).is_some_and(|value| value.is_bound))
     }
 
     fn searched(&self) -> Option<Headline> {

@@ -14,7 +14,7 @@ mod steps;
 
 pub(crate) use clients::{ClientSeries, ClientStep, client_series};
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
-pub(crate) use goal::{GoalDigest, InvalidReason, Limits};
+pub(crate) use goal::{GoalDigest, InvalidReason, Limits, PrintedSummary};
 pub(crate) use headline::Headline;
 pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
@@ -29,7 +29,7 @@ use crate::{Input, ReportError};
 use sixbench_method::anomaly::{Anomaly, anomalies};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
-use sixbench_method::record::{FORMAT, PathFacts, RepetitionHosts, TrialRecord, by_point};
+use sixbench_method::record::{FORMAT, LinkGroup, PathFacts, RepetitionHosts, TrialRecord, by_point};
 use sixbench_method::replay::by_outcome_point;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
@@ -97,6 +97,26 @@ impl<'a> Digest<'a> {
         self.hosts.all().into_iter().map(|host| (host.to_owned(), of_host(host))).collect()
     }
 
+    /// Returns the result of `view` for the devices of each group alone, whose results must not be compared with those of another: no axis, column or
+    /// ranking has both. A single one, if there is one group.
+    pub(crate) fn of_each_group<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(LinkGroup, T)> {
+        let groups: BTreeSet<LinkGroup> = self.points.iter().map(|point| self.group(point.test)).collect();
+        if groups.len() < 2 {
+            return vec![(LinkGroup::Interfaces, view(self))];
+        }
+        let of_group = |group: LinkGroup| {
+            let mut digest = Digest::new(self.input);
+            digest.points.retain(|point| self.group(point.test) == group);
+            view(&digest)
+        };
+        groups.into_iter().map(|group| (group, of_group(group))).collect()
+    }
+
+    /// Returns the group of the device of a test.
+    pub(crate) fn group(&self, test: &Test) -> LinkGroup {
+        self.input.facts.link_group(&test.dut)
+    }
+
     /// Returns every planned point; those of tests that were left out before the run come last.
     pub(crate) fn all_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().chain(&self.left_out)
@@ -146,7 +166,7 @@ impl<'a> Digest<'a> {
     pub(crate) fn lost_word(&self, frames: &'static str) -> &'static str {
         match self.has_queries_and_others() {
             (true, false) => "not all answered",
-            (true, true) => "lost frames, or queries not answered",
+            (true, true) => "failed (frames lost or queries unanswered)",
             (false, _) => frames,
         }
     }
@@ -166,7 +186,7 @@ impl<'a> Digest<'a> {
 
     /// Returns whether the device of a test is connected to the tester by shared memory.
     pub(crate) fn is_in_memory(&self, test: &Test) -> bool {
-        self.input.facts.duts.get(&test.dut).is_some_and(|dut| dut.in_memory)
+        self.group(test) == LinkGroup::SharedMemory
     }
 
     /// Returns the facts on the path of a test's datagrams; `None` for plain forwarding or translation.

@@ -2,6 +2,7 @@
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::numbers::title;
+use crate::status::between;
 use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime, Value};
 use sixbench_method::plan::{Plan, Point, Test};
@@ -82,8 +83,19 @@ impl<'a> PointDigest<'a> {
     }
 
     /// Returns the words printed instead of a missing number.
-    pub(crate) fn nothing(&self) -> &'static str {
-        if self.records.is_empty() { "not run" } else { "no result" }
+    pub(crate) fn nothing(&self) -> String {
+        match self.not_found() {
+            Some((lower, upper)) => between(lower, upper),
+            None if self.records.is_empty() => "not run".to_owned(),
+            None => "no result".to_owned(),
+        }
+    }
+
+    /// Returns the bounds between which the rate lies, if it was not found because they are too far apart.
+    pub(crate) fn not_found(&self) -> Option<(FrameRate, FrameRate)> {
+        let wide = || self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|found| found.is_not_found());
+        let bounds = wide().filter_map(|found| found.lower).min().zip(wide().filter_map(|found| found.upper).max());
+        bounds.filter(|_| self.is_searched() && self.headline().is_none())
     }
 
     /// Returns the number of trials that were invalid and had to be repeated.

@@ -33,8 +33,14 @@ impl PointDigest<'_> {
         let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
         // Consistent with the status of the point: a search ended by a disturbance did not reach the plan's maximum.
         let (maximum, disturbed) = if makes_lower_bound(&self.records) { (0, open) } else { (open, 0) };
-        let limits =
-            Limits { maximum, disturbed, dut: n - open.min(n), is_median_open: sample.is_median_open, ..Limits::default() };
+        let limits = Limits {
+            maximum,
+            disturbed,
+            dut: n - open.min(n),
+            is_median_open: sample.is_median_open,
+            open: sample.open,
+            ..Limits::default()
+        };
         Some(Rated { summary: sample.summary, limits, span: (sample.summary.min, sample.summary.max) })
     }
 }

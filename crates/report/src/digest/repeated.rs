@@ -43,7 +43,7 @@ impl<'a> PointDigest<'a> {
             found_by: each_once(loads.iter().flat_map(|load| &load.searches).map(|search| search.test.as_str())),
             passed: outcomes.iter().filter(|outcome| outcome.throughput().is_some()).count(),
             trials: self.trials_at_known_rate(),
-            invalid: outcomes.iter().filter(|outcome| outcome.brackets.iter().all(|bracket| bracket.value().is_none())).count(),
+            invalid: outcomes.iter().filter(|outcome| outcome.brackets.iter().all(|bracket| bracket.known().is_none())).count(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use sixbench_method::measures::{Quantity, Value};
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_stats::{Censored, CensoredValue, Summary};
+use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};
 
 /// A sample and its summary, in the quantity's unit.
 pub(crate) struct PointSample {
@@ -22,6 +22,8 @@ pub(crate) struct PointSample {
     pub(crate) at_most: usize,
     /// True if the median is an upper bound.
     pub(crate) is_median_at_most: bool,
+    /// The statistics that are lower bounds.
+    pub(crate) open: OpenStatistics,
 }
 
 impl PointSample {
@@ -49,6 +51,7 @@ impl PointSample {
             is_median_open: sample.is_median_open(),
             at_most,
             is_median_at_most,
+            open: sample.open_statistics(),
         })
     }
 

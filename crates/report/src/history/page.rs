@@ -137,8 +137,8 @@ fn point_row(series: &HistorySeries<'_>, point: &SeriesPoint, run: &str) -> Vec<
         run.to_owned(),
         amount::show_bound(&series.subject, summary.median, point.is_at_least),
         interval,
-        shown(summary.min),
-        shown(summary.max),
+        amount::show_bound(&series.subject, summary.min, point.is_at_least),
+        amount::show_bound(&series.subject, summary.max, point.is_at_least),
         summary.n.to_string(),
     ]
 }

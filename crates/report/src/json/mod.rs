@@ -18,6 +18,7 @@ use sixbench_method::anomaly::{self, Anomaly, WarningLevel};
 use sixbench_method::bottleneck::DeliveryRefusal;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
+use sixbench_method::record::LinkGroup;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
@@ -77,6 +78,8 @@ struct JsonPoint<'a> {
     title: &'a str,
     dut: &'a str,
     measure: &'static str,
+    /// Only results of points of the same group may be compared.
+    comparison_group: LinkGroup,
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
@@ -106,6 +109,9 @@ struct JsonPoint<'a> {
 struct JsonGoal {
     loss_ratio: f64,
     summary: Option<Summary>,
+    /// The statistics of the summary that are only lower bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lower_bounds: Vec<&'static str>,
     dispersion_percent: Option<f64>,
     limited_by_dut: u32,
     limited_by_tester: u32,
@@ -197,6 +203,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         title: &point.test.title,
         dut: &point.test.dut,
         measure: point.test.measure.name(),
+        comparison_group: digest.group(point.test),
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
@@ -223,6 +230,7 @@ fn goal(goal: &GoalDigest, without_result: u32) -> JsonGoal {
     JsonGoal {
         loss_ratio: goal.goal.0,
         summary: goal.summary,
+        lower_bounds: goal.limits.open.names(),
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
         limited_by_tester: goal.limits.tester + goal.limits.unprepared,

@@ -52,6 +52,16 @@ pub(super) struct JsonStatus {
     repetitions_planned: u32,
     /// The result, or null where there is none.
     result: Option<Headline>,
+    /// The bounds of a rate that was not found, because something other than the device ended the search while they were more than 2:1 apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_found: Option<NotFoundBetween>,
+}
+
+/// Bounds, in the unit of the point's rates.
+#[derive(Serialize, JsonSchema)]
+struct NotFoundBetween {
+    lower: u64,
+    upper: u64,
 }
 
 impl JsonStatus {
@@ -65,6 +75,7 @@ impl JsonStatus {
             repetitions_made: planned.repetitions.made,
             repetitions_planned: planned.repetitions.planned,
             result: point.result(digest),
+            not_found: point.not_found().map(|(lower, upper)| NotFoundBetween { lower: lower.0, upper: upper.0 }),
         })
     }
 }

@@ -12,8 +12,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let searched = digest.points_of(|m| m.is_capacity() && m.is_of_connections()).filter(|p| p.records.len() > 1);
     let line = LegendEntry::new("▬", style::color(2), "establishment rate of the numbers held");
     Figure {
-        id: "capacity",
-        title: "Capacity, step by step",
+        id: "capacity".into(),
+        title: "Capacity, step by step".into(),
         caption: "Each number of connections is a column of trials that search for its establishment rate. The number doubles \
                   until that rate breaks down; then the gap between the last number held and the first one not held is halved. \
                   Dashed: the capacity found."

@@ -29,8 +29,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
     Figure {
-        id: "clients",
-        title: "Over the number of clients",
+        id: "clients".into(),
+        title: "Over the number of clients".into(),
         caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if \
                   nothing were lost. CPU load: average over each trial; point at it for the standard deviation."
             .to_owned(),

@@ -13,8 +13,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         Some(panel(p, record, record.watch.as_deref()?))
     };
     Figure {
-        id: "connections",
-        title: "Connections over time",
+        id: "connections".into(),
+        title: "Connections over time".into(),
         caption:
             "Entries of the DUT's connection tracking table, for its whole namespace, in the passing trial at the highest \
                   load of each test; for the capacity of a table, in the trial with the most connections. They rise in phase 1 \

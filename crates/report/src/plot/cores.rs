@@ -17,8 +17,8 @@ const COLORS: [usize; 3] = [0, 1, 2];
 pub(crate) fn rates(digest: &Digest) -> Figure {
     let [dots, amdahl, universal] = COLORS;
     Figure {
-        id: "cores",
-        title: "Rate over the DUT's cores",
+        id: "cores".into(),
+        title: "Rate over the DUT's cores".into(),
         caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, starting \
                   from the step with the fewest. The lines are the laws fitted to those medians that were limited by the DUT \
                   itself; between the steps they are a guess."
@@ -73,8 +73,8 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
     let all = scalings(digest);
     let steps = || all.iter().flat_map(|scaling| &scaling.steps);
     Figure {
-        id: "idle",
-        title: "CPU idle time at the found rate",
+        id: "idle".into(),
+        title: "CPU idle time at the found rate".into(),
         caption:
             "One line for each core: the idle time in the passing trial at the highest load of each repetition, or in the trials \
                   of a test that repeats the found rate, averaged. In a chain of devices, the one with a core near 0 % is the bottleneck."

@@ -19,8 +19,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let sizes: Vec<FrameSize> = sizes.into_iter().collect();
     let keys = sizes.iter().enumerate().map(|(i, size)| style::key(i, format!("{size}\u{a0}bytes")));
     Figure {
-        id: "degradation",
-        title: "Degradation over the number of flows",
+        id: "degradation".into(),
+        title: "Degradation over the number of flows".into(),
         caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse. If the true rate may be higher, the point is a bound; see the table.".to_owned(),
         keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),

@@ -20,8 +20,8 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
     let sizes = kinds(trials.iter().map(|(point, _)| *point)).into_iter();
     Figure {
-        id: "delay",
-        title: "Distribution of delays",
+        id: "delay".into(),
+        title: "Distribution of delays".into(),
         caption: caption(digest),
         keys: directions::keys(digest, &trials),
         panels: sizes.flat_map(|size| panels(digest, size, &trials, ends)).collect(),

@@ -4,6 +4,8 @@ use super::panel::Panel;
 use super::style::LegendEntry;
 use crate::table::Table;
 use serde::Serialize;
+use sixbench_method::record::LinkGroup;
+use std::borrow::Cow;
 
 /// The name of a file of the results directory.
 #[derive(Serialize)]
@@ -21,12 +23,15 @@ pub(crate) const SEARCHES: DataFile = DataFile("results.csv");
 /// The data file for figures of other quantities.
 pub(crate) const VALUES: DataFile = DataFile("results-values.csv");
 
+/// The end of the title of what shows the devices in shared memory alone.
+pub(crate) const IN_MEMORY: &str = ", devices in shared memory (not to be compared with the others)";
+
 /// A figure: small multiples under one caption and one legend.
 #[derive(Default, Serialize)]
 pub(crate) struct Figure {
     /// The name in the page and of the file.
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
+    pub(crate) id: Cow<'static, str>,
+    pub(crate) title: Cow<'static, str>,
     /// An explanation of how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<LegendEntry>,
@@ -40,6 +45,17 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// Returns the figure as the one of a group of devices, where there are several.
+    pub(crate) fn of_group(self, group: LinkGroup) -> Self {
+        match group {
+            LinkGroup::Interfaces => self,
+            LinkGroup::SharedMemory => {
+                let (id, title) = (format!("{}-{}", self.id, group.name()), format!("{}{IN_MEMORY}", self.title));
+                Self { id: id.into(), title: title.into(), ..self }
+            }
+        }
+    }
+
     /// Returns whether there is nothing to show. A figure without panels may still have notes, for example on why no trial passed.
     pub(crate) fn is_empty(&self) -> bool {
         self.panels.is_empty() && self.notes.is_empty() && self.findings.is_none()

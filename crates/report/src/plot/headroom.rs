@@ -19,8 +19,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         false => Vec::new(),
     };
     Figure {
-        id: "headroom",
-        title: "The tester's headroom",
+        id: "headroom".into(),
+        title: "The tester's headroom".into(),
         caption: format!(
             "{}. A trial above the stall bound is invalid if the {} that it delayed can explain \
              what is missing; one in which sending took too long is always invalid.",

@@ -23,8 +23,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let axes = (Axis::ending(bin_start(bins), 6.0), ends);
     let sizes = kinds(trials.iter().map(|(point, _)| *point)).into_iter();
     Figure {
-        id: "loss",
-        title: "Loss within the trial",
+        id: "loss".into(),
+        title: "Loss within the trial".into(),
         caption: caption(digest, &trials),
         keys: directions::keys(digest, &trials),
         panels: sizes.flat_map(|size| panels(digest, size, &trials, axes)).collect(),

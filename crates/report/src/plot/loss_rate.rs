@@ -15,8 +15,8 @@ const WHOLE: Axis = Axis { end: 100.0, step: 20.0 };
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let tests = digest.input.plan.tests.iter().enumerate().filter(|(_, t)| scanned(digest).any(|p| p.test.name == t.name));
     Figure {
-        id: "loss-rate",
-        title: "Loss over the input rate",
+        id: "loss-rate".into(),
+        title: "Loss over the input rate".into(),
         caption: format!(
             "The input rate is in per cent of {}; the second graph of each size shows the same data, scaled to the measured \
              range. Medians of the worse direction, with bars from the smallest to the largest repetition.",

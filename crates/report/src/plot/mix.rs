@@ -18,8 +18,8 @@ const COLORS: [usize; 3] = [0, 1, 2];
 pub(crate) fn mixed(digest: &Digest) -> Figure {
     let [dots, separate, one] = COLORS;
     Figure {
-        id: "mixed",
-        title: "Throughput over the share of translated traffic",
+        id: "mixed".into(),
+        title: "Throughput over the share of translated traffic".into(),
         caption: "Medians with bars from the 1st to the 99th percentile. The lines are the two models between the measured \
                   ends: translated and native traffic on separate cores, and all traffic on one core (or many flows)."
             .to_owned(),

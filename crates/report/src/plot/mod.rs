@@ -34,7 +34,7 @@ pub(crate) mod throughput;
 mod ticks;
 mod timeout;
 
-pub(crate) use figure::Figure;
+pub(crate) use figure::{Figure, IN_MEMORY};
 
 use crate::digest::Digest;
 

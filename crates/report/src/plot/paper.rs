@@ -27,7 +27,8 @@ pub(crate) fn files<'f>(figures: impl Iterator<Item = &'f Figure>, style: PaperS
 /// Returns the name of a file: `figures/search-jool-siit-84-bytes.tex`, with a number if another panel has the same title.
 fn name(figure: &Figure, picture: &Picture, names: &mut BTreeSet<String>) -> String {
     let words = picture.title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).take(NAME_WORDS);
-    let words: Vec<String> = std::iter::once(figure.id.to_owned()).chain(words.map(str::to_ascii_lowercase)).collect();
+    let words: Vec<String> =
+        std::iter::once(figure.id.clone().into_owned()).chain(words.map(str::to_ascii_lowercase)).collect();
     let name = words.join("-");
     let numbered = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
     let free = numbered.into_iter().find(|name| names.insert(name.clone())).unwrap_or(name);
@@ -48,7 +49,7 @@ fn file(figure: &Figure, picture: &Picture, style: PaperStyle, run: &str) -> Str
          \\ifdefined\\sixbenchfigurewidth\\else\\def\\sixbenchfigurewidth{{{}}}\\fi\n\
          \\usepgflibrary{{plotmarks}}%\n\
          \\begin{{tikzpicture}}\n{}\\begin{{axis}}[\n{options}{LOOK}{}]\n{body}{}\\end{{axis}}\n\\end{{tikzpicture}}%\n\\sixbenchend\n",
-        comment(figure.title),
+        comment(&figure.title),
         comment(title),
         comment(run),
         figure.data.0,

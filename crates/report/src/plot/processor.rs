@@ -24,8 +24,8 @@ const KINDS: [WorkKind; 4] = [
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
-        id: "processor",
-        title: "The DUT's processor",
+        id: "processor".into(),
+        title: "The DUT's processor".into(),
         caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
                   the DUT; loss with idle cores has another cause, which the table names."
             .to_owned(),

@@ -4,7 +4,7 @@ use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
-use crate::numbers::{cut, grouped, seconds};
+use crate::numbers::{cut, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};
@@ -43,8 +43,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         panel(&cut(&group.title, 44), *axes, all.collect())
     });
     Figure {
-        id: "dns",
-        title: "Queries per second by cached names and names with AAAA records",
+        id: "dns".into(),
+        title: "Queries per second by cached names and names with AAAA records".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, a panel for each server; every line is at one percentage of the \
                   other dimension (RFC 8219 section 9.2)."
             .to_owned(),
@@ -67,8 +67,8 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
     let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(_, groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
-        id: "dns-servers",
-        title: "Servers compared",
+        id: "dns-servers".into(),
+        title: "Servers compared".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
         keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,
@@ -131,14 +131,10 @@ fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f6
         let (cached, with_aaaa) = if axes == Axes::Cached { (at, fixed) } else { (fixed, at) };
         let point: &PointDigest = group.at(digest, cached, with_aaaa)?;
         let s = point.headline()?;
+        let printed = point.limits().printed(s);
         let label = format!(
-            "{}, {cached} % cached, {with_aaaa} % with AAAA: {}{} queries/s [{}–{}], n = {}",
-            group.title,
-            point.sign(),
-            grouped(s.median),
-            grouped(s.p1),
-            grouped(s.p99),
-            s.n
+            "{}, {cached} % cached, {with_aaaa} % with AAAA: {} queries/s [{}–{}], n = {}",
+            group.title, printed.median, printed.p1, printed.p99, s.n
         );
         Some(Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label))
     };

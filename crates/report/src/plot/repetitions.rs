@@ -3,6 +3,7 @@
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
@@ -15,8 +16,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let room = room(digest);
     let is_drawn_in_part = digest.points.iter().any(|point| point.outcomes.len() > room);
     Figure {
-        id: "repetitions",
-        title: "Every repetition",
+        id: "repetitions".into(),
+        title: "Every repetition".into(),
         caption: format!(
             "Each dot is one repetition and shows its distance from the median of its point. Repetitions are shown from top to \
              bottom in the order of the run, so a slope indicates drift. {}The numbers on the right are the medians: {}",
@@ -116,7 +117,8 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: us
     );
     // kuva draws a label above its position; this offset moves it onto the row.
     let lower = 0.06 * rows as f64;
-    let medians = points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0))));
+    let medians =
+        points.iter().enumerate().map(|(i, p)| (level(i), p.in_words(median(p).unwrap_or(0.0), Bound::of(p.is_result_open()))));
     style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.55, y - lower, median)))
 }
 
@@ -136,7 +138,8 @@ fn row(point: &PointDigest, level: f64, room: usize) -> Plot {
     let deviations = spread(all, room);
     let place = |repetition: u32| level + 0.25 - 0.5 * f64::from(repetition - 1) / f64::from(last - 1);
     let at = deviations.iter().map(|&(repetition, d, _)| (d, place(repetition))).collect();
-    let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value)));
+    let labels =
+        deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", point.in_words(value, point.bound_of(r))));
     style::dots(at, style::color(0), style::marker(0), labels.collect())
 }
 

@@ -22,8 +22,8 @@ const KINDS: [(SeriesBy, &str, &str); 3] = [
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let names = names(digest);
     Figure {
-        id: "scalability",
-        title: "Rates over the number of connections, the size of the table and the number of subscribers",
+        id: "scalability".into(),
+        title: "Rates over the number of connections, the size of the table and the number of subscribers".into(),
         caption:
             "Medians with bars from the 1st to the 99th percentile, over a logarithmic axis; the series of one measure and \
                   frame size share a panel."

@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{rate_unit, short};
+use crate::numbers::{rate_unit, short_bound};
 use kuva::prelude::Plot;
 use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let tried: Vec<&PointDigest> = digest.searched_points().filter(|p| !p.records.is_empty()).collect();
     let room = (MOST_IN_FIGURE / tried.len().max(1)).min(MOST_MARKS);
     Figure {
-        id: "search",
-        title: "The search, trial by trial",
+        id: "search".into(),
+        title: "The search, trial by trial".into(),
         caption: format!(
             "The intended load of every trial of {}; a thin line joins the trials of one repetition, the \
              dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
@@ -44,8 +44,11 @@ fn panel(digest: &Digest, point: &PointDigest, room: usize) -> Panel {
     // Logarithmic, since a search starts far from where it ends.
     let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
     let layout = match point.headline() {
-        Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
-            .with_reference_line(style::level(s.median)),
+        Some(s) => style::with_note(
+            layout,
+            &format!("median {}{}, n = {}", point.sign(), short_bound(s.median, point.limits().bound()), s.n),
+        )
+        .with_reference_line(style::level(s.median)),
         None => layout,
     };
     style::draw(plots, layout)

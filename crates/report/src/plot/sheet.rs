@@ -25,7 +25,7 @@ pub(crate) fn compose(figure: &Figure) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"system-ui, sans-serif\" fill=\"{INK}\"><rect width=\"100%\" height=\"100%\" fill=\"{PAPER}\"/>"
     );
-    let _ = write!(svg, "<text x=\"{MARGIN}\" y=\"24\" font-size=\"15\" font-weight=\"600\">{}</text>", escaped(figure.title));
+    let _ = write!(svg, "<text x=\"{MARGIN}\" y=\"24\" font-size=\"15\" font-weight=\"600\">{}</text>", escaped(&figure.title));
     svg += &legend.iter().zip(0..).map(|(keys, i)| line(keys, 44.0 + LINE * f64::from(i))).collect::<String>();
     for (i, panel) in figure.panels.iter().enumerate() {
         let (x, y) = (MARGIN + (i % columns) as f64 * WIDTH, head + (i / columns) as f64 * HEIGHT);

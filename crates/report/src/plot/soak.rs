@@ -16,8 +16,8 @@ const MEGABYTE: f64 = 1e6;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
-        id: "soak",
-        title: "Table and memory over the soak",
+        id: "soak".into(),
+        title: "Table and memory over the soak".into(),
         caption: "What was seen of the device in the last valid trial of each soak test: entries of the kernel's connection tracking table, resident \
                   memory of the device, and memory of the kernel of the tester's machine that cannot be reclaimed. Growth is computed from the dashed \
                   line on, where the warm-up ends. Where closed connections are freed, the table is level from there."

@@ -4,10 +4,10 @@ use super::end_labels::{self, EndLabel};
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
-use crate::digest::{Digest, PointDigest, common_goal, sizes};
-use crate::numbers::{common_quantity, grouped, title};
+use crate::digest::{Digest, PointDigest, PrintedSummary, common_goal, sizes};
+use crate::numbers::{common_quantity, title};
 use crate::tables::mbit;
-use kuva::prelude::{Layout, Plot};
+use kuva::prelude::{Layout, Plot, TextAnnotation};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
@@ -24,8 +24,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let tests = compared(digest).into_iter();
     let medium = digest.input.plan.link_rate.map(|_| LegendEntry::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
     Figure {
-        id: "throughput",
-        title: "By frame size",
+        id: "throughput".into(),
+        title: "By frame size".into(),
         caption: format!(
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
             common_quantity(common_goal(measured(digest)))
@@ -35,9 +35,16 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .chain(medium)
             .collect(),
         panels: if results > 0 { panels.collect() } else { Vec::new() },
+        notes: bounds(digest).into_iter().collect(),
         data: SEARCHES,
         ..Figure::default()
     }
+}
+
+/// Returns the note on the points that are lower bounds: a figure has no sign for them. `None` if there are none.
+fn bounds(digest: &Digest) -> Option<String> {
+    let open: Vec<String> = measured(digest).filter(|point| point.is_result_open()).map(PointDigest::name).collect();
+    (!open.is_empty()).then(|| format!("Lower bounds, whose true values may be higher: {}.", open.join("; ")))
 }
 
 fn measured<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDigest<'a>> {
@@ -48,7 +55,26 @@ fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
     let plots = all_series(digest, scale);
     let highest = highest(digest, scale);
     let layout = framed(digest, &plots, name, y, highest);
-    style::draw(plots, with_names(digest, layout, scale, highest))
+    style::draw(plots, with_names(digest, with_signs(digest, layout, scale), scale, highest))
+}
+
+/// Returns the layout with the sign of a bound at each point that is one.
+fn with_signs(digest: &Digest, layout: Layout, scale: Scale) -> Layout {
+    let (sizes, tests) = (sizes(digest.compared_points()), compared(digest));
+    let open = measured(digest).filter(|point| point.is_result_open());
+    let sign = |point: &PointDigest| {
+        let place = sizes.iter().position(|size| *size == point.point.frame_size)?;
+        let test = tests.iter().position(|test| test.name == point.test.name)?;
+        let rate = scale(point.headline()?.median, point.point.frame_size);
+        let sign = TextAnnotation::new("≥", place as f64 + 1.0 + aside(test, tests.len()), rate);
+        Some(sign.with_font_size(11).with_color(style::INK))
+    };
+    open.filter_map(sign).fold(layout, Layout::with_annotation)
+}
+
+/// Returns by how far the points of a test are beside those of others at the same size.
+fn aside(place: usize, tests: usize) -> f64 {
+    (place as f64 - (tests as f64 - 1.0) / 2.0) * (0.3 / tests as f64).min(0.04)
 }
 
 /// Returns whether the names of the tests are at the ends of their lines.
@@ -86,6 +112,7 @@ fn against_the_medium(digest: &Digest) -> Panel {
     let mut plots = vec![style::dashed(ends, style::MUTED, 1.5)];
     plots.extend(all_series(digest, scale));
     let layout = framed(digest, &plots, &format!("{name} against the medium"), y, highest);
+    let layout = with_signs(digest, layout, scale);
     style::draw(plots, with_names(digest, layout, scale, highest))
 }
 
@@ -107,8 +134,8 @@ fn framed(digest: &Digest, plots: &[Plot], name: &str, y: &str, highest: f64) ->
 fn all_series(digest: &Digest, scale: Scale) -> Vec<Plot> {
     let sizes = sizes(digest.compared_points());
     let tests: Vec<&Test> = compared(digest);
-    let aside = |place: usize| (place as f64 - (tests.len() as f64 - 1.0) / 2.0) * (0.3 / tests.len() as f64).min(0.04);
-    tests.iter().enumerate().flat_map(|(place, test)| series(digest, test, aside(place), &sizes, scale)).collect()
+    let of_test = |(place, test): (usize, &&Test)| series(digest, test, aside(place, tests.len()), &sizes, scale);
+    tests.iter().enumerate().flat_map(of_test).collect()
 }
 
 /// Returns the tests with a result, in the order of the plan.
@@ -121,8 +148,8 @@ fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: 
     let i = digest.place(test);
     let point = |(&size, place): (&FrameSize, u32)| {
         let s = digest.point(test, size)?.headline()?;
-        let (p1, p99) = (grouped(s.p1), grouped(s.p99));
-        let label = format!("{}: {} frames/s [{p1}–{p99}], n = {}", title(test), grouped(s.median), s.n);
+        let PrintedSummary { median, p1, p99, .. } = digest.point(test, size)?.limits().printed(s);
+        let label = format!("{}: {median} frames/s [{p1}–{p99}], n = {}", title(test), s.n);
         Some(Barred::new(f64::from(place) + aside, scale(s.median, size), (scale(s.p1, size), scale(s.p99, size)), label))
     };
     style::joined(i, sizes.iter().zip(1..).filter_map(point).collect())

@@ -20,8 +20,8 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     let shown: BTreeSet<&str> = trials(digest).map(|(p, _)| p.test.name.as_str()).collect();
     let tests = digest.input.plan.tests.iter().enumerate().filter(|(_, test)| shown.contains(test.name.as_str()));
     Figure {
-        id: "timeout",
-        title: "Loss against the timeout",
+        id: "timeout".into(),
+        title: "Loss against the timeout".into(),
         caption: "The loss that the same trial would have had with another timeout, in the worse direction; both axes are \
                   logarithmic. A line that leaves the panel at the bottom has no loss from there on. A line that ends level \
                   shows frames that no timeout would recover. The trials are those of the distributions above."

@@ -1,6 +1,6 @@
 //! Tables of series over the share of translated traffic.
 
-use crate::digest::{Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, PrintedSummary};
 use crate::numbers::{grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::table::Table;
@@ -58,10 +58,6 @@ fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<Vec<S
 
 fn cells(point: &PointDigest) -> Option<[String; 4]> {
     let summary = point.headline()?;
-    Some([
-        format!("{}{}", point.sign(), grouped(summary.median)),
-        grouped(summary.p1),
-        grouped(summary.p99),
-        summary.n.to_string(),
-    ])
+    let PrintedSummary { median, p1, p99, .. } = point.limits().printed(summary);
+    Some([median, p1, p99, summary.n.to_string()])
 }

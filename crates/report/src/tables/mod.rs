@@ -20,8 +20,8 @@ pub(crate) mod tcp;
 pub(crate) mod throughput;
 pub(crate) mod trial;
 
-use crate::digest::{PointDigest, PointSample, Rated};
-use crate::numbers::{self, grouped};
+use crate::digest::{PointDigest, PointSample, PrintedSummary};
+use crate::numbers;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::Summary;
 use std::collections::BTreeSet;
@@ -59,15 +59,17 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
 }
 
 /// Returns the median with its sign, two other statistics, and the size of the sample.
-fn rated_cells(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> [String; 4] {
-    let Some(rated) = point.rated() else { return [point.nothing(), "–", "–", "0"].map(str::to_owned) };
-    let [low, high] = others(&rated).map(grouped);
-    [format!("{}{}", rated.limits.sign(), grouped(rated.summary.median)), low, high, rated.summary.n.to_string()]
+fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -> [String; 4] {
+    let Some(rated) = point.rated() else { return [&*point.nothing(), "–", "–", "0"].map(str::to_owned) };
+    let printed = rated.limits.printed(&rated.summary);
+    let median = printed.median.clone();
+    let [low, high] = others(printed);
+    [median, low, high, rated.summary.n.to_string()]
 }
 
 /// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
 fn rate_cells(point: &PointDigest) -> [String; 4] {
-    rated_cells(point, |rated| [rated.summary.p1, rated.summary.p99])
+    rated_cells(point, |printed| [printed.p1, printed.p99])
 }
 
 /// The note below every table of rates with this sign.

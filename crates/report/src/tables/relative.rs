@@ -4,7 +4,7 @@
 use super::{OPEN, dispersion};
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated, common_goal};
-use crate::numbers::{commonly_searched, frames, full_rate_unit, grouped, title, with_decimals};
+use crate::numbers::{commonly_searched, frames, full_rate_unit, title, with_decimals};
 use crate::table::Table;
 use sixbench_method::lists::by_key;
 
@@ -55,9 +55,9 @@ fn table(digest: &Digest, columns: &[(&PointDigest, Rated)]) -> Table {
     let is_open = columns.iter().any(|(_, rated)| rated.limits.is_median_open);
     Table::new(name(digest, first), std::iter::once("Test".to_owned()).chain(heads))
         .with_rows([
-            row("Median", &|rated| format!("{}{}", rated.limits.sign(), grouped(rated.summary.median))),
-            row("Minimum", &|rated| grouped(rated.summary.min)),
-            row("Maximum", &|rated| grouped(rated.summary.max)),
+            row("Median", &|rated| rated.limits.printed(&rated.summary).median),
+            row("Minimum", &|rated| rated.limits.printed(&rated.summary).min),
+            row("Maximum", &|rated| rated.limits.printed(&rated.summary).max),
             row("n", &|rated| rated.summary.n.to_string()),
             row("Dispersion", &|rated| dispersion(&rated.summary)),
             of_first.into_iter().chain(relative).collect(),

@@ -45,8 +45,8 @@ fn row(scaling: &Scaling, place: usize) -> Vec<String> {
     let cells = [ratio(step.proportion, to_previous, 2), ratio(step.speed_up, to_first, 2), ratio(efficiency, to_first, 1)];
     let summary = &step.summary;
     let mut row = vec![size_cell(point.size()), step.cores.to_string()];
-    row.push(format!("{}{}", point.sign(), grouped(summary.median)));
-    row.extend([grouped(summary.min), grouped(summary.max), summary.n.to_string()]);
+    let printed = point.limits().printed(summary);
+    row.extend([printed.median, printed.min, printed.max, summary.n.to_string()]);
     row.extend(cells.map(|cell| cell.unwrap_or("–".to_owned())));
     row
 }

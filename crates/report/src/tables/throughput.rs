@@ -1,7 +1,7 @@
 //! The tables of throughput: headline, all loss goals, and the reporting format of RFC 2544.
 
 use super::{dispersion, mbit, percentile_note};
-use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, all_goals, common_goal, sizes};
+use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
 use crate::numbers::{common_quantity, full_rate_unit, grouped, loss_goal, quantity, size_cell, title};
 use crate::table::Table;
 use sixbench_method::plan::Test;
@@ -41,9 +41,10 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), size.to_string()];
     match point.headline() {
         Some(summary) => row.extend(summary_cells(summary, point.limits())),
-        None => row.extend([point.nothing()].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
+        None => row.extend([&*point.nothing()].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
     }
-    row.push(point.headline().map_or("–".to_owned(), |s| grouped(mbit(s.median, size).round())));
+    let mbit = |s: &Summary| grouped(point.limits().bound().rounded(mbit(s.median, size), 1.0));
+    row.push(point.headline().map_or("–".to_owned(), |s| format!("{}{}", point.sign(), mbit(s))));
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));
     row.push(point.invalid().to_string());
     row
@@ -64,16 +65,8 @@ pub(crate) fn limit_words(goal: &GoalDigest) -> String {
 }
 
 fn summary_cells(summary: &Summary, limits: Limits) -> [String; 7] {
-    let at_least = limits.sign();
-    [
-        format!("{at_least}{}", grouped(summary.median)),
-        grouped(summary.p1),
-        grouped(summary.p99),
-        grouped(summary.min),
-        grouped(summary.max),
-        summary.n.to_string(),
-        dispersion(summary),
-    ]
+    let PrintedSummary { min, p1, median, p99, max } = limits.printed(summary);
+    [median, p1, p99, min, max, summary.n.to_string(), dispersion(summary)]
 }
 
 /// Returns the reporting format of RFC 2544 section 26.1, with one table for each goal: frame sizes in columns, frame rates below.
@@ -90,6 +83,8 @@ fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     };
     let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
     let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput()).filter(has_goal);
+    // Tests of another group of devices have no point here.
+    let tests = tests.filter(|test| digest.throughput_points().any(|point| point.test.name == test.name));
     let name = quantity(goal);
     Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
         .with_rows(theoretical_row(digest, &sizes))

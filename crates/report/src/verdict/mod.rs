@@ -55,8 +55,14 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
 }
 
 fn rates_of_host(digest: &Digest) -> Vec<String> {
-    let rates =
-        throughput::sentences(digest).into_iter().chain(connections::sentences(digest)).chain(queries::sentences(digest));
+    let throughputs = throughput::sentences(digest);
+    let others = digest.of_each_group(rates_of_group).into_iter().flat_map(|(_, sentences)| sentences);
+    throughputs.into_iter().chain(others).collect()
+}
+
+/// Returns the sentences on other rates than throughputs, which compare devices of one group only.
+fn rates_of_group(digest: &Digest) -> Vec<String> {
+    let rates = connections::sentences(digest).into_iter().chain(queries::sentences(digest));
     rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
 }
 

@@ -39,7 +39,7 @@ fn every_kind_of_frames_beside_loss_is_told_in_every_format() {
         let page = html(&input).expect("a page");
         let (first_screen, _) = page.split_once("<section id=\"answer\"").expect("a first screen");
         let grouped = format!("{},{} {}", both / 1000, both % 1000, kind.noun(both));
-        let in_trials = format!(" in 1 of ");
+        let in_trials = " in 1 of ";
         let texts = [
             ("first screen", first_screen.to_owned()),
             ("terminal", terminal(&input, 100, false)),
@@ -51,7 +51,7 @@ fn every_kind_of_frames_beside_loss_is_told_in_every_format() {
             ("results.json", json(&input)),
         ];
         for (format, text) in texts.map(|(format, text)| (format, plain(&text))) {
-            let is_told = text.contains(&grouped) && text.contains(&in_trials);
+            let is_told = text.contains(&grouped) && text.contains(in_trials);
             assert_eq!(is_told, !kind.is_plain_loss(), "{kind:?} in {format}: {text}");
             assert!(!is_told || text.contains("Jool SIIT") && text.contains("first in trial"), "{format}: {text}");
         }
@@ -84,7 +84,7 @@ fn told_by_columns(kind: AnomalyKind, sample: &Sample) {
     let (_, trials) = parquet_files(&document).into_iter().find(|(name, _)| *name == "trials.parquet").expect("a table");
     assert!(trials.windows(8).any(|octets| octets == FRAMES.to_le_bytes()), "{} in trials.parquet", kind.name());
     let record = sample.records.iter().find(|record| kind.in_trial(&record.result) > 0).expect("a trial");
-    let trial = trial_words::trial(&record.result);
+    let trial = trial_words::trial(&record.result, &record.watch);
     assert!(trial.contains(&format!("{} {FRAMES}", kind.in_a_list())), "{trial}");
     assert_eq!(trial.contains("  warning: 148,634 "), !kind.is_plain_loss(), "{trial}");
     let event = event_words::trial(&record.result, Verdict::Passed);

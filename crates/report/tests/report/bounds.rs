@@ -1,8 +1,11 @@
 //! Numbers derived from lower bounds are bounds, in sentences and in tables.
 
-use crate::formats::{markdown, terminal};
-use crate::sample::Sample;
+use crate::formats::{html, json, latex, markdown, points_csv, terminal};
+use crate::sample::{Sample, parquet_files};
+use serde_json::Value;
 use sixbench_method::search::Limit;
+use sixbench_method::terms::FrameRate;
+use sixbench_report::Document;
 
 const LIMITS: [Limit; 3] = [Limit::Tester, Limit::Maximum, Limit::Disturbed];
 
@@ -69,7 +72,135 @@ fn the_share_beside_a_bar_is_a_bound_of_a_lower_bound() {
     assert_eq!(['≤', '≥'].map(|sign| bars(&text("none"), sign)), [0, 0]);
     let of_least = text("tayga");
     let rows = of_least.lines().filter(|line| line.starts_with("TAYGA") && line.ends_with('%'));
-    assert!(rows.clone().count() == 2 && rows.clone().all(|row| row.matches('≥').count() == 2), "{of_least}");
+    assert!(rows.clone().count() == 2 && rows.clone().all(|row| row.matches('≥').count() == 4), "{of_least}");
     let of_most = text("vpp-nat64");
     assert!(bars(&of_most, '≤') >= 3, "{of_most}");
+}
+
+/// A rate that no other number of the sample resembles.
+const RATE: u64 = 92_978;
+
+/// Returns a run in which something other than the device ended every search of this test between these bounds.
+fn between(test: &str, lower: u64, upper: u64, limit: Limit) -> Sample {
+    let mut sample = Sample::complete();
+    let outcomes = sample.outcomes.iter_mut().filter(|outcome| outcome.point.test == test);
+    outcomes.for_each(|outcome| {
+        let bracket = &mut outcome.brackets[0];
+        (bracket.lower, bracket.upper, bracket.limit) = (Some(FrameRate(lower)), Some(FrameRate(upper)), limit);
+    });
+    sample
+}
+
+/// Returns the places at which a text has the rate without a sign before it.
+fn unsigned(text: &str) -> Vec<String> {
+    let forms = ["92,978", "92978", "92.9 k", "92.9\u{a0}k", "93.0 k", "93 k", "93\u{a0}k", "92 k", "92\u{a0}k"];
+    let is_signed = |before: &str| {
+        let before = before.trim_end_matches([' ', '\u{a0}', '~', '\n', '$', '{', '}', ',', '\\']);
+        ["≥", "at least", "geq", "least"].iter().any(|sign| before.ends_with(sign))
+    };
+    let places = forms.iter().flat_map(|form| text.match_indices(form));
+    let alone = places.filter(|(at, _)| !is_signed(&text[..*at]));
+    alone
+        .map(|(at, _)| text[text.floor_char_boundary(at.saturating_sub(60))..text.ceil_char_boundary(at + 20)].to_owned())
+        .collect()
+}
+
+#[test]
+fn a_lower_bound_is_in_no_file_a_number_without_its_sign() {
+    for limit in LIMITS {
+        let sample = between("tayga", RATE, RATE + 900, limit);
+        let input = sample.input();
+        let document = Document::new(&input).expect("a report");
+        let terminals = [40, 100].map(|width| ("terminal".to_owned(), terminal(&input, width, false)));
+        let files = document.files().map(|file| file.expect("a file")).chain(terminals);
+        let mut with_it = Vec::new();
+        for (name, text) in files {
+            let of_csv = |words: &str| {
+                let rows = text.lines().filter(|row| row.split(',').any(|cell| cell == RATE.to_string()));
+                rows.map(|row| assert!(row.split(',').any(|cell| cell == words), "{name}: {row}")).count()
+            };
+            let found = match &*name {
+                "results.csv" | "points.csv" => of_csv("at-least"),
+                "results.json" => json_has_signs(&text),
+                // The page carries results.csv within its links.
+                "report.html" => {
+                    let page = text.replace(&RATE.to_string(), "");
+                    assert_eq!(unsigned(&page), [""; 0], "{name}, {limit:?}");
+                    page.matches("92,978").count()
+                }
+                // A figure has the sign beside the point.
+                name if name.starts_with("figures/") => {
+                    let signs = text.matches("geq").count();
+                    assert!(!text.contains(&RATE.to_string()) || signs > 0, "{name}, {limit:?}: {text}");
+                    signs
+                }
+                _ => {
+                    assert_eq!(unsigned(&text), [""; 0], "{name}, {limit:?}");
+                    text.matches("92,978").count()
+                }
+            };
+            with_it.extend((found > 0).then_some(name));
+        }
+        let wanted =
+            ["report.html", "results.csv", "points.csv", "results.tex", "results.md", "results.json", "junit.xml", "terminal"];
+        wanted.iter().for_each(|name| assert!(with_it.iter().any(|with| with == name), "{name} has the rate: {with_it:?}"));
+        let tables = parquet_files(&document).into_iter().find(|(name, _)| *name == "results.parquet").expect("a table");
+        assert!(tables.1.windows(8).any(|octets| octets == b"at-least"), "results.parquet has the column");
+        let left_out = document.file("trend-left-out.json").expect("a file").expect("points that were left out");
+        let left_out: Value = serde_json::from_str(&left_out).expect("JSON");
+        let of_test = |entry: &&Value| entry["name"].as_str().is_some_and(|name| name.starts_with("TAYGA"));
+        let of_test: Vec<&Value> = left_out.as_array().expect("a list").iter().filter(of_test).collect();
+        assert!(of_test.len() == 2 && of_test.iter().all(|entry| entry["status"] == "at-least"), "{left_out}");
+        for file in ["bencher.json", "benchmark-bigger.json"] {
+            let text = document.file(file).expect("a file").expect("results that are no bounds");
+            assert!(!text.contains("TAYGA") && text.contains("Linux IPv4"), "{file}: {text}");
+        }
+    }
+}
+
+/// Asserts that wherever a summary or a result of `results.json` has the rate, something beside it says that it is a bound; returns how often.
+fn json_has_signs(text: &str) -> usize {
+    let results: Value = serde_json::from_str(text).expect("JSON");
+    let points = results["points"].as_array().expect("points").iter();
+    let with_it = points.filter(|point| point.to_string().contains(&RATE.to_string()));
+    with_it
+        .map(|point| {
+            assert_eq!(point["status"], "at-least", "{point}");
+            assert_eq!(point["goals"][0]["lower_bounds"], serde_json::json!(["min", "p1", "median", "p99", "max"]), "{point}");
+        })
+        .count()
+}
+
+#[test]
+fn a_rate_between_bounds_more_than_two_to_one_apart_is_not_found_and_no_number() {
+    for limit in [Limit::Tester, Limit::Disturbed] {
+        let sample = between("vpp-nat64", 95_000, 1_570_000, limit);
+        let input = sample.input();
+        let (page, shown) = (html(&input).expect("a page"), terminal(&input, 100, false));
+        let words = "not found: between 95 k and 1.57 M";
+        for text in [&page, &shown, &markdown(&input), &latex(&input).replace('~', " "), &json(&input), &points_csv(&input)] {
+            let text = text.replace('\u{a0}', " ");
+            assert!(text.contains(words), "{text}");
+            // Neither a figure nor a bound, a ranking or a headline.
+            for number in ["≥ 95", "at least 95", "95,000 ", "95.0 k", "95.0k"] {
+                assert!(!text.contains(number), "{number}: {text}");
+            }
+            assert!(!text.contains("VPP NAT64 passed") && !text.contains("VPP NAT64 reached"), "{text}");
+        }
+        let row = shown.lines().find(|line| line.starts_with("VPP NAT64") && line.contains(words)).expect("a row");
+        assert!(!row.contains('█') && !row.contains('%'), "{row}");
+        let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
+        let points = results["points"].as_array().expect("points").iter().filter(|point| point["test"] == "vpp-nat64");
+        for point in points.clone() {
+            assert_eq!(point["not_found"], serde_json::json!({ "lower": 95_000, "upper": 1_570_000 }), "{point}");
+            assert!(point["result"].is_null() && point["goals"][0]["summary"].is_null(), "{point}");
+            assert_eq!((&point["status"], &point["reason"]), (&"no-result".into(), &"not-found".into()), "{point}");
+        }
+        assert_eq!(points.count(), 2);
+        let rows = crate::formats::csv(&input);
+        let of_test = rows.lines().filter(|row| row.contains(",vpp-nat64,"));
+        assert!(of_test.clone().count() == 6 && of_test.clone().all(|row| row.contains(",not-found,")), "{rows}");
+    }
+    let close = between("vpp-nat64", 95_000, 189_000, Limit::Disturbed);
+    assert!(markdown(&close.input()).replace('\u{a0}', " ").contains("≥ 95,000"), "within two to one it is a bound");
 }

@@ -195,7 +195,7 @@ fn a_run_of_frames_and_of_queries_keeps_them_apart() {
     sample.records.extend(frames.records);
     sample.outcomes.extend(frames.outcomes);
     let page = page(&sample);
-    assert!(page.contains("lost frames, or queries not answered") && page.contains("forward, or queries"));
+    assert!(page.contains("failed (frames lost or queries unanswered)") && page.contains("forward, or queries"));
     assert!(page.contains("All frame rates are per direction."));
     let strip = figure(&sample, "repetitions").expect("a strip");
     assert!(strip.contains("84\u{a0}bytes") && strip.contains("DNS queries"), "{strip}");

@@ -6,6 +6,7 @@ mod bounds;
 mod dimension;
 mod dns;
 mod formats;
+mod groups;
 mod hosts;
 mod measures;
 mod paper;

@@ -109,7 +109,7 @@ fn a_run_without_a_series_over_cores_has_no_file_of_it() {
 fn every_row_of_the_file_has_all_its_columns() {
     let text = scaling_csv(&Sample::of_chains().input()).expect("a series over cores");
     assert!(text.lines().count() > 60);
-    text.lines().for_each(|line| assert_eq!(line.split(',').count(), 16, "{line}"));
+    text.lines().for_each(|line| assert_eq!(line.split(',').count(), 17, "{line}"));
     assert!(latex(&Sample::of_chains().input()).contains("Core scaling: xlat"));
 }
 

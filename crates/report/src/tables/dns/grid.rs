@@ -2,7 +2,6 @@
 
 use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
-use crate::numbers::grouped;
 use crate::table::Table;
 use crate::tables::percentile_note;
 
@@ -29,5 +28,6 @@ fn table(digest: &Digest, group: &ServerGroup) -> Table {
 
 fn cell(point: &PointDigest) -> Option<String> {
     let s = point.headline()?;
-    Some(format!("{}{} [{}–{}]", point.sign(), grouped(s.median), grouped(s.p1), grouped(s.p99)))
+    let printed = point.limits().printed(s);
+    Some(format!("{} [{}–{}]", printed.median, printed.p1, printed.p99))
 }

@@ -32,7 +32,7 @@ fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDi
 fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String> {
     let rated = point.rated();
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
-    row.extend(rated_cells(point, |r| [r.summary.min, r.summary.max]));
+    row.extend(rated_cells(point, |printed| [printed.min, printed.max]));
     let responder = point.test.stateful.map_or(capacity.start, |s| s.state_table);
     row.extend([capacity.error.max(1), capacity.start, responder, capacity.most].map(whole));
     row.extend([capacity.exponential_share, capacity.binary_share].map(percent));
