@@ -69,8 +69,10 @@ fn state(
     }
 }
 
-/// Returns the time since the first trial in seconds.
+/// Returns the time from the first trial to the end of the last one, in seconds. The clock of this machine now may not be that of the run.
 fn elapsed_s(records: &[TrialRecord]) -> u64 {
-    let first = records.first().and_then(|record| record.started.parse::<jiff::Timestamp>().ok());
-    first.map_or(0, |first| jiff::Timestamp::now().duration_since(first).as_secs().max(0) as u64)
+    let started = |record: &TrialRecord| record.started.parse::<jiff::Timestamp>().ok();
+    let ends = records.first().and_then(started).zip(records.last().and_then(started));
+    let before = ends.map_or(0, |(first, last)| last.duration_since(first).as_secs().max(0) as u64);
+    before + records.last().map_or(0, |record| record.result.spec.duration_ns / 1_000_000_000)
 }

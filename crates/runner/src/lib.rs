@@ -38,6 +38,7 @@ mod quiet;
 mod rehearsal;
 pub mod reporting;
 mod request;
+mod run_clock;
 pub mod schema;
 mod search_alone;
 pub mod selftest;

@@ -9,6 +9,7 @@ use super::owner;
 use super::quiet::wait_until_quiet;
 use super::reporting;
 use super::request::{RunRequest, SessionRequest};
+use super::run_clock::RunClock;
 use super::session::Session;
 use super::stop;
 use super::store::Store;
@@ -28,7 +29,7 @@ use sixbench_report::lean;
 use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The result of a run whose measurements are on disk.
 pub struct Ended {
@@ -53,7 +54,7 @@ struct Manager<'a> {
     forecast: Forecast,
     /// The remaining patience with each point that was, or may have been, disturbed.
     patience: BTreeMap<Point, Patience>,
-    start: Instant,
+    clock: RunClock,
 }
 
 /// Performs a run. `listener` receives each event. After an error past the first trial, there is still a report on what was measured.
@@ -64,12 +65,15 @@ pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dy
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
     request.records.iter_mut().for_each(lean::drop_unread);
-    let mut facts = origin::begin(&request, code);
+    let clock = RunClock::start();
+    let mut facts = origin::begin(&request, code, clock.now());
+    let step = request.records.last().and_then(|record| clock.step_since(&record.started));
+    facts.warnings.extend(step);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
     facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
     store.write_facts(&facts)?;
-    let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), start: Instant::now() };
+    let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), clock };
     manager.begin();
     let outcome = manager.all_devices();
     Ok(manager.end(outcome))
@@ -88,7 +92,7 @@ impl Manager<'_> {
 
     /// Reports an event and, after each trial, the progress of the run.
     fn show(&mut self, event: &Event) {
-        let now_ns = self.start.elapsed().as_nanos() as u64;
+        let now_ns = self.clock.elapsed().as_nanos() as u64;
         self.forecast.note(now_ns, event);
         (self.listener)(event);
         if matches!(event, Event::TrialEnded { .. }) {
@@ -98,7 +102,11 @@ impl Manager<'_> {
     }
 
     fn end(mut self, outcome: Result<(), RunError>) -> Ended {
-        origin::end(&mut self.facts, outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))));
+        origin::end(
+            &mut self.facts,
+            self.clock.now(),
+            outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))),
+        );
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
             (Err(error), Ok(())) => (None, Some(error)),
@@ -243,6 +251,11 @@ impl Manager<'_> {
         if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
+    /// Warns if the system's clock was set.
+    fn look_at_clock(&mut self) -> Result<(), RunError> {
+        self.clock.step().map_or(Ok(()), |text| self.warn_first(text))
+    }
+
     /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
     fn warn_first(&mut self, text: String) -> Result<(), RunError> {
         self.show(&Event::Warning { text: text.clone() });
@@ -310,11 +323,12 @@ impl Manager<'_> {
     ) -> Result<(), RunError> {
         self.check_stop()?;
         self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
-        let started = jiff::Timestamp::now().to_string();
+        let started = self.clock.now().to_string();
         let trial = measurement.trials + 1;
         let queries = self.request.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
         queries.iter().for_each(|(folder, name)| session.keep_queries(folder, name));
         let (result, watch) = session.measure(spec)?;
+        self.look_at_clock()?;
         // A trial without queries has no such file.
         queries.iter().filter_map(|(folder, name)| folder.read(name).ok()).try_for_each(owner::give)?;
         let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));

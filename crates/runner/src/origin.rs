@@ -3,7 +3,9 @@
 use super::cores::cores;
 use super::error::RunError;
 use super::request::{RunRequest, Site};
+use super::run_clock::in_facts;
 use super::version::VERSION;
+use jiff::Timestamp;
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{CodeFile, Ending, Facts, RunPart, SkipReason, SkippedTest};
@@ -23,8 +25,8 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the facts at the start of a run, or of a further part of one. `code` lists the files whose commands it executes.
-pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
+/// Returns the facts at the start of a run, which is `now`, or of a further part of one. `code` lists the files whose commands it executes.
+pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>, now: Timestamp) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let host = of_host(&request.site);
     let code = each_once(earlier.code.iter().cloned().chain(code));
@@ -38,7 +40,7 @@ pub(super) fn begin(request: &RunRequest, code: Vec<CodeFile>) -> Facts {
     facts.not_run.extend(request.left_out.iter().cloned());
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = quoted(&words);
-    facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ..RunPart::default() });
+    facts.runs.push(RunPart { host: facts::host_name(), command, started: in_facts(now), ..RunPart::default() });
     facts
 }
 
@@ -52,10 +54,10 @@ pub(super) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
     facts
 }
 
-/// Records how the run ended: with an error, whose text is also given, or normally.
-pub(super) fn end(facts: &mut Facts, error: Option<(&RunError, String)>) {
+/// Records how the run ended `now`: with an error, whose text is also given, or normally.
+pub(super) fn end(facts: &mut Facts, now: Timestamp, error: Option<(&RunError, String)>) {
     let Some(part) = facts.runs.last_mut() else { return };
-    part.ended = Some(now());
+    part.ended = Some(in_facts(now));
     part.ending = Some(match error {
         Some((error, _)) if matches!(error.root(), RunError::Interrupted) => Ending::Interrupted,
         Some((_, words)) => Ending::Failed { error: words },
@@ -72,7 +74,7 @@ pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
 
 /// Returns the current time, formatted as in the facts.
 pub(super) fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    in_facts(Timestamp::now())
 }
 
 #[cfg(test)]
@@ -94,7 +96,7 @@ mod tests {
     fn the_facts_say_how_a_run_ended() {
         let ended = |error: Option<RunError>| {
             let mut facts = Facts { runs: vec![RunPart::default()], ..Facts::default() };
-            end(&mut facts, error.as_ref().map(|error| (error, error.to_string())));
+            end(&mut facts, Timestamp::UNIX_EPOCH, error.as_ref().map(|error| (error, error.to_string())));
             facts.runs[0].ending.clone().expect("an ending")
         };
         let full = std::io::Error::other("the disk is full");

@@ -1,6 +1,7 @@
 //! A search outside of a run, such as that of a server by its address: its trials are evaluated like those of a run, and nothing is written to
 //! disk.
 
+use super::run_clock::RunClock;
 use sixbench_method::measures::procedure;
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Plan, Point};
@@ -38,8 +39,9 @@ pub fn search_alone<T, E>(
     let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
     let mut procedure = procedure(plan, test, point.frame_size, &[], None);
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
+    let clock = RunClock::start();
     while let Some(spec) = procedure.next_trial() {
-        let started = jiff::Timestamp::now().to_string();
+        let started = clock.now().to_string();
         let (result, watch) = measure(tester, &spec)?;
         let (trial, point) = (records.len() as u32 + 1, point.clone());
         let mut record = TrialRecord {

@@ -1,5 +1,6 @@
 //! Measures a plan with anything that can perform a trial, without a testbed or a results directory: a simulated device, or another tester.
 
+use super::run_clock::RunClock;
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
@@ -17,7 +18,7 @@ pub fn perform_with<M: Measurer>(
     listener: &mut dyn FnMut(&Event),
 ) -> Result<Vec<TrialRecord>, M::Error> {
     let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = plan.tests.iter().partition(|test| test.measure.is_at_throughput());
-    let mut records = Vec::new();
+    let (clock, mut records) = (RunClock::start(), Vec::new());
     for test in others.into_iter().chain(at_throughput) {
         for point in test.points() {
             let made = |records: &[TrialRecord]| replay::outcomes_of(plan, &point, records);
@@ -27,7 +28,7 @@ pub fn perform_with<M: Measurer>(
                 }
                 let of = test.repetitions.most();
                 listener(&Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
-                measurement(plan, &point, repetition, measurer, &mut records, listener)?;
+                measurement(plan, &point, repetition, measurer, &clock, &mut records, listener)?;
                 let measure = test.measure.name().to_owned();
                 let outcome = made(&records).into_iter().find(|outcome| outcome.repetition == repetition);
                 outcome
@@ -44,6 +45,7 @@ fn measurement<M: Measurer>(
     point: &Point,
     repetition: u32,
     measurer: &mut M,
+    clock: &RunClock,
     records: &mut Vec<TrialRecord>,
     listener: &mut dyn FnMut(&Event),
 ) -> Result<(), M::Error> {
@@ -51,7 +53,7 @@ fn measurement<M: Measurer>(
     let Resumed { mut procedure, mut trials, load } = resumed;
     while let Some(spec) = procedure.next_trial() {
         listener(&Event::TrialStarted { point: point.clone(), spec });
-        let started = jiff::Timestamp::now().to_string();
+        let started = clock.now().to_string();
         let result = measurer.measure(&spec)?;
         trials += 1;
         let verdict = procedure.verdict(&result);

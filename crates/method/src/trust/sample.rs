@@ -150,7 +150,7 @@ fn searched(point: &Point, outcomes: &[&Outcome], index: usize, goal: LossRatio)
 
 /// What the values of one sample have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct SampleKey {
+struct JudgedKey {
     quantity: Quantity,
     direction: Direction,
     /// The rate of a scan, or of a series; other loads follow from the throughput and vary.
@@ -159,19 +159,19 @@ struct SampleKey {
 
 fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSample> {
     let has_loads = test.measure.is_curve();
-    let key = |value: &Value| SampleKey {
+    let key = |value: &Value| JudgedKey {
         quantity: value.quantity,
         direction: value.direction,
         load: has_loads.then_some(value.load),
     };
-    let mut samples: BTreeMap<SampleKey, Vec<f64>> = BTreeMap::new();
+    let mut samples: BTreeMap<JudgedKey, Vec<f64>> = BTreeMap::new();
     for value in outcomes.iter().flat_map(|outcome| &outcome.values) {
         if SpreadScale::of(value.quantity) != SpreadScale::None {
             samples.entry(key(value)).or_default().push(value.value);
         }
     }
     let highest = samples.keys().filter_map(|key| key.load).max();
-    let sample = |(key, values): (SampleKey, Vec<f64>)| JudgedSample {
+    let sample = |(key, values): (JudgedKey, Vec<f64>)| JudgedSample {
         point: point.clone(),
         quantity: short_title(key.quantity).to_owned(),
         load: key.load,
