@@ -84,7 +84,7 @@ fn told_by_columns(kind: AnomalyKind, sample: &Sample) {
     let (_, trials) = parquet_files(&document).into_iter().find(|(name, _)| *name == "trials.parquet").expect("a table");
     assert!(trials.windows(8).any(|octets| octets == FRAMES.to_le_bytes()), "{} in trials.parquet", kind.name());
     let record = sample.records.iter().find(|record| kind.in_trial(&record.result) > 0).expect("a trial");
-    let trial = trial_words::trial(&record.result, &record.watch);
+    let trial = trial_words::trial(&record.result, &sixbench_method::record::Watch::default());
     assert!(trial.contains(&format!("{} {FRAMES}", kind.in_a_list())), "{trial}");
     assert_eq!(trial.contains("  warning: 148,634 "), !kind.is_plain_loss(), "{trial}");
     let event = event_words::trial(&record.result, Verdict::Passed);
