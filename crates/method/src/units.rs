@@ -70,9 +70,10 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 pub fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
-    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6)];
-    let rate = scaled(text, &units).ok_or_else(wrong)?.round();
-    if !(1.0..=1e9).contains(&rate) {
+    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6), ("G", 1e9), ("Gfps", 1e9)];
+    let negative = text.trim().strip_prefix('-');
+    let rate = scaled(negative.unwrap_or(text), &units).ok_or_else(wrong)?.round();
+    if negative.is_some() || !(1.0..=1e9).contains(&rate) {
         return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
     }
     Ok(FrameRate(rate as u64))
@@ -135,9 +136,31 @@ pub fn octets(text: &str) -> Result<f64, String> {
     number.map(f64::round).ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
 }
 
-/// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
+/// Reads a share and returns it as a ratio: `0.01%`. Only zero needs no sign: `0.1` is 10% for some readers, and 0.1% for others.
+///
+/// # Errors
+/// The text is no share, or may be read in two ways, which the error names.
 pub fn ratio(text: &str) -> Result<f64, String> {
-    let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
+    if let Some((number, "")) = split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0) {
+        return Err(format!("`{text}` is a share without its sign: write {number}%"));
+    }
+    let ratio = fraction(text)?;
+    match split(text) {
+        Some((number, "")) if number > 0.0 => {
+            // Rounded, because 0.07 times 100 is not 7.
+            let percent = (number * 1e12).round() / 1e10;
+            Err(format!("`{text}` can be read as {number}% or as {percent}%: write the one that is meant, with its `%`"))
+        }
+        _ => Ok(ratio),
+    }
+}
+
+/// Reads a share where a standard or a sentence makes a bare number a ratio, as the beta and gamma of RFC 9693: `0.5` or `50%`.
+///
+/// # Errors
+/// The text is no share.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let wrong = || format!("expected a share such as 1% or 50%, not `{text}`");
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" { number / 100.0 } else { number };
@@ -281,13 +304,28 @@ mod tests {
     }
 
     #[test]
+    fn a_share_without_its_sign_is_refused_with_both_readings() {
+        assert_eq!([ratio("0.1%"), ratio("0"), ratio("0.0"), ratio("100 %")], [Ok(0.001), Ok(0.0), Ok(0.0), Ok(1.0)]);
+        for (text, readings) in [("0.1", ["0.1%", "10%"]), ("0.07", ["0.07%", "7%"]), ("1", ["1%", "100%"])] {
+            for error in [ratio(text).map(drop), loss(text).map(drop), background(text).map(drop)].map(Result::unwrap_err) {
+                assert!(readings.iter().all(|reading| error.contains(reading)), "{error}");
+            }
+        }
+        assert!(ratio("5").unwrap_err().ends_with("write 5%") && ratio("101").unwrap_err().contains("more than 100%"));
+        assert_eq!([fraction("0.5"), fraction("50%")], [Ok(0.5), Ok(0.5)]);
+    }
+
+    #[test]
     fn rates_take_k_and_m() {
         assert_eq!(rate("500k"), Ok(FrameRate(500_000)));
         assert_eq!(rate("1.2M"), Ok(FrameRate(1_200_000)));
         assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
         assert!(rate("fast").unwrap_err().contains("not `fast`"));
         assert!(rate("0").is_err());
-        assert!(rate("-5").is_err());
+        for outside in ["-5", "-5k", "999G", "1001M"] {
+            assert!(rate(outside).unwrap_err().contains("between 1 and 1000M"), "{outside}");
+        }
+        assert_eq!(rate("1G"), Ok(FrameRate(1_000_000_000)));
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn load(text: &str) -> Result<Load, String> {
         Some("") => 1.0,
         Some(share) => {
             let share = share.trim().strip_suffix("of").ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
-            units::ratio(share.trim())?
+            units::fraction(share.trim())?
         }
     };
     if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be greater than zero".to_owned()) }

@@ -63,8 +63,8 @@ impl Capacity {
         let capacity = Self {
             start,
             most: keys.value("most", units::connections).unwrap_or(64_000_000.max(start)),
-            exponential_share: keys.value("beta", units::ratio).unwrap_or(0.1),
-            binary_share: keys.value("gamma", units::ratio).unwrap_or(0.5),
+            exponential_share: keys.value("beta", units::fraction).unwrap_or(0.1),
+            binary_share: keys.value("gamma", units::fraction).unwrap_or(0.5),
             error: keys.value("error", units::connections).unwrap_or((start / 100).max(1)),
         };
         if capacity.most < capacity.start {
