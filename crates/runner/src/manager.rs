@@ -98,6 +98,7 @@ impl Manager<'_> {
     }
 
     fn end(mut self, outcome: Result<(), RunError>) -> Ended {
+        let outcome = outcome.and_then(|()| Ok(self.store.check_place()?));
         origin::end(&mut self.facts, outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))));
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),

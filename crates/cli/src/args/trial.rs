@@ -53,7 +53,7 @@ pub(crate) struct TrialArgs {
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
     /// Frames per second, per direction: 1000, 500k, 1.2M
-    #[arg(long, value_parser = units::rate)]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::rate)]
     pub(crate) rate: FrameRate,
     /// Time of sending: 10s, 500ms
     #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = units::duration_ns)]
@@ -77,7 +77,7 @@ pub(crate) struct TrialArgs {
     #[arg(long, value_name = "N", value_parser = units::connections)]
     pub(crate) connections: Option<u64>,
     /// Connections opened per second
-    #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
+    #[arg(long, value_name = "R", default_value = "20k", allow_negative_numbers = true, value_parser = units::rate, requires = "connections")]
     pub(crate) phase_1_rate: FrameRate,
     /// Only phase 1: open the connections at --rate, then validate each of them
     #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
