@@ -8,7 +8,7 @@ use sixbench_runner::campaign::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};
-use sixbench_testbed::TestbedError;
+use sixbench_testbed::{TestbedError, quoted};
 
 /// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::NeedsMachine { .. }
         | RunError::NeedsInterfaces
         | RunError::Memory(_)
+        | RunError::MemoryLimit { .. }
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)
         | RunError::Mismatch(_)
@@ -151,6 +152,9 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
 fn of_store(error: &StoreError) -> Exit {
     match error {
         StoreError::HoldsResults(_)
+        | StoreError::NotEmpty { .. }
+        | StoreError::NoWorkingDirectory(_)
+        | StoreError::NotUtf8(_)
         | StoreError::Exists(_)
         | StoreError::NotCreated { .. }
         | StoreError::InUse { .. }
@@ -158,15 +162,17 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::PlanGone { .. }
         | StoreError::PlanChanged(_)
         | StoreError::NoTrial(_)
+        | StoreError::NotRead { .. }
+        | StoreError::NoPlan { .. }
+        | StoreError::NoRecords { .. }
         | StoreError::NoneBelow { .. }
         | StoreError::Mismatch { .. } => Exit::Usage,
         StoreError::NotWritten { .. }
+        | StoreError::Removed(_)
+        | StoreError::Moved { .. }
         | StoreError::NotResolved(_)
         | StoreError::Recipe { .. }
-        | StoreError::Json(_)
-        | StoreError::NotRead { .. }
-        | StoreError::NoPlan { .. }
-        | StoreError::NoRecords { .. } => Exit::Failure,
+        | StoreError::Json(_) => Exit::Failure,
     }
 }
 
@@ -188,7 +194,13 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or continue the run with --resume {}", directory.display())
         }
-        RunError::Store(StoreError::NotCreated { .. } | StoreError::Exists(_)) => "; choose another with -o".to_owned(),
+        RunError::Store(StoreError::Moved { to: Some(directory), .. }) => {
+            let directory = quoted(&[directory.display().to_string()]);
+            format!("; continue with: sixbench run --resume {directory}")
+        }
+        RunError::Store(StoreError::NotCreated { .. } | StoreError::NotEmpty { .. } | StoreError::Exists(_)) => {
+            "; choose another with -o".to_owned()
+        }
         RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. } | StoreError::NoneBelow { .. }) => {
             "; runs are in results/ (ls results) where -o named no other directory".to_owned()
         }

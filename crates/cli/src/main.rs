@@ -50,6 +50,7 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
     view::set_plain(arguments.plain);
+    sixbench_runner::stop::survive_file_size_limit()?;
     if let Some(about) = arguments.command.without_root() {
         give_up_root(&about)?;
     }

@@ -185,6 +185,23 @@ impl Folder {
         Ok(renameat(&self.handle, single(from.as_ref())?, &self.handle, single(to.as_ref())?)?)
     }
 
+    /// Moves a file or folder in it to another folder of the same file system, under the same name, in place of a file that has that.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be moved.
+    pub fn move_to(&self, name: impl AsRef<Path>, to: &Self) -> io::Result<()> {
+        let name = single(name.as_ref())?;
+        Ok(renameat(&self.handle, name, &to.handle, name)?)
+    }
+
+    /// Removes an empty folder in it.
+    ///
+    /// # Errors
+    /// There is none, or something is in it.
+    pub fn remove_folder(&self, name: impl AsRef<Path>) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, single(name.as_ref())?, AtFlags::REMOVEDIR)?)
+    }
+
     /// Returns the names of all that is in it, ascending.
     ///
     /// # Errors

@@ -12,6 +12,15 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(maximum.unwrap_or(u64::MAX))
 }
 
+/// Returns the octets that the address space of this process may still grow by, or `None` if it has no limit.
+pub fn address_space_left() -> Option<u64> {
+    let most = getrlimit(Resource::As).current?;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let words = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let used: u64 = words.split_whitespace().next()?.parse().ok()?;
+    Some(most.saturating_sub(used << 10))
+}
+
 /// Returns the number of files and sockets that this process has open.
 pub fn open_files() -> io::Result<u64> {
     Ok(std::fs::read_dir("/proc/self/fd")?.count() as u64)

@@ -137,29 +137,31 @@ pub fn octets(text: &str) -> Result<f64, String> {
     number.map(f64::round).ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
 }
 
-/// Reads a share and returns it as a ratio: `0.01%`. A number without its `%` is refused, because `0.1` means 0.1 % to one user and 10 % to another.
+/// Reads a share and returns it as a ratio: `0.01%`. Only zero needs no sign: `0.1` is 10% for some readers, and 0.1% for others.
 ///
 /// # Errors
-/// The text is no share; the error says what was expected.
+/// The text is no share, or may be read in two ways, which the error names.
 pub fn share(text: &str) -> Result<f64, String> {
+    if let Some((number, "")) = split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0) {
+        return Err(format!("`{text}` is a share without its sign: write {number}%"));
+    }
+    let ratio = factor(text)?;
     match split(text) {
-        Some((number, "")) if number > 0.0 && number <= 100.0 => Err(ambiguous_share(text.trim(), number)),
-        _ => factor(text),
+        Some((number, "")) if number > 0.0 => {
+            // Rounded, because 0.07 times 100 is not 7.
+            let percent = (number * 1e12).round() / 1e10;
+            Err(format!("`{text}` can be read as {number}% or as {percent}%: write the one that is meant, with its `%`"))
+        }
+        _ => Ok(ratio),
     }
 }
 
-/// Returns the error for a share without a unit: both readings where both are shares.
-fn ambiguous_share(text: &str, number: f64) -> String {
-    let as_ratio = if number <= 1.0 { format!(" or `{}%`", number * 100.0) } else { String::new() };
-    format!("a share needs its unit, because `{text}` can be read in two ways: write `{text}%`{as_ratio}")
-}
-
-/// Reads a factor from 0 to 1, as RFC 9693 writes its safety factors: `0.5` or `50%`.
+/// Reads a share where a standard or a sentence makes a bare number a ratio, as the beta and gamma of RFC 9693: `0.5` or `50%`.
 ///
 /// # Errors
-/// The text is no such factor; the error says what was expected.
+/// The text is no share.
 pub fn factor(text: &str) -> Result<f64, String> {
-    let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
+    let wrong = || format!("expected a share such as 1% or 50%, not `{text}`");
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" { number / 100.0 } else { number };
@@ -287,15 +289,6 @@ mod tests {
     }
 
     #[test]
-    fn a_share_without_its_unit_is_refused_with_both_readings() {
-        assert_eq!([share("0.1%"), share("0"), share("100 %")], [Ok(0.001), Ok(0.0), Ok(1.0)]);
-        assert!(share("0.1").unwrap_err().ends_with("write `0.1%` or `10%`"));
-        assert!(share("5").unwrap_err().ends_with("write `5%`"), "500 % is no share");
-        assert!(loss("0.001").is_err() && background("0.1").is_err());
-        assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)], "the safety factors of RFC 9693 have no unit");
-    }
-
-    #[test]
     fn times_to_live_are_whole_seconds() {
         assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
         assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
@@ -312,13 +305,28 @@ mod tests {
     }
 
     #[test]
+    fn a_share_without_its_sign_is_refused_with_both_readings() {
+        assert_eq!([share("0.1%"), share("0"), share("0.0"), share("100 %")], [Ok(0.001), Ok(0.0), Ok(0.0), Ok(1.0)]);
+        for (text, readings) in [("0.1", ["0.1%", "10%"]), ("0.07", ["0.07%", "7%"]), ("1", ["1%", "100%"])] {
+            for error in [share(text).map(drop), loss(text).map(drop), background(text).map(drop)].map(Result::unwrap_err) {
+                assert!(readings.iter().all(|reading| error.contains(reading)), "{error}");
+            }
+        }
+        assert!(share("5").unwrap_err().ends_with("write 5%") && share("101").unwrap_err().contains("more than 100%"));
+        assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)]);
+    }
+
+    #[test]
     fn rates_take_k_and_m() {
         assert_eq!(rate("500k"), Ok(FrameRate(500_000)));
         assert_eq!(rate("1.2M"), Ok(FrameRate(1_200_000)));
         assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
         assert!(rate("fast").unwrap_err().contains("not `fast`"));
         assert!(rate("0").is_err());
-        assert!(["-5", "999G", "2G", "0.2"].into_iter().all(|text| rate(text).unwrap_err().contains("between 1 and 1000M")));
+        for outside in ["-5", "-5k", "999G", "1001M"] {
+            assert!(rate(outside).unwrap_err().contains("between 1 and 1000M"), "{outside}");
+        }
+        assert_eq!(rate("1G"), Ok(FrameRate(1_000_000_000)));
     }
 
     #[test]

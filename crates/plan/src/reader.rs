@@ -16,7 +16,33 @@ use toml::de::{DeInteger, DeTable, DeValue};
 pub(crate) fn table_of(source: &str) -> Result<Spanned<DeTable<'_>>, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
-    if syntax.is_empty() { Ok(table) } else { Err(syntax.iter().map(diagnostic).collect()) }
+    match (syntax.is_empty(), other_language(source)) {
+        (true, _) => Ok(table),
+        (false, Some(other)) => Err(vec![other]),
+        (false, None) => Err(syntax.iter().map(diagnostic).collect()),
+    }
+}
+
+/// Returns the mistake of a file in another language than TOML, in place of one for each of its lines.
+fn other_language(source: &str) -> Option<Diagnostic> {
+    let mut lines = source.split_inclusive('\n').scan(0, |start, line| {
+        let place = *start;
+        *start += line.len();
+        Some((place, line.trim_end()))
+    });
+    let (start, first) = lines.find(|(_, line)| !line.trim_start().is_empty() && !line.trim_start().starts_with('#'))?;
+    let is_yaml_key = |(key, value): (&str, &str)| {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        !key.is_empty() && key.chars().all(is_word) && (value.is_empty() || value.starts_with(' '))
+    };
+    let language = match first {
+        _ if first.starts_with('{') => "JSON",
+        "---" => "YAML",
+        _ if first.split_once(':').is_some_and(is_yaml_key) => "YAML",
+        _ => return None,
+    };
+    let help = "write `name = \"NAME\"` and a table [[test]] for each test; sixbench init NAME.toml asks and writes one";
+    Some(Diagnostic::new(start..start + first.len(), format!("this is {language}, but a plan is TOML")).help(help))
 }
 
 #[derive(Default)]

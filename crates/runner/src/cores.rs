@@ -4,7 +4,7 @@ use super::error::{PlanError, RunError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::Plan;
 use sixbench_plan::Links;
-use sixbench_testbed::{Cores, Library, Recipe};
+use sixbench_testbed::{Cores, Library, Recipe, RemoteMachine, SshConfig};
 
 const BY_DEVICE: &str = "`cores` by device needs a machine for each device of the row (host = [\"ssh:A\", \"ssh:B\"]); in namespaces every device has \
                          as many cores: give a number or a list of numbers";
@@ -48,6 +48,21 @@ pub(crate) fn of_machine() -> std::io::Result<Cores> {
 pub fn spare_cores(links: &Links) -> Vec<u32> {
     let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
     allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
+}
+
+/// Returns what a plan names of this machine and is not there: the key of [testbed], and the mistake.
+pub fn check_named_here(links: &Links) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let allowed = allowed_cores().unwrap_or_default();
+    for (key, cores) in [("tester-cores", &links.tester_cores), ("dut-cores", &links.dut_cores)] {
+        if let Some(core) = cores.iter().find(|core| !allowed.is_empty() && !allowed.contains(core)) {
+            all.push((key, RunError::ForeignCore { core: *core, allowed: allowed.clone() }.to_string()));
+        }
+    }
+    let configurations = links.machines.iter().filter_map(RemoteMachine::ssh_config);
+    let missing = configurations.into_iter().map(SshConfig::path).find_map(|path| Some((path, std::fs::metadata(path).err()?)));
+    all.extend(missing.map(|(path, error)| ("ssh-config", format!("cannot read {}: {error}", path.display()))));
+    all
 }
 
 /// Returns the cores of a tester's end that has its machine to itself: those wanted, or up to four.

@@ -71,7 +71,7 @@ pub enum RunError {
     )]
     NeedsInterfaces,
     /// The plan names a core that this process may not use.
-    #[error("core {core} is not among the cores this process may use ({allowed:?})")]
+    #[error("core {core} is not among the cores this process may use ({})", listed(.allowed))]
     ForeignCore { core: u32, allowed: Vec<u32> },
     /// The device has fewer cores than the plan requires.
     #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
@@ -82,6 +82,12 @@ pub enum RunError {
     /// A program of the device is not installed.
     #[error("{program} is not installed: {cure}")]
     NotInstalled { program: String, cure: String },
+    /// A limit of this process leaves too little memory for the tester.
+    #[error(
+        "this process may use only {} MiB more memory (ulimit -v), but the tester needs {} MiB; raise the limit: ulimit -v unlimited",
+        mebioctets(*.left), mebioctets(*.needed)
+    )]
+    MemoryLimit { left: u64, needed: u64 },
     /// This process lacks the privileges for a run.
     #[error("namespaces and raw sockets need root: run it with sudo")]
     NeedsRoot,
@@ -325,10 +331,14 @@ fn more_cores(is_row: bool) -> &'static str {
     }
 }
 
+fn listed(cores: &[u32]) -> String {
+    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn of_the_dut(own: &[u32]) -> String {
     match own {
         [] => "but the DUT has a machine of its own, where its cores are set".to_owned(),
-        own => format!("but there are only {} ({own:?})", own.len()),
+        own => format!("but there are only {} ({})", own.len(), listed(own)),
     }
 }
 

@@ -113,6 +113,7 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
 /// # Errors
 /// The first reason why the plan cannot be run here.
 pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+    memory::check_limit()?;
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;

@@ -28,7 +28,9 @@ pub mod locks;
 mod manager;
 mod memory;
 mod merge;
+mod merged_store;
 mod neighbours;
+mod new_directory;
 mod order;
 mod origin;
 pub mod owner;
@@ -75,7 +77,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub use cores::spare_cores;
+pub use cores::{check_named_here, spare_cores};
 pub use dimensioning::dimensioned;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
 pub use feasible::{check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere};

@@ -4,6 +4,7 @@ use super::dns::MOST_CERTIFIED;
 use super::error::{NotEnoughMemory, RunError};
 use crate::profile;
 use sixbench_engine::memory::{Footprint, neediest, octets_needed};
+use sixbench_io::limit;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
@@ -13,7 +14,29 @@ use sixbench_testbed::{Library, facts};
 
 /// Refuses a plan if one of its tests may have a trial that does not fit into memory.
 pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), RunError> {
-    check_plan_within(plan, library, facts::available_memory())
+    check_plan_within(plan, library, available_memory())
+}
+
+/// The address space for threads, reservations of the allocator and the report, in octets. A trial that needs little was possible with 450 MiB.
+const BASE: u64 = 512 << 20;
+
+/// Refuses a run if the limit on the address space of this process leaves too little: an allocation that fails ends the process at once, with the
+/// testbed still up.
+///
+/// # Errors
+/// The octets that are left, and those that are needed.
+pub(super) fn check_limit() -> Result<(), RunError> {
+    check_limit_within(limit::address_space_left())
+}
+
+fn check_limit_within(left: Option<u64>) -> Result<(), RunError> {
+    left.filter(|left| *left < BASE).map_or(Ok(()), |left| Err(RunError::MemoryLimit { left, needed: BASE }))
+}
+
+/// Returns the octets that a trial may use: those of this machine, within the limit of this process.
+fn available_memory() -> Option<u64> {
+    let within_limit = limit::address_space_left().map(|left| left.saturating_sub(BASE));
+    [facts::available_memory(), within_limit].into_iter().flatten().min()
 }
 
 fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> Result<(), RunError> {
@@ -83,7 +106,7 @@ fn plain_rate(rate: u64) -> String {
 /// # Errors
 /// The memory that the trial needs, which is more than is available.
 pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
-    check(plan, test, library, facts::available_memory(), |_| *spec)
+    check(plan, test, library, available_memory(), |_| *spec)
 }
 
 /// Refuses the trial of a test if it needs more memory than is available. Accepts it if the available memory is unknown.
@@ -115,6 +138,16 @@ mod tests {
     }
 
     const GIGAOCTETS: u64 = 1 << 30;
+
+    #[test]
+    fn a_limit_that_leaves_too_little_is_told_with_its_command() {
+        assert!(check_limit_within(None).is_ok() && check_limit_within(Some(GIGAOCTETS)).is_ok());
+        let error = check_limit_within(Some(200 << 20)).expect_err("too little").to_string();
+        assert!(
+            error.contains("only 200 MiB more") && error.contains("needs 512 MiB") && error.contains("ulimit -v"),
+            "{error}"
+        );
+    }
 
     fn plan(duration: &str, maximum: &str, test: &str) -> Plan {
         let text = format!(

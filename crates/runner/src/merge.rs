@@ -3,7 +3,8 @@
 use super::campaign::SelectionError;
 use super::differences::machine_differences;
 use super::error::RunError;
-use super::store::{self, RECIPES, Store, StoreError, Stored};
+use super::merged_store::MergedStore;
+use super::store::{self, RECIPES, StoreError, Stored};
 use super::writer::{WritingProcess, how_to_stop, writer_words};
 use serde_json::Value;
 use sixbench_io::files::Folder;
@@ -61,7 +62,8 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
     check_unique(&parts)?;
     check_recipes(&parts)?;
     let source = store::source_of(&parts[0].folder)?;
-    let mut store = Store::create(output, &plan, &source, &Selection::default())?;
+    let mut merged = MergedStore::create(output, &plan, &source)?;
+    let store = merged.store();
     for part in &parts {
         [RECIPES, store::QUERIES].into_iter().try_for_each(|name| copy_files(&part.folder, store.folder(), name))?;
     }
@@ -72,7 +74,8 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
     let name = |part: &ResultsPart| visible(&part.directory.to_string_lossy()).into_owned();
     let commands: Vec<String> = parts.iter().map(|part| format!("# {}\n{}", name(part), part.stored.commands)).collect();
     store.write("commands.sh", &commands.join("\n"))?;
-    Ok(store.write_facts(&facts_of(&plan, &parts))?)
+    store.write_facts(&facts_of(&plan, &parts))?;
+    merged.finish()
 }
 
 fn part(directory: &Path) -> Result<ResultsPart, RunError> {

@@ -2,7 +2,7 @@
 //! request has no effect, because the teardown must not be interrupted.
 
 use super::error::RunError;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,6 +28,16 @@ pub fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
 
 /// The flag set by the handlers. There is only one, because signals are delivered to the process as a whole.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Keeps this process alive where a file would exceed the limit on its size (`ulimit -f`): the write fails instead, and is reported as on a full disk.
+/// Programs that this one starts get the signal's default action.
+///
+/// # Errors
+/// The system refuses the handler.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    static EXCEEDED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    signal_hook::flag::register(SIGXFSZ, EXCEEDED.get_or_init(Arc::default).clone()).map(drop)
+}
 
 /// Installs the handlers and returns the flag that they set, the same one for each call.
 ///

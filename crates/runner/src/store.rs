@@ -1,5 +1,7 @@
 //! The results directory. `trials.jsonl` is authoritative: each line is on disk before the next trial starts.
 
+pub use super::new_directory::check_new;
+use super::new_directory::has_trials;
 use super::owner;
 pub use super::store_error::StoreError;
 use super::store_error::{Result, cannot_write};
@@ -18,7 +20,8 @@ use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -122,11 +125,31 @@ impl Store {
     /// Writes a trial to disk durably.
     ///
     /// # Errors
-    /// The trial cannot be written.
+    /// The trial cannot be written, or the results are no longer where the run began to write them.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
-        written.map_err(cannot_write(&self.trials_path()))
+        written.map_err(cannot_write(&self.trials_path()))?;
+        self.check_place()
+    }
+
+    /// Checks that the records are still where the run began to write them.
+    ///
+    /// # Errors
+    /// They were removed or moved meanwhile.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        let path = self.trials_path();
+        let own = self.trials.metadata().map_err(cannot_write(&path))?;
+        if fs::metadata(&path).is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino())) {
+            return Ok(());
+        }
+        if own.nlink() == 0 {
+            return Err(StoreError::Removed(path));
+        }
+        // The kernel's name for an open file, wherever it was moved to.
+        let now = fs::read_link(format!("/proc/self/fd/{}", self.trials.as_raw_fd())).ok();
+        let to = now.and_then(|now| Some(now.parent()?.to_owned()));
+        Err(StoreError::Moved { directory: self.directory().to_owned(), to })
     }
 
     /// Writes trials of other runs to disk, in this order.
@@ -152,22 +175,6 @@ impl Store {
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
-}
-
-/// Refuses a directory that cannot be used for a new run.
-///
-/// # Errors
-/// It holds results, or a run that has not yet made a trial.
-pub fn check_new(directory: &Path) -> Result<()> {
-    let was_begun = directory.join("trials.jsonl").exists() && directory.join("resolved.toml").exists();
-    match was_begun || has_trials(directory) {
-        true => Err(StoreError::HoldsResults(directory.to_owned())),
-        false => Ok(()),
-    }
-}
-
-fn has_trials(directory: &Path) -> bool {
-    fs::metadata(directory.join("trials.jsonl")).is_ok_and(|trials| trials.len() > 0)
 }
 
 fn selected(selection: &Selection) -> Facts {
@@ -276,6 +283,36 @@ mod tests {
     fn a_newer_format_is_refused() {
         let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
         assert!(records(&line(&newer).expect("json"), 0).is_err());
+    }
+
+    #[test]
+    fn records_that_were_removed_or_moved_are_no_longer_where_the_run_writes() {
+        let path = std::env::temp_dir().join(format!("sixbench-displaced-{}", std::process::id()));
+        let results = path.join("results");
+        let begin = || {
+            fs::create_dir_all(&results).expect("directories");
+            Store::open(Folder::open(&results).expect("a directory")).expect("a store")
+        };
+        let told = |store: &mut Store| store.append(&record(1)).expect_err("displaced").to_string();
+        let mut store = begin();
+        store.append(&record(1)).expect("in its place");
+        fs::remove_file(results.join(TRIALS)).expect("removed");
+        let removed = told(&mut store);
+        fs::write(results.join(TRIALS), "").expect("a file of another");
+        let replaced = told(&mut store);
+        fs::remove_file(results.join(TRIALS)).expect("removed");
+        let mut store = begin();
+        fs::rename(&results, path.join("moved")).expect("moved");
+        let moved = told(&mut store);
+        fs::remove_dir_all(path.join("moved")).expect("removed");
+        let gone = told(&mut store);
+        fs::remove_dir_all(&path).expect("removed");
+        let trials = results.join(TRIALS);
+        let lost = format!("{} was removed while the run wrote to it, so its trials are lost", trials.display());
+        assert_eq!([&removed, &replaced, &gone], [&lost; 3]);
+        let kept = path.join("moved");
+        let to = format!("{} was moved to {} while", results.display(), kept.display());
+        assert!(moved.starts_with(&to), "{moved}");
     }
 
     #[test]

@@ -16,9 +16,24 @@ pub enum StoreError {
     /// A new run would mix its results with those that are there.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
+    /// Files that no run has written would be replaced.
+    #[error("{} is neither empty nor a results directory: it contains {file}, which is left as it is", directory.display())]
+    NotEmpty { directory: PathBuf, file: String },
+    /// Somebody has removed the records of a run that goes on.
+    #[error("{} was removed while the run wrote to it, so its trials are lost", .0.display())]
+    Removed(PathBuf),
+    /// Somebody has moved the results of a run that goes on. `to` is where they are now, if known.
+    #[error("{} was moved{} while the run wrote to it; all trials so far are there", directory.display(), moved_to(to.as_deref()))]
+    Moved { directory: PathBuf, to: Option<PathBuf> },
     /// The user may have edited the file.
     #[error("{} already exists; it is left as it is", .0.display())]
     Exists(PathBuf),
+    /// The working directory was removed, so a relative path leads nowhere.
+    #[error("the working directory was removed, so there is no place for {}; change to another directory", .0.display())]
+    NoWorkingDirectory(PathBuf),
+    /// The name cannot be shown, nor be part of a command that is advised.
+    #[error("the name of a results directory must be UTF-8, and {} is not; choose another with -o", .0.display())]
+    NotUtf8(PathBuf),
     /// The directory cannot be made.
     #[error("cannot create the results directory {}: {error}", directory.display())]
     NotCreated { directory: PathBuf, error: io::Error },
@@ -66,6 +81,10 @@ pub enum StoreError {
     Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
 }
 
+fn moved_to(to: Option<&Path>) -> String {
+    to.map_or_else(|| " elsewhere".to_owned(), |to| format!(" to {}", to.display()))
+}
+
 /// Returns these lines below what stands before them.
 fn listed(lines: &[String]) -> String {
     lines.iter().map(|line| format!("\n  {line}")).collect()
@@ -74,6 +93,9 @@ fn listed(lines: &[String]) -> String {
 fn room(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => "; free some space on that disk; completed trials are kept and the run can be resumed",
+        io::ErrorKind::FileTooLarge => {
+            "; raise the limit on the size of files (ulimit -f); completed trials are kept and the run can be resumed"
+        }
         _ => "",
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod list;
 pub(crate) mod live;
 pub(crate) mod pages;
 pub(crate) mod plan;
+mod plan_text;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
@@ -92,8 +93,9 @@ pub(crate) struct PlanFile {
 
 /// Reads a plan file and shows each mistake at its line. `recipes` are further directories of recipes.
 pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
-    let source = match std::fs::read_to_string(path) {
-        Ok(source) => source,
+    let name = path.display().to_string();
+    let source = match std::fs::read(path) {
+        Ok(octets) => plan_text::decoded(&name, octets)?,
         Err(error) => match plans::find(path).filter(|_| error.kind() == ErrorKind::NotFound) {
             Some(ready) => return read_ready(&ready, path, recipes),
             None => return Err(unreadable(path, &error)),
@@ -101,9 +103,12 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let of_plan: Vec<PathBuf> = sixbench_plan::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
+    if let Some(missing) = of_plan.iter().find(|directory| !directory.is_dir()) {
+        return Err(refused(&name, &source, &[plan_text::missing_recipes(&source, missing)]));
+    }
     let library = library_of(&of_plan, recipes)?;
-    let name = path.display().to_string();
     let loaded = parse_plan(&name, &source, &library)?;
+    plan_text::check_tests(&name, &source, &loaded, &library)?;
     Ok(PlanFile { name, source, loaded, library })
 }
 
@@ -127,6 +132,8 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
         format!("; it is a results directory: repeat its run with {name}/resolved.toml, or continue it with --resume {name}")
+    } else if error.kind() == ErrorKind::IsADirectory {
+        "; a plan is a TOML file: name one, or write one with sixbench init NAME.toml".to_owned()
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();

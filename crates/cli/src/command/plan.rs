@@ -1,10 +1,10 @@
 //! `sixbench init`, `sixbench check` and `sixbench plan`: write a plan, validate it, and show what it would do.
 
-use super::{PlanFile, read_plan};
+use super::plan_text::mistakes_here;
+use super::{PlanFile, read_plan, refused};
 use crate::args;
 use crate::exit::{Exit, Failed};
-use crate::output;
-use sixbench_method::isolation::Isolation;
+use crate::output::{self, tell};
 use sixbench_method::units::counted;
 use sixbench_plan::{description, wizard};
 use sixbench_runner::{rehearsed, store::write_new};
@@ -26,9 +26,11 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
 
 /// Validates a plan file.
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
-    let PlanFile { name, loaded, library, .. } = read_plan(path, recipes)?;
-    // Whether the traffic may go where it would go is decided when the plan is run, where the user can force it.
-    sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Declared)?;
+    let PlanFile { name, source, loaded, .. } = read_plan(path, recipes)?;
+    let here = mistakes_here(&source, &loaded);
+    if !here.is_empty() {
+        return Err(refused(&name, &source, &here));
+    }
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     let (tests, points) = (counted(loaded.plan.tests.len() as u64, "test"), counted(points as u64, "point"));
     output::line(format_args!("{name}: good ({tests}, {points})"))?;
@@ -47,6 +49,8 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         output::line(sixbench_runner::campaign::plan_json(&loaded.plan))?;
         return Ok(Exit::Done);
     }
+    // The plan may be for another machine than the one on which its cost is looked at.
+    mistakes_here(&source, &loaded).iter().for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
     output::print(description::describe(&loaded.plan, arguments.all))?;
     Ok(Exit::Done)
 }

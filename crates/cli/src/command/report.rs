@@ -5,7 +5,8 @@ use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
 use sixbench_report::PaperStyle;
-use sixbench_runner::reporting;
+use sixbench_runner::store::StoreError;
+use sixbench_runner::{RunError, reporting};
 use std::path::{Path, PathBuf};
 
 /// Writes the reports of these results directories again.
@@ -21,6 +22,12 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
 
 /// Merges the results of runs that each measured part of one plan, and writes the report on all of them.
 pub(crate) fn merge(directories: &[PathBuf], output: &Path) -> Result<Exit, Failed> {
-    sixbench_runner::merge(directories, output)?;
+    sixbench_runner::merge(directories, output).map_err(|error| match error {
+        // Nothing of it is to be measured, so there is no run to continue.
+        RunError::Store(error @ StoreError::HoldsResults(_)) => {
+            Failed::usage(format!("{error}; choose another directory with -o"))
+        }
+        error => error.into(),
+    })?;
     report(&[output.to_owned()], None)
 }

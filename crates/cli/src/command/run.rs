@@ -16,8 +16,8 @@ use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
-use sixbench_runner::store::{Store, Stored, begun, check_new, kept_recipes, load_from, source_of};
-use sixbench_runner::{Ended, RunRequest, Site, perform, spare_cores, stop};
+use sixbench_runner::store::{Store, StoreError, Stored, begun, check_new, kept_recipes, load_from, source_of};
+use sixbench_runner::{Ended, RunError, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -207,16 +207,20 @@ fn go<'a>(
     drop(view);
     let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
     // If nothing was measured there is no summary; the error is then the only output.
+    let are_in_place = !ended.error.as_ref().is_some_and(is_displaced);
     if !json && !ended.records.is_empty() {
-        let files = files(ended.report.as_deref(), store.directory());
-        let conformance = not_conformant(plan, store.directory());
-        told = told.and(output::line(files));
+        let conformance = if are_in_place { not_conformant(plan, store.directory()) } else { String::new() };
+        if are_in_place {
+            told = told.and(output::line(files(ended.report.as_deref(), store.directory())));
+        }
         told = told.and(output::print_colored(&(summary(plan, &ended).trim_end().to_owned() + "\n")));
         told = told.and(output::print(lines + &conformance));
     }
     if let Some(error) = &ended.error {
         tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));
-        tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
+        if are_in_place {
+            tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
+        }
     }
     let results = RunResults { directory: store.directory().to_owned(), exit, reason };
     match (told, exit) {
@@ -227,6 +231,11 @@ fn go<'a>(
         }
         (Ok(()), _) => Ok(results),
     }
+}
+
+/// Returns true if the results were removed or moved while the run wrote to them, so that nothing is at their path.
+fn is_displaced(error: &RunError) -> bool {
+    matches!(error.root(), RunError::Store(StoreError::Removed(_) | StoreError::Moved { .. }))
 }
 
 /// The outcome of a run, for the terminal.

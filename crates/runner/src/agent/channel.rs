@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -32,6 +33,18 @@ pub(super) enum ChannelEnd {
     Late(Duration),
     /// A stop was requested.
     Stopped,
+}
+
+impl Display for ChannelEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => write!(f, "the connection was closed"),
+            Self::Silent(time) => write!(f, "no sign of life for {} s", time.as_secs_f64()),
+            Self::Garbled(what) => write!(f, "it says what is no message ({what})"),
+            Self::Late(time) => write!(f, "it lives, but did not answer within {} s", time.as_secs_f64()),
+            Self::Stopped => write!(f, "interrupted"),
+        }
+    }
 }
 
 /// One side of the connection. Dropping it closes its output.

@@ -57,8 +57,7 @@ impl AgentError {
             ChannelEnd::Closed if said.is_empty() => "the connection was closed, or the machine went down".to_owned(),
             ChannelEnd::Closed => format!("it ended: {said}"),
             ChannelEnd::Silent(time) => format!("no sign of life for {} s, although the connection is open", seconds(time)),
-            ChannelEnd::Garbled(what) => format!("it says what is no message ({what})"),
-            ChannelEnd::Late(time) => format!("it lives, but did not answer within {} s", seconds(time)),
+            ChannelEnd::Garbled(_) | ChannelEnd::Late(_) => end.to_string(),
         };
         Self::Lost { machine: machine.to_owned(), why }
     }

@@ -58,7 +58,7 @@ fn lost(end: &ChannelEnd) -> RunError {
         ChannelEnd::Silent(time) => {
             format!("no sign of life of the machine of the plan for {} s: everything is given back", time.as_secs_f64())
         }
-        end => format!("the machine of the plan says what is no order ({end:?}): everything is given back"),
+        end => format!("the machine of the plan gives no order: {end}; everything is given back"),
     })
     .into()
 }

@@ -55,7 +55,9 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        if let Err(error) = remove(&self.shell, &self.name) {
+        let removed = remove(&self.shell, &self.name);
+        // Somebody else may have removed it meanwhile: then nothing is left to do.
+        if let Err(error) = removed.or_else(|error| if exists(&self.name) { Err(error) } else { Ok(()) }) {
             warn(&format!("namespace {} is still there", self.name), &error);
         }
     }
