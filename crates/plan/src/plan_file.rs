@@ -109,8 +109,8 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     }
 }
 
-/// Reads a plan file or a resolved plan whose devices are in `library`. Does the same as [`parse`], and also marks the tests that send no IPv6 frames,
-/// which depends on the recipes of their devices.
+/// Reads a plan file or a resolved plan whose devices are in `library`. Does the same as [`parse`], and also marks the tests that send no IPv6 frames or
+/// nothing else, which depends on the recipes of their devices.
 ///
 /// # Errors
 /// All mistakes in the file, each with its place.
@@ -120,6 +120,7 @@ pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> 
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
         let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
         test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
+        test.ipv6_forwarded = traffic.is_some_and(|t| t.left.source.is_ipv6() && t.right.source.is_ipv6());
     }
     Ok(loaded)
 }
@@ -222,11 +223,14 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     let standard = standard_search(profile);
     let goals = section.list("loss-goals", units::loss).unwrap_or(standard.goals);
     let several = if goals.len() > 1 { SearchMethod::Mlrsearch } else { standard.method };
+    let maximum = section.value("maximum", units::rate).unwrap_or(standard.maximum);
+    // A rate counts as its share of the maximum, so that the bounds are never further apart than it.
+    let share = |width: f64| if width > 1.0 { width / maximum.0 as f64 } else { width };
     let search = SearchSettings {
         method: section.text("method", method).unwrap_or(several),
         minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
-        maximum: section.value("maximum", units::rate).unwrap_or(standard.maximum),
-        width: section.value("width", units::share).unwrap_or(standard.width),
+        maximum,
+        width: section.value("width", share_or_rate).map(share).unwrap_or(standard.width),
         goals,
         max_invalid: section.number("max-invalid", count).unwrap_or(standard.max_invalid),
         start: section.text("start", start).unwrap_or(standard.start),
@@ -236,12 +240,20 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     search
 }
 
+/// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.
+fn share_or_rate(text: &str) -> Result<f64, String> {
+    match units::rate(text) {
+        Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
+        _ => units::share(text),
+    }
+}
+
 fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.minimum >= search.maximum {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
-    if !(0.0001..=0.5).contains(&search.width) {
-        section.mistake("width", "the width must be between 0.01% and 50%");
+    if !(0.00001..=0.5).contains(&search.width) {
+        section.mistake("width", "the width must be between 0.001% and 50% (of the maximum, if it is a rate)");
     }
     if search.goals.is_empty() {
         section.mistake("loss-goals", "at least one loss goal is needed");
@@ -573,5 +585,19 @@ background = \"110%\"
     fn a_plan_without_tests_is_a_mistake() {
         let mistakes = parse("name = \"p\"\n", &DUTS).expect_err("mistakes");
         assert_eq!(mistakes[0].title, "the plan holds no test");
+    }
+
+    #[test]
+    fn a_width_may_be_a_rate_and_then_bounds_are_never_further_apart() {
+        let width = |keys: &str| {
+            let text = format!("{SMALLEST}[search]\nmaximum = \"8M\"\n{keys}\n");
+            parse(&text, &DUTS).map(|loaded| loaded.plan.search.width)
+        };
+        assert_eq!(width("width = \"1k\"").ok(), Some(1000.0 / 8e6));
+        assert_eq!(width("width = 1000").ok(), Some(1000.0 / 8e6), "siitperf's e");
+        assert_eq!(width("width = \"0.5%\"").ok(), Some(0.005));
+        for wrong in ["\"200%\"", "\"5M\"", "\"10\""] {
+            assert!(width(&format!("width = {wrong}")).is_err(), "{wrong}");
+        }
     }
 }

@@ -34,7 +34,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("of-throughput", 0.0, 1.0),
     ("overload", 0.0, 1000.0),
     ("link-rate", 1e6, 1e13),
-    ("width", 0.0001, 0.5),
+    ("width", 0.00001, 0.5),
     ("goals", 0.0, BELOW_ONE),
     ("loss-goals", 0.0, BELOW_ONE),
     ("max-invalid", 1.0, 1000.0),

@@ -8,7 +8,7 @@ use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
-use super::words::{any, count, directions, identifier, known_dut, resolved_identifier, title};
+use super::words::{any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
@@ -88,6 +88,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     let own_goals = read_goals(&section, defaults, &measure);
     let optional = section.truth("optional").unwrap_or(false);
     let fresh_device = section.truth("fresh-device").unwrap_or(false);
+    let dut_rss_hash = section.text("dut-rss-hash", hash_fields);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
     let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
@@ -115,6 +116,8 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         cores: None,
         device_cores: Default::default(),
         ipv4_only: false,
+        ipv6_forwarded: false,
+        dut_rss_hash,
         optional,
         fresh_device,
         series: None,

@@ -63,6 +63,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("throughput", "directions", Text),
     ("throughput", "frame-timeout", Quantity),
     ("throughput", "maximum", Quantity),
+    ("throughput", "dut-rss-hash", Text),
     ("throughput", "background", Quantity),
     ("throughput", "flows", Number),
     ("throughput", "flow-step", Quantity),

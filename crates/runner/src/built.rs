@@ -53,7 +53,8 @@ impl BuiltTestbed {
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
-        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores.clone() };
+        let (cores_kept, rss_hash) = (request.cores.clone(), request.rss_hash.clone());
+        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: cores_kept, rss_hash };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
         let (links, remote, dut) = match &site.links.ports {

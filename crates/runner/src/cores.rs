@@ -24,6 +24,14 @@ pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Resu
     })
 }
 
+/// Refuses, before anything is touched, a hash for the network cards of a device that has no machine of its own over ssh.
+pub(crate) fn check_rss_hash(links: &Links, plan: &Plan) -> Result<(), RunError> {
+    const TEXT: &str = "`dut-rss-hash` sets the network cards of a device on another machine (host = \"ssh:NAME\" in [testbed]); the veth pairs of a \
+                        namespace have no such hash, and a device that you set up yourself keeps its own: ethtool -N there";
+    let wanted = plan.tests.iter().find(|test| test.dut_rss_hash.is_some()).filter(|_| links.machines.is_empty());
+    wanted.map_or(Ok(()), |test| Err(RunError::from(PlanError(TEXT.to_owned())).of_test(&test.name)))
+}
+
 /// Limits the device to the wanted number of its cores. Each of several devices in a row gets that number. Virtual machines may have to share
 /// cores: each has at least one virtual core, and the watch shows the sharing.
 pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
@@ -88,4 +96,23 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
         Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
         None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_for_network_cards_needs_a_machine_over_ssh() {
+        let source = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\ndut-rss-hash = \"sd\"\n";
+        let there = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"e0\"\ndut-right = \"e1\"\n";
+        let library = Library::load::<&std::path::Path>(&[]).expect("the built-in recipes");
+        let check = |source: &str| {
+            let loaded = sixbench_plan::load(source, &library).expect("a plan");
+            check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| format!("{error:#}"))
+        };
+        let refused = check(source).expect_err("veth pairs have no hash");
+        assert!(refused.contains("`dut-rss-hash` sets the network cards of a device on another machine"), "{refused}");
+        assert_eq!(check(&format!("{source}{there}")), Ok(()));
+    }
 }

@@ -1,7 +1,7 @@
 //! Refuses, before anything is touched, plans that no machine could run and those that cannot work on this one.
 
 use super::agent;
-use super::cores::check_cores;
+use super::cores::{check_cores, check_rss_hash};
 use super::error::{PlanError, RunError};
 use super::memory;
 use super::version::VERSION;
@@ -117,6 +117,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
+    check_rss_hash(&loaded.links, &loaded.plan)?;
     check_interleaving(loaded, library)?;
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;

@@ -421,7 +421,8 @@ pub(super) fn session_request<'a>(
     let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().expect("a test has frame sizes");
     let subscribers = profile::subscribers::most(recipe, &plan.tests);
     let dns = server(library, test)?;
-    Ok(SessionRequest { recipe, name, cores: test.core_limits(), table_size: table_size(test), dns, subscribers, largest })
+    let (cores, rss_hash) = (test.core_limits(), test.dut_rss_hash.clone());
+    Ok(SessionRequest { recipe, name, cores, table_size: table_size(test), rss_hash, dns, subscribers, largest })
 }
 
 fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanError> {
@@ -449,6 +450,7 @@ struct DeviceIdentity {
     cores: CoreLimits,
     /// The number of entries in its connection tracking table.
     table_size: Option<u64>,
+    rss_hash: Option<String>,
     /// True if the tester's ends are hosts.
     has_hosts: bool,
     /// The identity of a DNS server's configuration, or `None` for any other device.
@@ -462,6 +464,7 @@ fn device_of(test: &Test) -> DeviceIdentity {
         recipe: test.dut.clone(),
         cores: test.core_limits(),
         table_size: table_size(test),
+        rss_hash: test.dut_rss_hash.clone(),
         has_hosts: test.measure.needs_hosts(),
         server: test.measure.dns().map(profile::dns::server_of),
         only_for: test.fresh_device.then(|| test.name.clone()),

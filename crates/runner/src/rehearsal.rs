@@ -33,7 +33,12 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             loaded.links.authority.as_ref().map(|machine| behind(machine, recipe, test, &rehearsal)).transpose()?;
         let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
         if !loaded.links.machines.is_empty() {
-            let options = DutOptions { cores: test.core_limits(), subscribers, ..DutOptions::default() };
+            let options = DutOptions {
+                cores: test.core_limits(),
+                rss_hash: test.dut_rss_hash.clone(),
+                subscribers,
+                ..DutOptions::default()
+            };
             drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
             continue;
         }

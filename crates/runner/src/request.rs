@@ -36,6 +36,8 @@ pub struct SessionRequest<'a> {
     pub cores: CoreLimits,
     /// The number of entries in its connection tracking table, if its recipe can set that.
     pub table_size: Option<u64>,
+    /// The fields of the RSS hash of its network cards, on machines of their own.
+    pub rss_hash: Option<String>,
     /// For a DNS server: its zone, and the real authority at the tester's right end, if there is one.
     pub dns: Option<(Zone, Option<&'a Recipe>)>,
     /// The number of subscribers in its configuration files, if its recipe has a rule for them.
@@ -54,7 +56,8 @@ impl<'a> SessionRequest<'a> {
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
-        Self { recipe, name: String::new(), cores: CoreLimits::default(), table_size: None, dns: None, subscribers, largest }
+        let (name, cores) = (String::new(), CoreLimits::default());
+        Self { recipe, name, cores, table_size: None, rss_hash: None, dns: None, subscribers, largest }
     }
 }
 

@@ -20,7 +20,7 @@ mod syntax;
 mod tests;
 
 pub use findings::Note;
-pub use options::{Options, Phase1, foreground, phase_1};
+pub use options::{Options, Phase1, ScriptOptions, foreground, phase_1};
 
 use device::ImportedDevice;
 use findings::ImportFindings;

@@ -1,6 +1,6 @@
 //! Settings that siitperf takes from its command line and its scripts instead of its configuration file.
 
-use sixbench_method::terms::{FrameSize, Share};
+use sixbench_method::terms::{FrameRate, FrameSize, Share};
 
 /// siitperf's command-line options.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,27 @@ pub struct Options {
     pub frame_timeout_ns: Option<u64>,
     /// siitperf's parameters of phase 1 of stateful tests.
     pub phase_1: Option<Phase1>,
+    /// siitperf-lat's delay before the first tagged frame, nanoseconds; `None` for that of the measure.
+    pub delay_ns: Option<u64>,
+    /// siitperf-lat's number of time stamps, that is, of tagged frames; `None` for that of the measure.
+    pub timestamps: Option<u64>,
+    /// The parameters of siitperf's scripts.
+    pub scripts: ScriptOptions,
+}
+
+/// Parameters of siitperf's scripts. Each is `None` for what the plan would have without it.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptOptions {
+    /// `max`: the highest rate that the search tries.
+    pub maximum: Option<FrameRate>,
+    /// `e`: the distance of the bounds at which the search ends.
+    pub error: Option<FrameRate>,
+    /// `sleept`: the rest between trials, nanoseconds.
+    pub rest_ns: Option<u64>,
+    /// `no_exp`: the number of repetitions.
+    pub repetitions: Option<u32>,
+    /// `rate_start`, `rate_end` and `rate_step`: the rates of the frame loss test.
+    pub rates: Option<[FrameRate; 3]>,
 }
 
 impl Options {

@@ -5,6 +5,7 @@ use super::options::Options;
 use super::phases::Phases;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
 use sixbench_method::lists::each_once;
+use sixbench_method::terms::FrameRate;
 use sixbench_method::text::is_control;
 use sixbench_method::units::show_ns;
 
@@ -22,7 +23,7 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
     text += &trial(options);
     text += &testbed(config);
-    text += "[search]\n# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
+    text += &search(options);
     let phases = Phases::of(config, options);
     if let Some(phases) = &phases {
         let both = traffic(config, options) + &phases.of_phase_1();
@@ -34,7 +35,8 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     }
     let common = common(config, options) + &phases.map_or(String::new(), |phases| phases.of_both());
     for measure in MEASURES {
-        text += &format!("\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{common}");
+        let own = of_measure(measure, options);
+        text += &format!("\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{own}{common}");
     }
     if let Some(timeout) = options.frame_timeout_ns.filter(|timeout| *timeout > 0) {
         text += "\n# siitperf-pdv with a frame timeout.\n";
@@ -58,8 +60,40 @@ pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
+fn search(options: &Options) -> String {
+    let scripts = &options.scripts;
+    let maximum = scripts.maximum.map_or_else(
+        || "# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n".to_owned(),
+        |maximum| format!("maximum = \"{}\"\n", maximum.0),
+    );
+    let width = scripts
+        .error
+        .map(|error| format!("# `e` of the scripts: a rate counts as its share of the maximum.\nwidth = \"{}\"\n", error.0));
+    format!("[search]\n{maximum}{}", width.unwrap_or_default())
+}
+
+/// Returns the keys that siitperf's parameters of one measure become, as TOML.
+fn of_measure(measure: &str, options: &Options) -> String {
+    let line = |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!("{key} = {value}\n"));
+    match measure {
+        "latency" => {
+            let delay = options.delay_ns.map(|delay_ns| format!("\"{}\"", show_ns(delay_ns)));
+            line("tag-after", delay) + &line("tagged", options.timestamps.map(|tags| tags.to_string()))
+        }
+        "frame-loss-rate" => {
+            // siitperf's script goes up; RFC 2544 section 26.3 goes down.
+            let of = |[start, end, step]: [FrameRate; 3]| {
+                let (highest, lowest) = (start.max(end).0, start.min(end).0);
+                format!("{{ from = \"{highest}\", to = \"{lowest}\", step = \"{}\" }}", step.0)
+            };
+            line("rates", options.scripts.rates.map(of))
+        }
+        _ => String::new(),
+    }
+}
+
 fn trial(options: &Options) -> String {
-    let lines = [("duration", options.duration_ns), ("residual", options.timeout_ns)];
+    let lines = [("duration", options.duration_ns), ("residual", options.timeout_ns), ("rest", options.scripts.rest_ns)];
     let lines: String = lines.iter().filter_map(|(key, value)| Some(format!("{key} = \"{}\"\n", show_ns((*value)?)))).collect();
     if lines.is_empty() { lines } else { format!("[trial]\n{lines}\n") }
 }
@@ -84,6 +118,9 @@ fn common(config: &Config, options: &Options) -> String {
     };
     if config.has_background(options) {
         text += &format!("background = \"{}\"\n", percent(options));
+    }
+    if let Some(repetitions) = options.scripts.repetitions {
+        text += &format!("repetitions = {repetitions}\n");
     }
     text + &traffic(config, options)
 }

@@ -193,11 +193,37 @@ fn the_command_line_parameters_become_settings_of_the_plan() {
         timeout_ns: units::duration_ns("500ms").ok(),
         foreground: Some(Share { foreground: 2, of: 3 }),
         frame_timeout_ns: units::duration_ns("10ms").ok(),
-        phase_1: None,
+        ..Options::default()
     };
     let imported = imported(STATELESS, &options);
     insta::assert_snapshot!(imported.plan[imported.plan.find("[trial]").expect("[trial]")..]);
     assert!(notes(&imported).contains("2 foreground frames of 3: the plan has the nearest hundredth"), "{}", notes(&imported));
+}
+
+#[test]
+fn the_parameters_of_the_programs_and_scripts_become_keys() {
+    let rate = |text| units::rate(text).expect("a rate");
+    let scripts = ScriptOptions {
+        maximum: Some(rate("8M")),
+        error: Some(rate("1000")),
+        rest_ns: units::duration_ns("10s").ok(),
+        repetitions: Some(10),
+        rates: Some([rate("100k"), rate("1M"), rate("100k")]),
+    };
+    let options = Options { delay_ns: units::duration_ns("60s").ok(), timestamps: Some(50_000), scripts, ..Options::default() };
+    let imported = imported(STATELESS, &options);
+    let search = "maximum = \"8000000\"\n# `e` of the scripts: a rate counts as its share of the maximum.\nwidth = \"1000\"\n";
+    assert!(imported.plan.contains(search), "{}", imported.plan);
+    assert!(!imported.plan.contains("# maximum"), "the maximum is a key: {}", imported.plan);
+    let plan = sixbench_plan::parse(&imported.plan, &["siitperf"]).expect("a plan").plan;
+    assert_eq!((plan.search.maximum.0, plan.search.width), (8_000_000, 1000.0 / 8e6));
+    assert_eq!(plan.trial.rest_ns, 10_000_000_000);
+    assert!(plan.tests.iter().all(|test| test.repetitions.least() == 10));
+    for line in
+        ["tag-after = \"60s\"\ntagged = 50000\n", "rates = { from = \"1000000\", to = \"100000\", step = \"100000\" }\n"]
+    {
+        assert_eq!(imported.plan.matches(line).count(), 1, "{line} in {}", imported.plan);
+    }
 }
 
 #[test]

@@ -453,6 +453,51 @@ fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     assert!(error.contains("requires 5 cores for the DUT, but dut has only 4 online"), "{error}");
 }
 
+/// An `ethtool` that keeps the hash fields of each interface and flow in a file, initially those of addresses alone; it does nothing else.
+const CARD: &str = r#"#!/bin/sh
+[ "$3" = rx-flow-hash ] || exit 0
+file=/run/hash-$2-$4
+case $1 in
+-N) echo "$5" >"$file" ;;
+-n) fields=$(cat "$file" 2>/dev/null || echo sd)
+    case $fields in *s*) echo "IP SA" ;; esac
+    case $fields in *d*) echo "IP DA" ;; esac
+    case $fields in *f*) echo "L4 bytes 0 & 1 [TCP/UDP src port]" ;; esac
+    case $fields in *n*) echo "L4 bytes 2 & 3 [TCP/UDP dst port]" ;; esac ;;
+esac
+"#;
+
+fn bring_up_with_hash(room: &Room, fields: &str) -> Result<Devices, TestbedError> {
+    let options = DutOptions { rss_hash: Some(fields.to_owned()), ..DutOptions::default() };
+    Devices::bring_up_on(&[reached(room)], &recipe("linux-ipv4"), "hash", &Shell::new(), &options)
+}
+
+#[test]
+fn the_hash_of_the_devices_cards_is_set_and_restored() {
+    let room = Room::build("hash");
+    let card = std::env::temp_dir().join(format!("sb-card-{}", std::process::id()));
+    std::fs::write(&card, CARD).expect("a file");
+    let card = card.display();
+    over_there(&room, &format!("chmod +x {card} && mount --bind {card} $(command -v ethtool)"));
+    let held = || over_there(&room, "cat /run/hash-*-udp4 /run/hash-*-udp6 2>/dev/null || true");
+    let dut = bring_up_with_hash(&room, "sdfn").expect("a device");
+    assert_eq!(held().split_whitespace().collect::<Vec<_>>(), ["sdfn"; 4], "both flows of both interfaces");
+    let facts = format!("{:?}", dut.facts());
+    drop(dut);
+    assert_eq!(held().split_whitespace().collect::<Vec<_>>(), ["sd"; 4], "restored");
+    std::fs::remove_file(card.to_string()).expect("the file");
+    assert!(facts.contains("sdfn"), "{facts}");
+}
+
+#[test]
+fn a_card_without_a_hash_is_refused_by_name() {
+    let room = Room::build("nohash");
+    let before = room.state();
+    let error = bring_up_with_hash(&room, "sdfn").expect_err("veth has no hash").to_string();
+    assert!(error.contains("`dut-rss-hash` on the machine dut") && error.contains("it has no such setting"), "{error}");
+    room.assert_is_as(&before);
+}
+
 #[test]
 fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     let rehearsal = Shell::rehearsal();

@@ -27,6 +27,7 @@ fn options(how: u8) -> Options {
         foreground: is_set(8).then_some(Share { foreground: 9, of: 10 }),
         frame_timeout_ns: is_set(16).then_some(1_000_000),
         phase_1: is_set(32).then_some(phase_1),
+        ..Options::default()
     }
 }
 

@@ -1,9 +1,10 @@
 //! The arguments of `sixbench import`.
 
 use clap::Args;
-use sixbench_method::terms::{FrameSize, Share};
+use sixbench_method::terms::{FrameRate, FrameSize, Share};
 use sixbench_method::units;
 use sixbench_siitperf_import as import;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -38,6 +39,27 @@ pub(crate) struct Siitperf {
     /// siitperf's parameters of phase 1 of stateful tests
     #[arg(long = "phase-1", value_name = "N,M,R,T,D", value_parser = import::phase_1)]
     pub(crate) phase_1: Option<import::Phase1>,
+    /// siitperf-lat's delay before the first tagged frame, e.g. 60s [default: the measure's]
+    #[arg(long = "delay", value_name = "TIME", value_parser = units::duration_ns)]
+    pub(crate) delay_ns: Option<u64>,
+    /// siitperf-lat's timestamps: how many frames are tagged, e.g. 50000 [default: the measure's]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) timestamps: Option<u64>,
+    /// `max` of the scripts: the highest rate that the search tries, e.g. 8M [default: the plan's, 2M]
+    #[arg(long = "max", value_name = "RATE", value_parser = units::rate)]
+    pub(crate) maximum: Option<FrameRate>,
+    /// `e` of the scripts: the distance of the bounds at which the search ends, e.g. 1000 [default: the profile's]
+    #[arg(long = "error", value_name = "RATE", value_parser = units::rate)]
+    pub(crate) error: Option<FrameRate>,
+    /// `sleept` of the scripts: the rest between trials, e.g. 10s [default: the profile's]
+    #[arg(long = "sleep", value_name = "TIME", value_parser = units::duration_ns)]
+    pub(crate) rest_ns: Option<u64>,
+    /// `no_exp` of the scripts: the number of repetitions [default: the profile's]
+    #[arg(long = "experiments", value_name = "NUMBER")]
+    pub(crate) repetitions: Option<NonZeroU32>,
+    /// `rate_start`, `rate_end` and `rate_step` of the script for frame loss, e.g. 100k 1M 100k
+    #[arg(long, num_args = 3, value_names = ["START", "END", "STEP"], value_parser = units::rate)]
+    pub(crate) rates: Vec<FrameRate>,
 }
 
 impl Siitperf {
@@ -50,6 +72,15 @@ impl Siitperf {
             foreground: self.foreground,
             frame_timeout_ns: self.frame_timeout_ns,
             phase_1: self.phase_1,
+            delay_ns: self.delay_ns,
+            timestamps: self.timestamps,
+            scripts: import::ScriptOptions {
+                maximum: self.maximum,
+                error: self.error,
+                rest_ns: self.rest_ns,
+                repetitions: self.repetitions.map(NonZeroU32::get),
+                rates: self.rates.clone().try_into().ok(),
+            },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The requirements that sixbench itself cannot meet, or meets differently: `docs/deviations.toml`, read once.
 
 use super::clause::{Clause, Conformance, Level};
-use crate::plan::Measure;
+use crate::plan::{Measure, Test};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -32,6 +32,28 @@ pub(super) struct Deviation {
     pub(super) measures: Vec<String>,
     /// The set-up in which the requirement is met.
     unless: Option<Setup>,
+    /// The devices concerned; all if this is not given.
+    devices: Option<DeviceGroup>,
+}
+
+/// A group of devices by what they do with the foreground traffic.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum DeviceGroup {
+    /// IPv6 on both links: routers, and relays of IPv6 in IPv4.
+    ForwardIpv6,
+    /// IPv6 becomes IPv4, or is the outer header of it.
+    Others,
+}
+
+impl DeviceGroup {
+    /// Returns whether the device of a test belongs to the group. A device all of whose frames are IPv4 belongs to none.
+    fn has(self, test: &Test) -> bool {
+        match self {
+            Self::ForwardIpv6 => test.ipv6_forwarded,
+            Self::Others => !test.ipv6_forwarded && !test.ipv4_only,
+        }
+    }
 }
 
 /// A set-up in which additional requirements are met.
@@ -69,7 +91,8 @@ pub(super) fn all() -> &'static [Deviation] {
     &DEVIATIONS
 }
 
-pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
+pub(super) fn clauses(test: &Test) -> Vec<Clause> {
+    let measure = &test.measure;
     // Deviations of all measures concern frames, their sizes and their routes.
     let is_of_frames = measure.dns().is_none();
     let concerns = |entry: &&Deviation| match entry.measures.is_empty() {
@@ -77,7 +100,8 @@ pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
         false => entry.measures.iter().any(|name| name == measure.name()),
     };
     let is_met = |entry: &&Deviation| entry.unless.is_some_and(|setup| setup.is_of(measure));
-    all().iter().filter(concerns).filter(|entry| !is_met(entry)).map(clause).collect()
+    let has_device = |entry: &&Deviation| entry.devices.is_none_or(|group| group.has(test));
+    all().iter().filter(concerns).filter(has_device).filter(|entry| !is_met(entry)).map(clause).collect()
 }
 
 fn clause(entry: &'static Deviation) -> Clause {

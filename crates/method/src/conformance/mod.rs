@@ -27,7 +27,7 @@ pub use clause::{Clause, Conformance, Level};
 pub use standard::{Standard, is_read, parts, standards};
 
 use crate::lists::by_key;
-use crate::plan::{Measure, Plan, Test};
+use crate::plan::{Plan, Test};
 use std::fmt;
 
 /// The term of RFC 2544 section 5 for a list of clauses.
@@ -46,7 +46,7 @@ pub enum Compliance {
 /// Returns every clause that concerns this test, those of the plan and of the instrument, in the order of [`of_plan`].
 pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = of_the_test(plan, test);
-    clauses.extend(of_the_instrument(&test.measure));
+    clauses.extend(of_the_instrument(test));
     order::sort(&mut clauses);
     clauses
 }
@@ -70,8 +70,8 @@ fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
 }
 
 /// Returns the clauses that sixbench meets only in part or not at all, whatever the plan: `docs/deviations.toml`.
-pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
-    let mut clauses: Vec<Clause> = deviation::clauses(measure).into_iter().map(standard::as_read).collect();
+pub fn of_the_instrument(test: &Test) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = deviation::clauses(test).into_iter().map(standard::as_read).collect();
     order::sort(&mut clauses);
     clauses
 }

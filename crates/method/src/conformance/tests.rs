@@ -32,6 +32,8 @@ fn test(name: &str, measure: Measure) -> Test {
         cores: None,
         device_cores: Default::default(),
         ipv4_only: false,
+        ipv6_forwarded: false,
+        dut_rss_hash: None,
         optional: false,
         fresh_device: false,
         series: None,
@@ -165,7 +167,7 @@ fn a_fully_conformant_latency_test_is_unconditionally_compliant_apart_from_the_i
     assert_eq!(departures(&plan), [""; 0]);
     assert_eq!(verdict(&plan), Compliance::Unconditional);
     let all = clauses(&plan, &plan.tests[0]);
-    assert_eq!(all.len(), of_the_test(&plan, &plan.tests[0]).len() + of_the_instrument(&plan.tests[0].measure).len());
+    assert_eq!(all.len(), of_the_test(&plan, &plan.tests[0]).len() + of_the_instrument(&plan.tests[0]).len());
     assert_eq!(compliance(&all), Compliance::No, "no routing update is sent: RFC 2544 section 13");
 }
 
@@ -438,10 +440,29 @@ fn deviations_have_words_name_measures_and_break_only_a_must() {
         assert!(entry.measures.iter().all(|name| names.contains(&name.as_str())), "{}", entry.clause);
     }
     for measure in every_measure() {
-        for clause in of_the_instrument(&measure) {
+        for clause in of_the_instrument(&test("t", measure)) {
             assert!(clause.conformance != Conformance::Violated || clause.level == Level::Must, "{}", clause.clause);
         }
     }
+}
+
+#[test]
+fn traffic_with_extension_headers_is_missing_for_routers_and_excused_for_translators() {
+    let told = |change: fn(&mut Test)| {
+        let mut test = test("t", Measure::Throughput);
+        change(&mut test);
+        let clauses = of_the_instrument(&test).into_iter().filter(|clause| clause.clause == "RFC 5180 section 7");
+        clauses.map(|clause| (clause.conformance, clause.actual)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(|test| test.ipv6_forwarded = true),
+        [(Conformance::Violated, "no extension headers (sixbench sends none)".into())]
+    );
+    let translator = told(|_| ());
+    assert!(
+        translator.len() == 1 && translator[0].0 == Conformance::Partial && translator[0].1.contains("RFC 8219 section 5.2")
+    );
+    assert!(told(|test| test.ipv4_only = true).is_empty(), "RFC 5180 is about IPv6");
 }
 
 #[test]
@@ -601,7 +622,7 @@ fn an_authority_on_another_machine_passes_the_self_test_and_sees_no_cache() {
 #[test]
 fn a_self_test_over_a_veth_pair_is_bent_and_one_over_a_cable_past_the_device_is_not() {
     let is_told = |plan: &Plan| {
-        let clauses = of_the_instrument(&plan.tests[0].measure);
+        let clauses = of_the_instrument(&plan.tests[0]);
         clauses.iter().any(|clause| clause.requirement.contains("the Tester is looped back (leaving out DUT)"))
     };
     assert!(is_told(&of_dns64(|_| ())));

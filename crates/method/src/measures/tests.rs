@@ -52,6 +52,8 @@ fn plan(measure: Measure) -> Plan {
             cores: None,
             device_cores: Default::default(),
             ipv4_only: false,
+            ipv6_forwarded: false,
+            dut_rss_hash: None,
             optional: false,
             fresh_device: false,
             series: None,

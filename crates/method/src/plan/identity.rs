@@ -24,13 +24,16 @@ impl Test {
             cores,
             device_cores,
             ipv4_only,
+            ipv6_forwarded,
+            dut_rss_hash,
             optional: _,
             fresh_device: _,
             series: _,
             expect: _,
         } = self;
-        // The `ipv4_only` setting belongs to the device, because it says what its links carry.
-        ((directions, foreground, traffic, stateful, frame_timeout_ns), (dut, cores, device_cores, ipv4_only), measure)
+        // `ipv4_only` and `ipv6_forwarded` belong to the device, because they say what its links carry.
+        let device = (dut, cores, device_cores, ipv4_only, ipv6_forwarded, dut_rss_hash);
+        ((directions, foreground, traffic, stateful, frame_timeout_ns), device, measure)
     }
 
     /// Returns whether both tests share a throughput at the same frame size: the same device with the same cores, set up in the same way, under the
@@ -85,6 +88,8 @@ mod tests {
             changed(|test| test.cores = Some(2)),
             changed(|test| test.device_cores = [("br".to_owned(), 2)].into()),
             changed(|test| test.ipv4_only = true),
+            changed(|test| test.ipv6_forwarded = true),
+            changed(|test| test.dut_rss_hash = Some("sd".into())),
         ] {
             assert!(!usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
         }

@@ -114,6 +114,13 @@ pub struct Test {
     /// more of them fit into a second of the medium.
     #[serde(default)]
     pub ipv4_only: bool,
+    /// True if the foreground frames are IPv6 on both links: the device forwards IPv6, and does not translate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ipv6_forwarded: bool,
+    /// The fields of a frame by which the network cards of the device spread UDP over its cores, in the letters of `ethtool -N`; they are left as they are
+    /// where this is not given. Only for a device on a machine of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dut_rss_hash: Option<String>,
     /// True if the test is left out, with a note to that effect, where its device cannot be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -170,6 +177,8 @@ impl Test {
             cores: None,
             device_cores: BTreeMap::new(),
             ipv4_only: false,
+            ipv6_forwarded: false,
+            dut_rss_hash: None,
             optional: false,
             fresh_device: false,
             series: None,

@@ -59,6 +59,8 @@ fn throughput_test() -> Test {
         cores: None,
         device_cores: Default::default(),
         ipv4_only: false,
+        ipv6_forwarded: false,
+        dut_rss_hash: None,
         optional: false,
         fresh_device: false,
         series: None,

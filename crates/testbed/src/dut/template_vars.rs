@@ -21,6 +21,8 @@ pub struct DutOptions {
     pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
     /// The cores that stay online on machines of their own. (A namespace uses those of its topology.)
     pub cores: CoreLimits,
+    /// The fields of the RSS hash for UDP of its network cards, on machines of their own.
+    pub rss_hash: Option<String>,
 }
 
 /// The names that a DNS server is queried for.

@@ -6,7 +6,7 @@ pub mod interfaces;
 mod lent_addresses;
 pub(crate) mod link;
 pub mod namespace;
-mod nic;
+pub(crate) mod nic;
 pub(crate) mod occupied;
 mod sweep;
 mod sysctls;

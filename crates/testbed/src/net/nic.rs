@@ -1,7 +1,7 @@
 //! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, and the hash fields that select a frame's queue. The
 //! kernel keeps them when an interface moves to another namespace, so they must be restored explicitly.
 
-use crate::exec::{Shell, TestbedError, warn};
+use crate::exec::{Shell, TestbedError, Undo, warn};
 use crate::facts::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,21 @@ pub(super) fn apply(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Re
         Some(setting) => Err(refused(interface, setting, "the driver does not take them")),
         None => Ok(()),
     }
+}
+
+/// Applies the settings to an interface of another machine. `undo` restores those that were there.
+///
+/// # Errors
+/// Those of [`apply`].
+pub(crate) fn set_until_undone(shell: &Shell, interface: &str, wanted: &[NicSetting], undo: &Undo) -> Result<(), TestbedError> {
+    let before = if shell.is_rehearsal() { Vec::new() } else { held(shell, interface, wanted) };
+    let is_changed = |held: &&NicSetting| {
+        held.value != "none" && wanted.iter().any(|setting| (setting.kind, &setting.name) == (held.kind, &held.name))
+    };
+    let changed: Vec<NicSetting> = before.iter().filter(is_changed).cloned().collect();
+    // Recorded first, because a command may have taken effect even if we did not see it finish.
+    commands(interface, &changed).into_iter().try_for_each(|line| undo.by_line(line))?;
+    apply(shell, interface, wanted)
 }
 
 /// Restores an interface's previous settings.

@@ -278,6 +278,8 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         cores: None,
         device_cores: Default::default(),
         ipv4_only: false,
+        ipv6_forwarded: false,
+        dut_rss_hash: None,
         optional: false,
         fresh_device: false,
         series: None,

@@ -1,6 +1,6 @@
 //! A remote machine that is to be the device, or one of several in a row.
 
-use super::{check, cores, links, sysctls, tracking};
+use super::{check, cores, hash, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, Undo};
@@ -11,7 +11,7 @@ use sixbench_method::plan::CoreLimits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {
     remote: Remote,
-    interfaces: [String; 2],
+    pub(super) interfaces: [String; 2],
 }
 
 impl RemoteMachine {
@@ -145,6 +145,9 @@ pub(in crate::dut) fn prepare(
     let undo = Undo::open(&machine.remote, &here)?;
     if let Some(wanted) = wanted_cores {
         cores::keep(wanted, name, &shell, &undo)?;
+    }
+    if let Some(fields) = &options.rss_hash {
+        hash::set(fields, machine, recipe, (&shell, &undo))?;
     }
     if recipe.system == System::Linux {
         sysctls::forward(recipe, &machine.interfaces, &shell, &undo)?;

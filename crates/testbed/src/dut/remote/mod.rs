@@ -5,6 +5,7 @@ mod authority;
 mod authority_machine;
 mod check;
 mod cores;
+mod hash;
 mod links;
 mod lock;
 mod machine;
