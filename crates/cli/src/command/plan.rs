@@ -3,6 +3,7 @@
 use super::{PlanFile, read_plan};
 use crate::args;
 use crate::exit::{Exit, Failed};
+use crate::hints;
 use crate::output;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::units::counted;
@@ -20,7 +21,7 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     let text = text.map_err(Failed::usage)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
-    output::line(format_args!("{0} is good; next: sixbench plan {0}, sixbench run {0}", path.display()))?;
+    output::line(format_args!("{} is good; next: {}, {}", path.display(), hints::plan(path), hints::run(path)))?;
     Ok(Exit::Done)
 }
 
