@@ -473,3 +473,12 @@ fn a_plan_is_made_by_answers_and_no_file_is_overwritten() {
     assert!(text(&again.stderr).contains("exists already"), "{}", text(&again.stderr));
     assert!(fs::read_to_string(&plan).expect("the first").starts_with("name = \"first\""));
 }
+
+#[test]
+fn a_trial_on_one_core_says_that_tester_and_device_share_it() {
+    let program = env!("CARGO_BIN_EXE_sixbench");
+    let words = ["-c", "0", program, "trial", "linux-ipv4", "--rate", "100", "--for", "200ms"];
+    let told = std::process::Command::new("taskset").args(words).output().expect("taskset");
+    let stderr = text(&told.stderr);
+    assert!(stderr.contains("tester and DUT share a core"), "{stderr}");
+}
