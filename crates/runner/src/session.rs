@@ -210,7 +210,8 @@ impl Session {
             ..DutFacts::default()
         };
         let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
-        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), ..facts }
+        let links = self.testbed.links.kind();
+        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), links, ..facts }
     }
 
     /// Returns a shell in the device's namespace, or `None` if the device does not run in a namespace of the testbed.
